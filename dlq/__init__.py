@@ -1,0 +1,1 @@
+"""A dead run becomes a dead letter and, mended, goes home."""

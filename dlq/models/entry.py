@@ -1,0 +1,82 @@
+"""A dead letter: a run that failed for good, kept until somebody resolves it."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from uuid6 import uuid7
+
+from executions.clock import ClockTimestamp
+from executions.models import Workflow, WorkflowExecution, Workspace
+from runners.models import Run
+
+
+class FailureType(models.TextChoices):
+    """Why the run is dead."""
+
+    MAX_RETRIES = "MAX_RETRIES", "retries used up"
+    PERMANENT_ERROR = "PERMANENT_ERROR", "permanent error"
+    CIRCUIT_BREAKER = "CIRCUIT_BREAKER", "circuit open"
+    MANUAL = "MANUAL", "quarantined by hand"
+
+
+class Resolution(models.TextChoices):
+    """What became of the dead letter; PENDING is open."""
+
+    PENDING = "PENDING", "open"
+    REQUEUED = "REQUEUED", "requeued"
+    FIXED = "FIXED", "fixed"
+    DISCARDED = "DISCARDED", "discarded"
+
+
+class DeadLetterEntry(models.Model):
+    """Evidence of one failure; a requeue leaves it, and the new run and it point at each other."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    workspace = models.ForeignKey(Workspace, on_delete=models.PROTECT, related_name="+")
+    workflow = models.ForeignKey(Workflow, on_delete=models.PROTECT, related_name="+")
+    execution = models.ForeignKey(
+        WorkflowExecution, on_delete=models.PROTECT, related_name="dead_letters"
+    )
+    run = models.OneToOneField(Run, on_delete=models.PROTECT, related_name="dead_letter")
+    requeued_run = models.ForeignKey(
+        Run, on_delete=models.PROTECT, null=True, blank=True, related_name="+"
+    )
+    task_id = models.UUIDField()
+    step_path = models.CharField(max_length=300)
+    module = models.CharField(max_length=100)
+    failure_type = models.CharField(max_length=20, choices=FailureType.choices)
+    failure_reason = models.TextField()
+    error_type = models.CharField(max_length=12, blank=True, default="")
+    fingerprint = models.CharField(max_length=64)
+    attempts = models.PositiveIntegerField(default=1)
+    original_inputs = models.JSONField(null=True)
+    original_config = models.JSONField(null=True)
+    resolution = models.CharField(
+        max_length=10, choices=Resolution.choices, default=Resolution.PENDING
+    )
+    quarantined_at = models.DateTimeField(db_default=ClockTimestamp())
+    resolved_at = models.DateTimeField(null=True, blank=True)
+    expires_at = models.DateTimeField(null=True, blank=True)
+    reviewed_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    notes = models.TextField(blank=True, default="")
+
+    class Meta:
+        ordering = ["-quarantined_at", "-id"]
+        verbose_name_plural = "dead letters"
+        verbose_name = "dead letter"
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(resolution="PENDING", resolved_at__isnull=True)
+                | (~Q(resolution="PENDING") & Q(resolved_at__isnull=False)),
+                name="dead_letter_resolved_has_time",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["workspace", "resolution", "quarantined_at", "id"], name="dlq_list"),
+            models.Index(fields=["fingerprint", "quarantined_at"], name="dlq_fingerprint"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.step_path}: {self.failure_reason[:80]}"

@@ -1,0 +1,60 @@
+"""What the graph must know of modules, so that `executions` needs no import of `runners`.
+
+`runners` registers its modules at start-up; validation and publishing read them here.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigProblem:
+    """One mistake in a module's `with`: where (keys and indexes below `with`), code, sentence."""
+
+    pointer: tuple[str | int, ...]
+    code: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleSpec:
+    """A module type as the graph sees it.
+
+    `outcomes` is empty for a plain module, whose outcome is `success`; a gate lists its own.
+    `check` reports all problems of a `with` mapping, in which a string holding a template stands
+    for any value. `outcomes_for` gives a gate's outcomes where they depend on its `with`.
+    """
+
+    type: str
+    title: str
+    category: str
+    description: str
+    queue: str
+    inline: bool
+    effect: str
+    outcomes: tuple[str, ...]
+    writes_variables: bool
+    retry: str
+    timeout_seconds: float
+    credential: str | None
+    inputs_schema: Mapping[str, Any]
+    outputs_schema: Mapping[str, Any] | None
+    check: Callable[[Mapping[str, Any]], list[ConfigProblem]] = field(repr=False)
+    outcomes_for: Callable[[Mapping[str, Any]], tuple[str, ...]] = field(repr=False)
+
+
+Catalog = Mapping[str, ModuleSpec]
+
+_provider: Callable[[], Catalog] | None = None
+
+
+def register(provider: Callable[[], Catalog]) -> None:
+    """Name the function that gives the modules; the last call wins."""
+    global _provider
+    _provider = provider
+
+
+def catalog() -> Catalog:
+    """The registered modules by type; empty before any were registered."""
+    return _provider() if _provider is not None else {}

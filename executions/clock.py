@@ -1,0 +1,22 @@
+"""One clock: every stored time is the database's `clock_timestamp()`."""
+
+from datetime import datetime
+
+from django.db import connection
+from django.db.models import DateTimeField, Func
+
+
+class ClockTimestamp(Func):
+    """PostgreSQL's wall clock at the moment of evaluation, also after a wait for a lock."""
+
+    template = "clock_timestamp()"
+    output_field = DateTimeField()
+
+
+def database_now() -> datetime:
+    """The database's time, one round trip."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT clock_timestamp()")
+        row = cursor.fetchone()
+    assert row is not None
+    return row[0]  # type: ignore[no-any-return]

@@ -1,0 +1,17 @@
+"""What this app says upwards: signals sent inside the transaction, with `send`.
+
+A failing receiver fails the transaction, so that state and its consequences never part.
+"""
+
+from django.dispatch import Signal
+
+# executions: list[Admitted] - inserted or admitted RUNNING in this transaction
+execution_admitted = Signal()
+# execution_id, state - paused, cancelled or timed out; the row is locked
+execution_interrupted = Signal()
+# execution_id - PAUSED went back to RUNNING; the row is locked
+execution_resumed = Signal()
+# execution_id, epoch
+execution_rolled_back = Signal()
+# execution_id, workspace_id, state
+execution_finished = Signal()

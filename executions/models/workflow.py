@@ -1,0 +1,76 @@
+"""A workflow's draft and its immutable versions."""
+
+from django.conf import settings
+from django.db import models
+from uuid6 import uuid7
+
+from executions.clock import ClockTimestamp
+from executions.models.workspace import Workspace
+from executions.states import VersionKind
+
+
+class Workflow(models.Model):
+    """A named definition that people edit (the draft) and publish (versions)."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    workspace = models.ForeignKey(Workspace, on_delete=models.PROTECT, related_name="workflows")
+    name = models.CharField(max_length=200)
+    slug = models.SlugField(max_length=80)
+    description = models.TextField(blank=True, default="")
+    enabled = models.BooleanField(default=True, help_text="Off: nothing can trigger it.")
+    definition = models.JSONField(default=dict, help_text="The draft, as its author wrote it.")
+    revision = models.PositiveIntegerField(
+        default=1, editable=False, help_text="Counts changes; it is the draft's ETag."
+    )
+    latest_version = models.ForeignKey(
+        "WorkflowVersion",
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        editable=False,
+        related_name="+",
+    )
+    created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
+    updated_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
+    archived_at = models.DateTimeField(null=True, blank=True, editable=False)
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["workspace", "slug"],
+                condition=models.Q(archived_at__isnull=True),
+                name="workflow_slug_once",
+            ),
+        ]
+        indexes = [models.Index(fields=["workspace", "created_at", "id"], name="workflow_list")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class WorkflowVersion(models.Model):
+    """What runs: a definition with every policy, time-out and default resolved into it."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    workflow = models.ForeignKey(Workflow, on_delete=models.PROTECT, related_name="versions")
+    number = models.PositiveIntegerField()
+    kind = models.CharField(
+        max_length=10, choices=VersionKind.choices, default=VersionKind.PUBLISHED
+    )
+    source = models.JSONField(help_text="The definition as its author wrote it.")
+    definition = models.JSONField(help_text="The definition as it runs, everything resolved.")
+    checksum = models.CharField(max_length=64)
+    published_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
+    created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
+
+    class Meta:
+        ordering = ["-number"]
+        constraints = [
+            models.UniqueConstraint(fields=["workflow", "number"], name="version_number_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.workflow} v{self.number}"

@@ -1,0 +1,67 @@
+"""Tenants: a workspace, the limits of its tier, and who may do what in it."""
+
+from django.conf import settings
+from django.db import models
+from uuid6 import uuid7
+
+from executions.clock import ClockTimestamp
+from executions.states import Role
+
+
+class Tier(models.Model):
+    """Limits on executions; an empty limit means none."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    name = models.SlugField(unique=True, max_length=50)
+    max_concurrent = models.PositiveIntegerField(null=True, blank=True)
+    max_pending = models.PositiveIntegerField(null=True, blank=True)
+    max_per_hour = models.PositiveIntegerField(null=True, blank=True)
+    max_per_day = models.PositiveIntegerField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Workspace(models.Model):
+    """A tenant; everything else belongs to exactly one."""
+
+    DEFAULT_SLUG = "default"
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    name = models.CharField(max_length=200)
+    slug = models.SlugField(unique=True, max_length=80)
+    tier = models.ForeignKey(Tier, on_delete=models.PROTECT, related_name="workspaces")
+    created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
+    archived_at = models.DateTimeField(null=True, blank=True, editable=False)
+
+    class Meta:
+        ordering = ["slug"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Membership(models.Model):
+    """A person's (or system's) role in a workspace."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships"
+    )
+    role = models.CharField(max_length=10, choices=Role.choices, default=Role.USER)
+    created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["user", "workspace"], name="membership_once"),
+            models.CheckConstraint(
+                condition=models.Q(role__in=Role.values), name="membership_role_known"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user} in {self.workspace}: {self.role}"

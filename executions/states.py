@@ -1,0 +1,64 @@
+"""The states of an execution and the moves between them; `lifecycle.py` alone makes the moves."""
+
+from django.db.models import TextChoices
+
+
+class ExecutionState(TextChoices):
+    """Where an execution is in its life; the last four are final."""
+
+    PENDING = "PENDING", "pending"
+    RUNNING = "RUNNING", "running"
+    PAUSED = "PAUSED", "paused"
+    SUCCESS = "SUCCESS", "succeeded"
+    FAILED = "FAILED", "failed"
+    CANCELLED = "CANCELLED", "cancelled"
+    TIMEOUT = "TIMEOUT", "timed out"
+
+
+class TriggerType(TextChoices):
+    """What asked for an execution."""
+
+    MANUAL = "MANUAL", "manual"
+    CRON = "CRON", "schedule"
+    EVENT = "EVENT", "event"
+    WEBHOOK = "WEBHOOK", "webhook"
+    QUEUE = "QUEUE", "queue"
+
+
+class VersionKind(TextChoices):
+    """A published version serves every trigger; a test version only a person."""
+
+    PUBLISHED = "published", "published"
+    TEST = "test", "test"
+
+
+class Role(TextChoices):
+    """What a member may do in a workspace; see docs/api.md."""
+
+    ADMIN = "ADMIN", "administrator"
+    USER = "USER", "user"
+    SYSTEM = "SYSTEM", "system"
+    WORKFLOW = "WORKFLOW", "workflow author"
+
+
+_S = ExecutionState
+
+ACTIVE: frozenset[str] = frozenset({_S.RUNNING, _S.PAUSED})
+UNFINISHED: frozenset[str] = ACTIVE | {_S.PENDING}
+FINAL: frozenset[str] = frozenset({_S.SUCCESS, _S.FAILED, _S.CANCELLED, _S.TIMEOUT})
+
+# From each state, the states it may go to. FAILED goes home when a dead letter is requeued.
+MOVES: dict[str, frozenset[str]] = {
+    _S.PENDING: frozenset({_S.RUNNING, _S.CANCELLED, _S.TIMEOUT}),
+    _S.RUNNING: frozenset({_S.PAUSED, _S.SUCCESS, _S.FAILED, _S.CANCELLED, _S.TIMEOUT}),
+    _S.PAUSED: frozenset({_S.RUNNING, _S.CANCELLED, _S.TIMEOUT}),
+    _S.FAILED: frozenset({_S.RUNNING, _S.PENDING}),
+    _S.SUCCESS: frozenset(),
+    _S.CANCELLED: frozenset(),
+    _S.TIMEOUT: frozenset(),
+}
+
+
+def sources(target: str) -> tuple[str, ...]:
+    """The states from which `target` may be reached, sorted."""
+    return tuple(sorted(source for source, targets in MOVES.items() if target in targets))

@@ -1,0 +1,1 @@
+"""Something asks for an execution: API, CRON, a person."""

@@ -1,0 +1,1 @@
+"""Steps are claimed, run, fenced and recorded here; Celery carries the messages."""

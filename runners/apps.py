@@ -1,0 +1,25 @@
+"""The app `runners`."""
+
+from django.apps import AppConfig
+
+from executions.catalog import Catalog
+
+
+class RunnersConfig(AppConfig):
+    """Runs, leases, modules, the sweeper."""
+
+    name = "runners"
+    verbose_name = "Runs"
+
+    def ready(self) -> None:
+        """Offer our modules to the graph and listen to the life of executions."""
+        from executions import catalog
+        from runners import receivers  # noqa: F401 - connects on import
+
+        catalog.register(_modules)
+
+
+def _modules() -> Catalog:
+    from runners.modules import registry
+
+    return registry.specs()

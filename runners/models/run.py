@@ -1,0 +1,104 @@
+"""One attempt of one step: the hot table. Hand-written statements in `sql/` write most of it.
+
+Four indexes, the primary key included; a renewal of a lease touches no indexed column.
+"""
+
+from django.db import models
+from django.db.models import Q
+from uuid6 import uuid7
+
+from executions.clock import ClockTimestamp
+from executions.models import WorkflowExecution
+from runners.states import FINAL, HELD, IDENTITY, LIVE, ErrorType, RunState
+
+
+class Run(models.Model):
+    """See docs/glossary.md for the words; `due_at` is when somebody should look at a live run:
+    a pending one may have lost its message, a retry is due, a held one may have lost its holder.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    execution = models.ForeignKey(
+        WorkflowExecution, on_delete=models.PROTECT, related_name="runs", db_index=False
+    )
+    epoch = models.PositiveIntegerField(default=0)
+    segment = models.CharField(max_length=300)
+    step_path = models.CharField(max_length=300)
+    task_id = models.UUIDField()
+    module_id = models.UUIDField()
+    module = models.CharField(max_length=100)
+    attempt = models.PositiveIntegerField(default=1)
+    budget_start = models.PositiveIntegerField(
+        default=1, help_text="The attempt with which the present retry budget began."
+    )
+    state = models.CharField(
+        max_length=10, choices=[(s.value, s.value.lower()) for s in RunState], default="PENDING"
+    )
+    superseded = models.BooleanField(default=False)
+    queue = models.CharField(max_length=100)
+    priority = models.PositiveSmallIntegerField(default=5)
+
+    lease_token = models.PositiveIntegerField(default=0)
+    leased_by = models.CharField(max_length=200, blank=True, default="")
+    lease_until = models.DateTimeField(null=True)
+    deadline_at = models.DateTimeField(null=True)
+    heartbeat_at = models.DateTimeField(null=True)
+    heartbeat_details = models.JSONField(null=True)
+    recoveries = models.PositiveIntegerField(default=0)
+
+    idempotency_key = models.CharField(max_length=64, blank=True, default="")
+    inputs_hash = models.CharField(max_length=64, blank=True, default="")
+    config_hash = models.CharField(max_length=64, blank=True, default="")
+    overrides = models.JSONField(null=True)
+    inputs = models.JSONField(null=True)
+    outputs = models.JSONField(null=True)
+    outcome = models.CharField(max_length=100, blank=True, default="")
+    error = models.TextField(blank=True, default="")
+    error_type = models.CharField(
+        max_length=12, blank=True, default="", choices=[(e.value, e.value) for e in ErrorType]
+    )
+    error_details = models.JSONField(null=True)
+    logs = models.JSONField(null=True)
+
+    retry_after = models.DateTimeField(null=True)
+    due_at = models.DateTimeField(null=True)
+    published_at = models.DateTimeField(null=True)
+    publications = models.PositiveIntegerField(default=0)
+    queued_at = models.DateTimeField(db_default=ClockTimestamp())
+    started_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+    duration_ms = models.FloatField(null=True)
+    cost_tokens = models.PositiveBigIntegerField(default=0)
+    cost_amount = models.DecimalField(max_digits=16, decimal_places=6, default=0)
+
+    class Meta:
+        ordering = ["-queued_at", "-id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["execution", "epoch", "step_path"],
+                condition=Q(state__in=sorted(IDENTITY), superseded=False),
+                name="run_one_live_or_successful",
+            ),
+            models.CheckConstraint(
+                condition=Q(state__in=[s.value for s in RunState]), name="run_state_known"
+            ),
+            models.CheckConstraint(
+                condition=~Q(state__in=sorted(HELD))
+                | (Q(lease_until__isnull=False) & ~Q(leased_by="") & Q(lease_token__gt=0)),
+                name="run_held_has_lease",
+            ),
+            models.CheckConstraint(
+                condition=Q(state__in=sorted(FINAL), finished_at__isnull=False)
+                | (Q(state__in=sorted(LIVE)) & Q(finished_at__isnull=True)),
+                name="run_final_has_finished_at",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["execution", "state"], name="run_execution_state"),
+            models.Index(
+                fields=["state", "due_at"], condition=Q(state__in=sorted(LIVE)), name="run_due"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.step_path} #{self.attempt}"

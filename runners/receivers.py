@@ -1,0 +1,1 @@
+"""What runs do when an execution is admitted, interrupted or resumed."""

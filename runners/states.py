@@ -1,0 +1,49 @@
+"""The states of a run and how a failure is classed; the move table is the drawing in docs."""
+
+from enum import StrEnum
+
+
+class RunState(StrEnum):
+    """Where one attempt of one step is in its life."""
+
+    PENDING = "PENDING"
+    LEASED = "LEASED"
+    RUNNING = "RUNNING"
+    WAITING = "WAITING"
+    SUCCESS = "SUCCESS"
+    FAILED = "FAILED"
+    DLQ = "DLQ"
+    CANCELLED = "CANCELLED"
+    SKIPPED = "SKIPPED"
+
+
+class ErrorType(StrEnum):
+    """The four classes of failure: the first and third are retried, the last waits."""
+
+    TRANSIENT = "TRANSIENT"
+    PERMANENT = "PERMANENT"
+    TIMEOUT = "TIMEOUT"
+    CIRCUIT_OPEN = "CIRCUIT_OPEN"
+
+
+_S = RunState
+
+LIVE: frozenset[str] = frozenset({_S.PENDING, _S.LEASED, _S.RUNNING, _S.WAITING})
+HELD: frozenset[str] = frozenset({_S.LEASED, _S.RUNNING})
+FINAL: frozenset[str] = frozenset({_S.SUCCESS, _S.FAILED, _S.DLQ, _S.CANCELLED, _S.SKIPPED})
+# A step has at most one run in these states (a partial unique index keeps it).
+IDENTITY: frozenset[str] = LIVE | {_S.SUCCESS, _S.SKIPPED}
+
+MOVES: dict[str, frozenset[str]] = {
+    _S.PENDING: frozenset({_S.LEASED, _S.RUNNING, _S.CANCELLED, _S.DLQ}),
+    _S.LEASED: frozenset({_S.RUNNING, _S.PENDING, _S.SUCCESS, _S.FAILED, _S.DLQ, _S.CANCELLED}),
+    _S.RUNNING: frozenset(
+        {_S.PENDING, _S.RUNNING, _S.WAITING, _S.SUCCESS, _S.FAILED, _S.DLQ, _S.CANCELLED}
+    ),
+    _S.WAITING: frozenset({_S.PENDING, _S.SUCCESS, _S.FAILED, _S.DLQ, _S.CANCELLED}),
+    _S.SUCCESS: frozenset(),
+    _S.FAILED: frozenset(),
+    _S.DLQ: frozenset(),
+    _S.CANCELLED: frozenset(),
+    _S.SKIPPED: frozenset(),
+}

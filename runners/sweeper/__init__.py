@@ -1,0 +1,1 @@
+"""Whatever should be moving and is not is set moving again: one duty a file."""

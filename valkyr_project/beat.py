@@ -1,0 +1,63 @@
+"""Beat reads its entries from the database; of several beats one is elected and ticks."""
+
+import logging
+import time
+from typing import Any
+
+import psycopg
+from django.conf import settings
+from django.db import connection
+from django_celery_beat.schedulers import DatabaseScheduler
+
+log = logging.getLogger(__name__)
+
+# Any constant will do; it names the election among all sessions of one database.
+ELECTION = 7_263_544_401
+
+
+class ElectedScheduler(DatabaseScheduler):
+    """A scheduler that ticks only while its session holds the election's advisory lock.
+
+    The lock lives on a direct connection of its own (`DATABASE_DIRECT_URL` where a pooler stands
+    before the database): when the process or the connection dies, PostgreSQL frees it and another
+    beat goes on.
+    """
+
+    _session: psycopg.Connection[Any] | None = None
+    _elected = False
+
+    def tick(self, *args: Any, **kwargs: Any) -> Any:
+        """Send what is due if elected; return the seconds until the next look."""
+        if not self._is_elected():
+            return 1.0
+        return super().tick(*args, **kwargs)
+
+    def _is_elected(self) -> bool:
+        try:
+            if self._session is None or self._session.closed:
+                self._elected = False
+                self._session = psycopg.connect(direct_conninfo(), autocommit=True)
+            if self._elected:
+                self._session.execute("SELECT 1")
+                return True
+            row = self._session.execute("SELECT pg_try_advisory_lock(%s)", [ELECTION]).fetchone()
+        except psycopg.Error as error:
+            log.warning("beat cannot reach the database (%s); it does not tick", error)
+            self._session = None
+            self._elected = False
+            time.sleep(0.2)
+            return False
+        self._elected = bool(row and row[0])
+        if self._elected:
+            log.warning("this beat is elected")
+        return self._elected
+
+
+def direct_conninfo() -> str:
+    """Where to open a session that no pooler shares."""
+    url = str(getattr(settings, "DATABASE_DIRECT_URL", "") or "")
+    if url:
+        return url
+    given = connection.get_connection_params()
+    names = ("dbname", "user", "password", "host", "port", "connect_timeout", "tcp_user_timeout")
+    return psycopg.conninfo.make_conninfo(**{k: given[k] for k in names if given.get(k)})

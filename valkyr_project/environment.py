@@ -1,0 +1,69 @@
+"""The environment read once, typed, with errors that name the variable."""
+
+import os
+from urllib.parse import parse_qsl, unquote, urlparse
+
+from django.core.exceptions import ImproperlyConfigured
+
+TRUE = {"1", "true", "yes", "on"}
+FALSE = {"0", "false", "no", "off", ""}
+
+
+def text(name: str, default: str = "") -> str:
+    """The variable's text, or `default` when it is unset or empty."""
+    return os.environ.get(name, "").strip() or default
+
+
+def flag(name: str, default: bool) -> bool:
+    """The variable as a boolean; raises ImproperlyConfigured on anything else."""
+    raw = os.environ.get(name)
+    if raw is None:
+        return default
+    if raw.strip().lower() in TRUE:
+        return True
+    if raw.strip().lower() in FALSE:
+        return False
+    raise ImproperlyConfigured(f"{name} is {raw!r}; expected 1 or 0 (or true, false, yes, no).")
+
+
+def number(name: str, default: float) -> float:
+    """The variable as a number; raises ImproperlyConfigured on anything else."""
+    raw = text(name)
+    if not raw:
+        return default
+    try:
+        return float(raw)
+    except ValueError:
+        raise ImproperlyConfigured(f"{name} is {raw!r}; expected a number.") from None
+
+
+def integer(name: str, default: int) -> int:
+    """The variable as a whole number; raises ImproperlyConfigured on anything else."""
+    value = number(name, default)
+    if value != int(value):
+        raise ImproperlyConfigured(f"{name} is {value!r}; expected a whole number.")
+    return int(value)
+
+
+def words(name: str, default: tuple[str, ...] = ()) -> list[str]:
+    """The variable split at commas."""
+    raw = text(name)
+    return [word.strip() for word in raw.split(",") if word.strip()] if raw else list(default)
+
+
+def database(url: str) -> dict[str, object]:
+    """Django's database settings from `postgres://user:password@host:port/name?option=value`."""
+    parts = urlparse(url)
+    if parts.scheme not in {"postgres", "postgresql"}:
+        raise ImproperlyConfigured(
+            f"DATABASE_URL has the scheme {parts.scheme!r}; expected postgres:// or postgresql://."
+        )
+    return {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": unquote(parts.path.lstrip("/")) or "valkyr",
+        "USER": unquote(parts.username or ""),
+        "PASSWORD": unquote(parts.password or ""),
+        "HOST": unquote(parts.hostname or ""),
+        "PORT": str(parts.port or ""),
+        "OPTIONS": dict(parse_qsl(parts.query)),
+    }

@@ -1,0 +1,267 @@
+"""Django's settings, from the environment; every variable is listed in docs/configuration.md."""
+
+import os
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from django.core.exceptions import ImproperlyConfigured
+from django.urls import reverse_lazy
+
+from valkyr_project import environment as env
+from valkyr_project.content_security import ADMIN_POLICY
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+HOME = Path(env.text("VALKYR_HOME", str(BASE_DIR / ".valkyr")))
+
+DEBUG = env.flag("VALKYR_DEBUG", False)
+SECRET_KEY = env.text("VALKYR_SECRET_KEY")
+if not SECRET_KEY:
+    if not env.flag("VALKYR_INSECURE_KEY", False):
+        raise ImproperlyConfigured(
+            "VALKYR_SECRET_KEY is not set. `make up` makes one; elsewhere set it to 50 or more "
+            "random characters."
+        )
+    SECRET_KEY = "insecure-" + "x" * 50  # noqa: S105 - tests and tools only, asked for by name
+ALLOWED_HOSTS = env.words("VALKYR_ALLOWED_HOSTS", ("127.0.0.1", "localhost", "[::1]"))
+CSRF_TRUSTED_ORIGINS = env.words("VALKYR_TRUSTED_ORIGINS")
+
+# Served over HTTPS (behind a proxy) unless the address is this machine's own.
+HTTPS = env.flag("VALKYR_HTTPS", False)
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = HTTPS
+SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
+SECURE_REDIRECT_EXEMPT = [r"^actuator/"]
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+CONTENT_SECURITY_POLICY = {"DIRECTIVES": ADMIN_POLICY}
+
+INSTALLED_APPS = [
+    "valkyr_project.apps.AdminSite",
+    "unfold",
+    "unfold.contrib.filters",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django_celery_beat",
+    "rest_framework",
+    "drf_spectacular",
+    "csp",
+    "executions.apps.ExecutionsConfig",
+    "runners.apps.RunnersConfig",
+    "dlq.apps.DlqConfig",
+]
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+ROOT_URLCONF = "valkyr_project.urls"
+ASGI_APPLICATION = "valkyr_project.asgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "valkyr_project" / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.debug",
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+
+# ---- PostgreSQL. A pool under threads, a kept connection elsewhere (docs/celery.md says why).
+POOL = env.text("VALKYR_POOL", "prefork")
+DATABASES: dict[str, dict[str, Any]] = {
+    "default": env.database(env.text("DATABASE_URL", "postgres://127.0.0.1:5432/valkyr"))
+}
+_database = DATABASES["default"]
+_database["OPTIONS"] |= {
+    "server_side_binding": True,
+    "connect_timeout": 5,
+    "tcp_user_timeout": 10_000,
+    "application_name": f"valkyr-{env.text('VALKYR_PROCESS', 'tool')}",
+    # A frozen client must not hold an execution; see architecture, "Claim, fence, complete".
+    "options": "-c idle_in_transaction_session_timeout=5000 -c lock_timeout=3000 "
+    "-c statement_timeout=30000",
+}
+if POOL == "threads":
+    _database["OPTIONS"]["pool"] = {
+        "min_size": 0,
+        "max_size": env.integer("VALKYR_POOL_SIZE", 10),
+        "timeout": 20,
+        "max_idle": 60,
+    }
+    _database["CONN_MAX_AGE"] = 0
+else:
+    _database["CONN_MAX_AGE"] = 600
+_database["CONN_HEALTH_CHECKS"] = True
+_database["TEST"] = {"NAME": env.text("VALKYR_TEST_DATABASE_NAME") or None}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# ---- Celery: reasons in docs/celery.md.
+DATABASE_DIRECT_URL = env.text("DATABASE_DIRECT_URL")
+REDIS_URL = env.text("REDIS_URL", "redis://127.0.0.1:6379/0")
+CELERY_BROKER_URL = env.text("CELERY_BROKER_URL", REDIS_URL)
+CELERY_RESULT_BACKEND = env.text("CELERY_RESULT_BACKEND", REDIS_URL)
+_redis_broker = CELERY_BROKER_URL.startswith(("redis", "unix"))
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None
+CELERY_BROKER_POOL_LIMIT = 10
+CELERY_BROKER_POOL_ACQUIRE_TIMEOUT = 5
+_key_prefix = env.text("VALKYR_KEY_PREFIX", "valkyr:")
+if _redis_broker:
+    CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = {
+        "visibility_timeout": env.integer("VALKYR_VISIBILITY_TIMEOUT", 900),
+        "unacked_restore_interval": 5,
+        "unacked_restore_throttle": 1,
+        "socket_connect_timeout": 2,
+        "socket_keepalive": True,
+        "health_check_interval": 30,
+        "global_keyprefix": _key_prefix,
+    }
+    if env.text("VALKYR_PROCESS", "tool") in {"web", "beat", "tool"}:
+        CELERY_BROKER_TRANSPORT_OPTIONS["socket_timeout"] = 2
+    CELERY_RESULT_BACKEND_TRANSPORT_OPTIONS = {"global_keyprefix": _key_prefix}
+else:
+    CELERY_BROKER_TRANSPORT_OPTIONS = {"confirm_publish": True}
+    CELERY_TASK_DEFAULT_QUEUE_TYPE = CELERY_TASK_CREATE_MISSING_QUEUE_TYPE = "quorum"
+    CELERY_TASK_DEFAULT_EXCHANGE_TYPE = "topic"
+CELERY_TASK_SERIALIZER = CELERY_RESULT_SERIALIZER = "json"
+CELERY_ACCEPT_CONTENT = ["json"]
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_TASK_RETRY_ON_WORKER_LOST = False
+CELERY_TASK_ACKS_ON_FAILURE = True
+CELERY_TASK_ACKS_ON_TIMEOUT = True
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_STORE_ERRORS_EVEN_IF_IGNORED = False
+CELERY_TASK_TRACK_STARTED = False
+CELERY_TASK_PUBLISH_RETRY_POLICY = {
+    "max_retries": 2,
+    "interval_start": 0,
+    "interval_step": 0.2,
+    "interval_max": 0.5,
+}
+CELERY_TASK_TIME_LIMIT = 800
+CELERY_TASK_SEND_SENT_EVENT = False
+CELERY_TASK_DEFAULT_QUEUE = "default"
+CELERY_TASK_ROUTES = {
+    "runners.advance": {"queue": "control"},
+    "runners.sweep*": {"queue": "control"},
+    "executions.*": {"queue": "control"},
+}
+CELERY_RESULT_EXPIRES = 3600
+CELERY_RESULT_CHORD_EXPIRES = 7 * 86_400
+CELERY_RESULT_EXTENDED = False
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_DISABLE_PREFETCH = False
+CELERY_WORKER_LOST_WAIT = 1
+CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = False
+CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT = 20
+CELERY_WORKER_ENABLE_SOFT_SHUTDOWN_ON_IDLE = True
+CELERY_WORKER_MAX_TASKS_PER_CHILD = 5000
+CELERY_WORKER_MAX_MEMORY_PER_CHILD = 400_000
+CELERY_WORKER_DEDUPLICATE_SUCCESSFUL_TASKS = False
+CELERY_WORKER_SEND_TASK_EVENTS = False
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_DB_REUSE_MAX = 1_000_000_000 if POOL != "threads" else None
+CELERY_BEAT_SCHEDULER = "valkyr_project.beat:ElectedScheduler"
+CELERY_BEAT_MAX_LOOP_INTERVAL = 1
+CELERY_BEAT_SYNC_EVERY = 1
+CELERY_TIMEZONE = "UTC"
+CELERY_ENABLE_UTC = True
+CELERY_BEAT_SCHEDULE = {
+    "valkyr: due retries": {
+        "task": "runners.sweep_due",
+        "schedule": timedelta(seconds=1),
+        "options": {"expires": 1.0, "queue": "control"},
+    },
+    "valkyr: sweep": {
+        "task": "runners.sweep",
+        "schedule": timedelta(seconds=5),
+        "options": {"expires": 5.0, "queue": "control"},
+    },
+}
+
+# ---- The API.
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "executions.api.authentication.TokenAuthentication",
+        "executions.api.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "executions.api.problems.handle",
+    "UNAUTHENTICATED_USER": None,
+}
+SIMPLE_JWT = {
+    "ACCESS_TOKEN_LIFETIME": timedelta(minutes=30),
+    "REFRESH_TOKEN_LIFETIME": timedelta(days=1),
+    "UPDATE_LAST_LOGIN": False,
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Valkyr",
+    "DESCRIPTION": "Durable workflows on Django and Celery.",
+    "VERSION": "1",
+    "OAS_VERSION": "3.1.0",
+    "SERVE_INCLUDE_SCHEMA": False,
+}
+DATA_UPLOAD_MAX_MEMORY_SIZE = env.integer("VALKYR_MAX_BODY_BYTES", 5 * 1024 * 1024)
+APPEND_SLASH = True
+
+# ---- Pages.
+LANGUAGE_CODE = "en"
+TIME_ZONE = "UTC"
+USE_TZ = True
+USE_I18N = False
+STATIC_URL = "static/"
+STATIC_ROOT = Path(env.text("VALKYR_STATIC_ROOT", str(HOME / "static")))
+STATICFILES_DIRS = [BASE_DIR / "valkyr_project" / "overrides"]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {
+        "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
+        if DEBUG
+        else "whitenoise.storage.CompressedManifestStaticFilesStorage"
+    },
+}
+LOGIN_URL = reverse_lazy("admin:login")
+LOGIN_REDIRECT_URL = reverse_lazy("admin:index")
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in (
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+        "NumericPasswordValidator",
+    )
+]
+FLOWER_URL = env.text("FLOWER_URL", f"http://127.0.0.1:{env.integer('FLOWER_PORT', 5555)}/")
+from valkyr_project.unfold import UNFOLD  # noqa: E402, F401 - read by django-unfold
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["stderr"], "level": env.text("VALKYR_LOG_LEVEL", "WARNING")},
+}
+os.environ.setdefault("VALKYR_FILES_ROOT", str(HOME / "files"))
