@@ -1,0 +1,192 @@
+"""What a module is: typed inputs, one `execute`, and a handful of declared facts about it.
+
+Modules know nothing of tables or the broker: they receive inputs and a context, and return a
+result or raise. They keep no state between calls; one instance serves a whole process.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, ClassVar, Generic, Protocol
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict
+from pydantic.alias_generators import to_camel
+from typing_extensions import TypeVar
+
+from executions.catalog import ConfigProblem
+from runners.states import ErrorType
+
+
+class ModuleInputs(BaseModel):
+    """Base of all inputs: camelCase keys, unknown keys refused, values never in error texts."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        alias_generator=to_camel,
+        hide_input_in_errors=True,
+        defer_build=True,
+    )
+
+
+class ModuleOutputs(BaseModel):
+    """Base of described outputs: camelCase keys outside, Python names inside."""
+
+    model_config = ConfigDict(
+        alias_generator=to_camel,
+        validate_by_name=True,
+        validate_by_alias=True,
+        serialize_by_alias=True,
+        defer_build=True,
+    )
+
+
+class StepLog(Protocol):
+    """Messages kept with the run (capped); never give it secrets."""
+
+    def debug(self, message: str, **fields: Any) -> None: ...
+    def info(self, message: str, **fields: Any) -> None: ...
+    def warning(self, message: str, **fields: Any) -> None: ...
+    def error(self, message: str, **fields: Any) -> None: ...
+
+
+class StepContext(Protocol):
+    """What a module may know and say while it runs; the engine gives it to `execute`."""
+
+    @property
+    def execution_id(self) -> UUID: ...
+    @property
+    def step_path(self) -> str:
+        """Where the step stands in its workflow, such as `charge.pay`."""
+
+    @property
+    def attempt(self) -> int:
+        """Counts from 1."""
+
+    @property
+    def idempotency_key(self) -> str:
+        """The same for every attempt of this step: 64 lower-case hex digits."""
+
+    @property
+    def deadline(self) -> float:
+        """When the step's time is over, on `time.monotonic()`."""
+
+    @property
+    def last_details(self) -> Any:
+        """What the attempt before gave to `heartbeat`, or None."""
+
+    @property
+    def log(self) -> StepLog: ...
+    @property
+    def variables(self) -> Mapping[str, Any]:
+        """The declared variables and their values when the step began."""
+
+    def remaining(self) -> float:
+        """Seconds until the deadline; negative once it is past."""
+
+    def cancelled(self) -> bool:
+        """Whether somebody asked for the execution to stop."""
+
+    def heartbeat(self, details: Any = None) -> None:
+        """Say that the step is alive; `details` reach the next attempt."""
+
+    def cost(self, *, tokens: int = 0, amount: Decimal = Decimal(0)) -> None:
+        """Add to what this step has spent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a step yields: JSON-able outputs, its outcome, and the variables it sets."""
+
+    outputs: Any
+    outcome: str = "success"
+    variables: Mapping[str, Any] | None = None
+
+
+class StepError(Exception):
+    """A failure whose class the module knows.
+
+    `retry_after` is in seconds; `details` is JSON-able and shown to people, so holds no secret.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        error_type: ErrorType = ErrorType.PERMANENT,
+        *,
+        retry_after: float | None = None,
+        details: Any = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.error_type = error_type
+        self.retry_after = retry_after
+        self.details = details
+
+
+# Named here because `type` is a field of the class below.
+Model = type[BaseModel]
+InputsT = TypeVar("InputsT", bound=BaseModel, default=Any)
+
+
+class Module(Generic[InputsT]):
+    """A kind of step. Subclasses declare the facts below and write `execute`.
+
+    `effect` is `none` (safe to repeat), `idempotent` (safe with the idempotency key) or
+    `external` (may happen twice after a crash). An `inline` module does no I/O and takes under
+    a millisecond. `outcomes` is empty for a module that has only `success`.
+    """
+
+    type: ClassVar[str]
+    title: ClassVar[str]
+    category: ClassVar[str]
+    description: ClassVar[str]
+    Inputs: ClassVar[Model]
+    Outputs: ClassVar[Model | None] = None
+    queue: ClassVar[str] = "default"
+    inline: ClassVar[bool] = False
+    effect: ClassVar[str] = "none"
+    outcomes: ClassVar[tuple[str, ...]] = ()
+    retry: ClassVar[str] = "standard"
+    timeout_seconds: ClassVar[float] = 60.0
+    writes_variables: ClassVar[bool] = False
+    credential: ClassVar[str | None] = None
+
+    def outcomes_for(self, config: Mapping[str, Any]) -> tuple[str, ...]:
+        """The outcomes this `with` can have; empty when there is only `success`."""
+        return self.outcomes
+
+    def circuit(self, inputs: InputsT) -> str | None:
+        """The target whose failures open a circuit breaker, or None."""
+        return None
+
+    def more_problems(self, config: Mapping[str, Any]) -> list[ConfigProblem]:
+        """Mistakes of a `with` that neither its JSON Schema nor its fields can tell."""
+        return []
+
+    def execute(
+        self, inputs: InputsT, ctx: StepContext
+    ) -> Result | BaseModel | Mapping[str, Any] | None:
+        """Do the step; raise `StepError` to say how a failure is classed."""
+        raise NotImplementedError(f"module {self.type} has no execute()")
+
+    def run(self, config: Any, ctx: StepContext) -> Result:
+        """Validate rendered inputs, execute, and bring what came back into one shape.
+
+        Raises pydantic's ValidationError for inputs that do not fit, or what `execute` raises.
+        """
+        return as_result(self.execute(self.Inputs.model_validate(config), ctx))  # type: ignore[arg-type]
+
+
+def as_result(value: Result | BaseModel | Mapping[str, Any] | None) -> Result:
+    """Bring what `execute` returned into a `Result`; anything else is a `StepError`."""
+    if isinstance(value, Result):
+        return value
+    if isinstance(value, BaseModel):
+        return Result(value.model_dump(mode="json", by_alias=True))
+    if value is None or isinstance(value, Mapping):
+        return Result(value)
+    raise StepError(
+        f"a module must return a Result, a pydantic model, a mapping or None, "
+        f"but it returned {type(value).__name__}"
+    )

@@ -1,0 +1,203 @@
+"""Control modules that decide, fail or set variables; pure, so they run inline."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field, field_validator
+
+from executions.catalog import ConfigProblem
+from runners.modules.base import Module, ModuleInputs, Result, StepContext, StepError
+from runners.states import ErrorType
+
+FALSE_WORDS = frozenset({"", "false", "0", "no", "off", "null", "none"})
+MAX_OUTCOME_LENGTH = 100
+
+
+class FlowModule(Module[Any]):
+    """What the modules of this family have in common."""
+
+    category: ClassVar[str] = "control"
+    inline: ClassVar[bool] = True
+    retry: ClassVar[str] = "none"
+    timeout_seconds: ClassVar[float] = 10.0
+
+
+class NoopInputs(ModuleInputs):
+    value: Any = Field(None, description="Passed on as the step's output.", examples=[{"n": 1}])
+
+
+class Noop(FlowModule):
+    type = "flow.noop"
+    title = "No operation"
+    description = "Does nothing and passes `value` on: a place to join or to start branches."
+    Inputs = NoopInputs
+
+    def execute(self, inputs: NoopInputs, ctx: StepContext) -> Result:
+        return Result(inputs.value)
+
+
+class IfInputs(ModuleInputs):
+    condition: Any = Field(
+        description=(
+            "Decides the outcome. False are: false, null, 0, an empty list or object, and the "
+            "texts '', 'false', '0', 'no', 'off', 'null' and 'none' in any case, spaces around "
+            "them ignored. Everything else is true."
+        ),
+        examples=["{{ tasks.fetch.output.body.total > 1000 }}"],
+    )
+
+
+def truth(value: Any) -> bool:
+    """Whether a condition holds; text that spells a false value (`FALSE_WORDS`) is false."""
+    if isinstance(value, str):
+        return value.strip().lower() not in FALSE_WORDS
+    return bool(value)
+
+
+class If(FlowModule):
+    type = "flow.if"
+    title = "If"
+    description = "Goes on along `true` or `false`."
+    Inputs = IfInputs
+    outcomes = ("true", "false")
+
+    def execute(self, inputs: IfInputs, ctx: StepContext) -> Result:
+        holds = truth(inputs.condition)
+        return Result({"result": holds}, "true" if holds else "false")
+
+
+Scalar = str | bool | int | float | None
+
+
+class SwitchInputs(ModuleInputs):
+    value: Scalar = Field(
+        description="Compared, as text, with each case.",
+        examples=["{{ tasks.fetch.output.body.country }}"],
+    )
+    cases: list[Scalar] | dict[str, str] = Field(
+        description=(
+            "A list of values, each its own outcome; or a mapping from values to outcomes, of "
+            "which several may share one. Values compare as text: 1, 1.0 and '1' are the same, "
+            "true is 'true' and null is 'null'. Written out, not a template."
+        ),
+        examples=[["DE", "FR"], {"DE": "domestic", "FR": "eu", "IT": "eu"}],
+    )
+    default: str = Field(
+        "default", description="The outcome when no case fits.", examples=["default"]
+    )
+
+    @field_validator("cases")
+    @classmethod
+    def _cases_are_outcomes(
+        cls, cases: list[Scalar] | dict[str, str]
+    ) -> list[Scalar] | dict[str, str]:
+        for name in _outcome_by_case(cases).values():
+            _require_outcome_name(name)
+        return cases
+
+    @field_validator("default")
+    @classmethod
+    def _default_is_outcome(cls, default: str) -> str:
+        return _require_outcome_name(default)
+
+
+def _require_outcome_name(name: str) -> str:
+    if not 0 < len(name) <= MAX_OUTCOME_LENGTH or name == "error":
+        raise ValueError(
+            f"an outcome is a text of 1 to {MAX_OUTCOME_LENGTH} characters other than 'error' "
+            "(which stands for a failed task)"
+        )
+    return name
+
+
+def case_text(value: Scalar) -> str:
+    """A case as text, as JSON writes it; whole floats lose their `.0`."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)
+
+
+def _outcome_by_case(cases: list[Scalar] | dict[str, str]) -> dict[str, str]:
+    if isinstance(cases, dict):
+        return cases
+    return {text: text for text in map(case_text, cases)}
+
+
+class Switch(FlowModule):
+    type = "flow.switch"
+    title = "Switch"
+    description = "Goes on along the outcome of the case that equals `value`, or `default`."
+    Inputs = SwitchInputs
+    outcomes = ("default",)
+
+    def outcomes_for(self, config: Mapping[str, Any]) -> tuple[str, ...]:
+        cases = config.get("cases")
+        named = _outcome_by_case(cases) if isinstance(cases, (list, dict)) else {}
+        return tuple(dict.fromkeys([*named.values(), config.get("default", "default")]))
+
+    def more_problems(self, config: Mapping[str, Any]) -> list[ConfigProblem]:
+        return [
+            ConfigProblem(
+                (key,),
+                "template_not_allowed",
+                f"{key!r} names outcomes that edges lead from, so it must be written out: "
+                "put templates in 'value' only",
+            )
+            for key in ("cases", "default")
+            if "{{" in str(config.get(key, ""))
+        ]
+
+    def execute(self, inputs: SwitchInputs, ctx: StepContext) -> Result:
+        text = case_text(inputs.value)
+        outcome = _outcome_by_case(inputs.cases).get(text, inputs.default)
+        return Result({"value": inputs.value, "outcome": outcome}, outcome)
+
+
+class FailInputs(ModuleInputs):
+    message: str = Field(
+        description="Why the step fails, for people.", examples=["order {{ input.id }} is empty"]
+    )
+    error_type: Literal["PERMANENT", "TRANSIENT", "TIMEOUT"] = Field(
+        "PERMANENT",
+        description="How the failure is classed: TRANSIENT and TIMEOUT are retried by the policy.",
+    )
+    details: Any = Field(None, description="Kept with the failure.", examples=[{"code": 17}])
+
+
+class Fail(FlowModule):
+    type = "flow.fail"
+    title = "Fail"
+    description = "Fails with a message of your own."
+    Inputs = FailInputs
+
+    def execute(self, inputs: FailInputs, ctx: StepContext) -> Result:
+        raise StepError(inputs.message, ErrorType(inputs.error_type), details=inputs.details)
+
+
+class SetVariablesInputs(ModuleInputs):
+    values: dict[str, Any] = Field(
+        description="New values by the names of variables that the workflow declares.",
+        examples=[{"carrier": "{{ tasks.quote.output.body.carrier }}"}],
+    )
+
+
+class SetVariables(FlowModule):
+    type = "flow.set_variables"
+    title = "Set variables"
+    description = "Sets declared execution variables once the step has succeeded."
+    Inputs = SetVariablesInputs
+    writes_variables = True
+
+    def execute(self, inputs: SetVariablesInputs, ctx: StepContext) -> Result:
+        undeclared = inputs.values.keys() - ctx.variables.keys()
+        if undeclared:
+            raise StepError(
+                f"the workflow declares no variable named {', '.join(sorted(undeclared))}; "
+                f"it declares: {', '.join(sorted(ctx.variables)) or 'none'}. "
+                "Add the name under `variables:` of the definition"
+            )
+        return Result(inputs.values, variables=inputs.values)
