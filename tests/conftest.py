@@ -1,0 +1,32 @@
+"""The tests' own servers and settings, set before anything imports Django's settings."""
+
+import atexit
+import os
+
+import django
+import pytest
+
+from tests.support.servers import TestServers
+
+
+def _prepare() -> TestServers:
+    """Name every setting tests depend on; the caller's environment must not leak in."""
+    for name in [name for name in os.environ if name.startswith("CELERY_")]:
+        del os.environ[name]
+    servers = TestServers()
+    atexit.register(servers.stop)
+    servers.start()
+    os.environ["DJANGO_SETTINGS_MODULE"] = "valkyr_project.settings"
+    os.environ["VALKYR_SECRET_KEY"] = "tests-" + "k" * 60
+    os.environ["VALKYR_KEY_PREFIX"] = "valkyr-tests:"
+    django.setup()
+    return servers
+
+
+# At import, not in a hook: conftest files further down import models at their top.
+_servers = _prepare()
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Stop the servers as soon as the last test is done."""
+    _servers.stop()

@@ -1,0 +1,84 @@
+"""PostgreSQL and Redis for one test session: in a temporary folder, on free ports, worthless data.
+
+`VALKYR_TEST_DATABASE_URL` and `VALKYR_TEST_REDIS_URL` name running servers instead (each alone
+or both), for those who run tests often.
+"""
+
+import fcntl
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+from valkyr_project.embedded import Postgres, Redis
+
+PREFIX = "valkyr-tests-"
+
+
+class TestServers:
+    """The servers of this session; `start` exports their addresses."""
+
+    __test__ = False
+
+    def __init__(self) -> None:
+        """Start nothing yet."""
+        self._home: Path | None = None
+        self._servers: list[Postgres | Redis] = []
+
+    def start(self) -> None:
+        """Start what the environment does not name and set DATABASE_URL and REDIS_URL."""
+        database, redis = (
+            os.environ.get(f"VALKYR_TEST_{name}_URL", "") for name in ("DATABASE", "REDIS")
+        )
+        if not (database and redis):
+            self._home = _fresh_home()
+        if self._home and not database:
+            self._servers.append(Postgres(self._home, durable=False))
+        if self._home and not redis:
+            self._servers.append(Redis(self._home, durable=False))
+        for server in self._servers:
+            server.launch()
+        for server in self._servers:
+            server.wait()
+            if isinstance(server, Postgres):
+                database = server.url
+            else:
+                redis = server.url
+        os.environ["DATABASE_URL"] = database
+        os.environ["REDIS_URL"] = redis
+
+    def stop(self) -> None:
+        """Stop what was started and remove its folder."""
+        while self._servers:
+            self._servers.pop().stop()
+        if self._home:
+            _remove(self._home)
+            self._home = None
+
+
+def _fresh_home() -> Path:
+    """A new folder the servers' account may pass; folders of killed sessions are removed."""
+    for old in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        if _is_abandoned(old):
+            _remove(old)
+    home = Path(tempfile.mkdtemp(prefix=PREFIX))
+    home.chmod(0o711)
+    return home
+
+
+def _is_abandoned(home: Path) -> bool:
+    """Whether both places exist and nobody supervises them; unsure means no."""
+    try:
+        for name in ("postgres", "redis"):
+            with (home / name / "lock").open() as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def _remove(home: Path) -> None:
+    for place in home.iterdir():
+        if place.is_symlink():
+            shutil.rmtree(place.resolve(), ignore_errors=True)
+    shutil.rmtree(home, ignore_errors=True)

@@ -1,0 +1,29 @@
+"""Waiting for a condition with a deadline, in place of sleeping a fixed time."""
+
+import time
+from collections.abc import Callable
+
+import psutil
+
+
+def wait_until(
+    condition: Callable[[], object], seconds: float = 10.0, what: str = "the condition"
+) -> None:
+    """Return once `condition()` is true; raise AssertionError after `seconds`."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            raise AssertionError(f"{what} did not come true within {seconds} s")
+        time.sleep(0.02)
+
+
+def wait_until_gone(pids: list[int], seconds: float = 15.0) -> None:
+    """Return once none of the processes exists; raise AssertionError after `seconds`."""
+    wait_until(lambda: not any(_runs(pid) for pid in pids), seconds, f"the end of processes {pids}")
+
+
+def _runs(pid: int) -> bool:
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False

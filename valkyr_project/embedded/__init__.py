@@ -1,0 +1,12 @@
+"""A real PostgreSQL and a real Redis out of Python wheels, for machines that have neither.
+
+`Postgres` and `Redis` start one server each as a child process; nothing else in the code knows
+whether the servers behind `DATABASE_URL` and `REDIS_URL` are these. The wheel's own Python API is
+not used: it trusts every local user, leaves the server running and needs a system account.
+"""
+
+from valkyr_project.embedded.errors import ServerError
+from valkyr_project.embedded.postgres import Postgres
+from valkyr_project.embedded.redis import Redis
+
+__all__ = ["Postgres", "Redis", "ServerError"]

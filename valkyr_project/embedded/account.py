@@ -1,0 +1,81 @@
+"""The account the servers run under: this user's, or an unprivileged one when we are root.
+
+PostgreSQL refuses to run as root, and no server that listens should. An account that is not ours
+may be unable to reach our folders, so reachability is tried, never computed.
+"""
+
+import os
+import pwd
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from valkyr_project.embedded.errors import ServerError
+
+CANDIDATES = ("valkyr", "postgres", "nobody")
+
+
+@dataclass(frozen=True)
+class Account:
+    """Whom a server runs as; `is_ours` when it is the user who runs this program."""
+
+    uid: int
+    gid: int
+    name: str
+    is_ours: bool
+
+    def popen_arguments(self) -> dict[str, Any]:
+        """Arguments for `subprocess` that drop to this account before the program starts."""
+        if self.is_ours:
+            return {}
+        return {"user": self.uid, "group": self.gid, "extra_groups": []}
+
+    def can_enter(self, folder: Path) -> bool:
+        """Whether a process of this account can change into `folder`."""
+        if self.is_ours:
+            return os.access(folder, os.X_OK)
+        return self._succeeds(["/bin/sh", "-c", 'cd -- "$1"', "sh", str(folder)])
+
+    def can_run(self, program: Path) -> bool:
+        """Whether a process of this account can run `program` (asked for its version)."""
+        return self._succeeds([str(program), "--version"])
+
+    def _succeeds(self, command: list[str]) -> bool:
+        try:
+            done = subprocess.run(  # noqa: S603 - our own command
+                command,
+                cwd="/",
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                timeout=10,
+                check=False,
+                **self.popen_arguments(),
+            )
+        except (OSError, subprocess.SubprocessError):
+            return False
+        return done.returncode == 0
+
+    def own(self, path: Path) -> None:
+        """Give `path` to this account (does nothing when it is ours anyway)."""
+        if not self.is_ours:
+            os.chown(path, self.uid, self.gid)
+
+
+def server_account() -> Account:
+    """The account servers run under; raises ServerError when root finds no unprivileged one."""
+    uid = os.geteuid()
+    if uid != 0:
+        return Account(uid, os.getegid(), str(uid), is_ours=True)
+    for name in CANDIDATES:
+        try:
+            entry = pwd.getpwnam(name)
+        except KeyError:
+            continue
+        if entry.pw_uid != 0:
+            return Account(entry.pw_uid, entry.pw_gid, name, is_ours=False)
+    raise ServerError(
+        f"PostgreSQL does not run as root, and none of the accounts {', '.join(CANDIDATES)} "
+        "exists. Run as an ordinary user, add one of them (useradd --system valkyr), or set "
+        "DATABASE_URL and REDIS_URL to servers of your own."
+    )

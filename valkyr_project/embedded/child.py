@@ -1,0 +1,93 @@
+"""Child processes that live in a session of their own and do not outlive their supervisor."""
+
+import ctypes
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+PR_SET_PDEATHSIG = 1
+
+
+def die_with_parent(number: signal.Signals) -> Callable[[], None]:
+    """A `preexec_fn` that has the kernel send `number` when the parent thread ends (Linux).
+
+    Start such children from a thread that lives as long as they should. Elsewhere it does
+    nothing, and the next start finds and stops what was left over.
+    """
+    if sys.platform != "linux":
+        return lambda: None
+    prctl = ctypes.CDLL(None, use_errno=True).prctl
+    parent = os.getpid()
+
+    def ask_kernel() -> None:
+        prctl(PR_SET_PDEATHSIG, int(number), 0, 0, 0)
+        if os.getppid() != parent:  # the parent died before the kernel was asked
+            os.kill(os.getpid(), number)
+
+    return ask_kernel
+
+
+def spawn(
+    command: Sequence[str],
+    *,
+    folder: Path,
+    log: IO[bytes],
+    death_signal: signal.Signals,
+    account_arguments: dict[str, Any],
+) -> subprocess.Popen[bytes]:
+    """Start a server in `folder`, out of reach of the terminal's Ctrl-C, output into `log`."""
+    return subprocess.Popen(  # noqa: S603 - our own command
+        list(command),
+        cwd=folder,
+        env=plain_environment(folder),
+        stdin=subprocess.DEVNULL,
+        stdout=log,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+        # Only a hook after fork can ask for the death signal; it runs one system call.
+        preexec_fn=die_with_parent(death_signal),  # noqa: PLW1509
+        **account_arguments,
+    )
+
+
+def plain_environment(folder: Path) -> dict[str, str]:
+    """An environment without the caller's PG* and locale variables, which would change servers."""
+    return {
+        "PATH": os.environ.get("PATH", os.defpath),
+        "HOME": str(folder),
+        "LC_ALL": "C",
+        "TZ": "UTC",
+    }
+
+
+def stop(child: subprocess.Popen[bytes], steps: Sequence[tuple[signal.Signals, float]]) -> None:
+    """Send each signal in turn, waiting its seconds, until the child has ended; then kill it."""
+    for number, seconds in steps:
+        if child.poll() is not None:
+            return
+        child.send_signal(number)
+        try:
+            child.wait(seconds)
+        except subprocess.TimeoutExpired:
+            continue
+    if child.poll() is None:
+        child.kill()
+        child.wait()
+
+
+def free_port(preferred: int = 0) -> int:
+    """A port nobody listens on at 127.0.0.1: `preferred` if it is free, otherwise any."""
+    for wanted in {preferred: None, 0: None}:
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind(("127.0.0.1", wanted))
+            except OSError:
+                continue
+            return int(probe.getsockname()[1])
+    raise OSError("no free port at 127.0.0.1")

@@ -1,0 +1,187 @@
+"""PostgreSQL 18 as a child process: made once, started, found again, stopped in order.
+
+It listens on 127.0.0.1 alone (a socket file would hit the 107 byte limit in long paths) and asks
+every client for the password (SCRAM). Data is never lost: fsync stays on unless the caller says
+that the data is worthless (tests).
+"""
+
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import psycopg
+from psycopg import sql
+
+from valkyr_project.embedded.account import server_account
+from valkyr_project.embedded.child import free_port, plain_environment, spawn, stop
+from valkyr_project.embedded.errors import ServerError
+from valkyr_project.embedded.leftovers import is_running, stop_leftovers
+from valkyr_project.embedded.place import open_place, write_private
+from valkyr_project.embedded.programs import postgres_bin
+
+USER = "valkyr"
+# SIGINT: fast shutdown, no data to recover; SIGQUIT: at once, recovery at the next start.
+STOP_STEPS = ((signal.SIGINT, 20.0), (signal.SIGQUIT, 5.0))
+# A crash recovery or a dying earlier server may hold a start up.
+START_SECONDS = 120.0
+SETTINGS = {
+    "listen_addresses": "127.0.0.1",
+    "unix_socket_directories": "",
+    "max_connections": "200",
+    "timezone": "UTC",
+    "log_timezone": "UTC",
+    "jit": "off",  # our statements are short; compiling them costs more than it saves
+    "wal_level": "minimal",  # one server: nothing reads its log but its own recovery
+    "max_wal_senders": "0",
+    "max_wal_size": "2GB",
+}
+WORTHLESS = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+
+
+class Postgres:
+    """One embedded server with its data under `<home>/postgres`."""
+
+    def __init__(self, home: Path, *, durable: bool = True, database: str = "valkyr") -> None:
+        """Take the place (raises ServerError if another process has it); start nothing yet."""
+        self._account = server_account()
+        self._bin = postgres_bin(self._account)
+        self._place = open_place(home, "postgres", self._account)
+        self._durable = durable
+        self._database = database
+        self._port = 0
+        self._child: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        """Where clients connect, with user and password."""
+        return self._url(self._database)
+
+    @property
+    def pid(self) -> int:
+        """The server's process, once started."""
+        return self._child.pid if self._child else 0
+
+    def launch(self) -> None:
+        """Start the server's process without waiting for it; stops a left-over one first."""
+        if not (self._place.data / "PG_VERSION").exists():
+            self._place.fill_data(self._initialise)
+        data = str(self._place.data)
+        stop_leftovers("postgres", data, self._account, STOP_STEPS)
+        self._drop_foreign_pid_file()
+        self._port = free_port(self._place.remembered_port())
+        settings = SETTINGS | {"port": str(self._port)} | ({} if self._durable else WORTHLESS)
+        options = [word for key, value in settings.items() for word in ("-c", f"{key}={value}")]
+        with self._place.open_log() as log:
+            self._child = spawn(
+                [str(self._bin / "postgres"), "-D", data, *options],
+                folder=self._place.data,
+                log=log,
+                death_signal=signal.SIGINT,
+                account_arguments=self._account.popen_arguments(),
+            )
+
+    def wait(self) -> None:
+        """Return once the server answers and the database exists; raises ServerError."""
+        deadline = time.monotonic() + START_SECONDS
+        while not self._answers():
+            if self._child is None or self._child.poll() is not None:
+                self._launch_again(deadline)
+            if time.monotonic() > deadline:
+                raise ServerError(f"PostgreSQL did not answer within {START_SECONDS:.0f} s.")
+            time.sleep(0.02)
+        self._place.remember_port(self._port)
+
+    def start(self) -> str:
+        """Launch, wait, and return the URL."""
+        self.launch()
+        self.wait()
+        return self.url
+
+    def alive(self) -> bool:
+        """Whether the server's process runs."""
+        return self._child is not None and self._child.poll() is None
+
+    def last_lines(self) -> str:
+        """The end of the server's log."""
+        return self._place.last_lines()
+
+    def stop(self) -> None:
+        """Stop the server (fast shutdown) and give the place free."""
+        if self._child is not None:
+            stop(self._child, STOP_STEPS)
+        self._place.unlock()
+
+    def _url(self, database: str) -> str:
+        password = self._place.password()
+        return f"postgres://{USER}:{password}@127.0.0.1:{self._port}/{database}"
+
+    def _initialise(self, data: Path) -> None:
+        word = self._place.root / "initial-password"
+        write_private(word, self._place.password())
+        self._account.own(word)
+        command = [
+            str(self._bin / "initdb"),
+            f"--pgdata={data}",
+            f"--username={USER}",
+            f"--pwfile={word}",
+            "--auth=scram-sha-256",
+            # The password is 256 random bits: stretching it would only slow each connection.
+            "--set=scram_iterations=1",
+            "--encoding=UTF8",
+            "--locale-provider=builtin",
+            "--builtin-locale=C.UTF-8",
+            "--locale=C",
+            *([] if self._durable else ["--no-sync"]),
+        ]
+        done = subprocess.run(  # noqa: S603 - our own command
+            command,
+            cwd=data,
+            env=plain_environment(data),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+            **self._account.popen_arguments(),
+        )
+        word.unlink()
+        if done.returncode != 0:
+            raise ServerError(f"initdb could not make a database in {data}:\n{done.stdout[-2000:]}")
+
+    def _drop_foreign_pid_file(self) -> None:
+        """Remove a stale postmaster.pid whose number now belongs to some other program.
+
+        PostgreSQL would take that program for its own postmaster and refuse to start. With the
+        number free, PostgreSQL deals with the file itself.
+        """
+        file = self._place.data / "postmaster.pid"
+        try:
+            pid = int(file.read_text().splitlines()[0])
+        except (OSError, ValueError, IndexError):
+            file.unlink(missing_ok=True)
+            return
+        if not is_running(pid, "postgres"):
+            file.unlink(missing_ok=True)
+
+    def _answers(self) -> bool:
+        try:
+            with psycopg.connect(
+                self._url("postgres"), autocommit=True, connect_timeout=5
+            ) as connection:
+                query = "SELECT 1 FROM pg_database WHERE datname = %s"
+                if connection.execute(query, [self._database]).fetchone() is None:
+                    create = sql.SQL("CREATE DATABASE {}").format(sql.Identifier(self._database))
+                    connection.execute(create)
+        except psycopg.OperationalError:
+            return False
+        return True
+
+    def _launch_again(self, deadline: float) -> None:
+        """Try once more when the port was taken meanwhile or an old server is still ending."""
+        lines = self._place.last_lines()
+        passing = ("Address already in use", "still in use", "already exists")
+        if time.monotonic() > deadline or not any(words in lines for words in passing):
+            raise ServerError(f"PostgreSQL did not start. Its last lines:\n{lines}")
+        time.sleep(0.2)
+        self.launch()

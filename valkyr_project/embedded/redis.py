@@ -1,0 +1,126 @@
+"""Redis as a child process with an append-only file, on 127.0.0.1, behind a password."""
+
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import redis
+
+from valkyr_project.embedded.account import server_account
+from valkyr_project.embedded.child import free_port, spawn, stop
+from valkyr_project.embedded.errors import ServerError
+from valkyr_project.embedded.leftovers import stop_leftovers
+from valkyr_project.embedded.place import open_place, write_private
+from valkyr_project.embedded.programs import redis_server
+
+STOP_STEPS = ((signal.SIGTERM, 10.0),)
+START_SECONDS = 60.0
+CONFIGURATION = """\
+bind 127.0.0.1
+port {port}
+dir "{folder}"
+requirepass {password}
+# A queue that evicts or forgets messages is no queue.
+maxmemory-policy noeviction
+appendonly {append_only}
+appendfsync everysec
+save ""
+daemonize no
+# Keep the command line: a later start recognises a left-over server by it.
+set-proc-title no
+"""
+
+
+class Redis:
+    """One embedded server with its data under `<home>/redis`."""
+
+    def __init__(self, home: Path, *, durable: bool = True) -> None:
+        """Take the place (raises ServerError if another process has it); start nothing yet."""
+        self._account = server_account()
+        self._program = redis_server(self._account)
+        self._place = open_place(home, "redis", self._account)
+        self._configuration = self._place.root / "redis.conf"
+        self._durable = durable
+        self._port = 0
+        self._child: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        """Where clients connect, with password, to database 0."""
+        return f"redis://:{self._place.password()}@127.0.0.1:{self._port}/0"
+
+    @property
+    def pid(self) -> int:
+        """The server's process, once started."""
+        return self._child.pid if self._child else 0
+
+    def launch(self) -> None:
+        """Start the server's process without waiting for it; stops a left-over one first."""
+        stop_leftovers("redis-server", str(self._configuration), self._account, STOP_STEPS)
+        self._port = free_port(self._place.remembered_port())
+        self._configure()
+        with self._place.open_log() as log:
+            self._child = spawn(
+                [str(self._program), str(self._configuration)],
+                folder=self._place.data,
+                log=log,
+                death_signal=signal.SIGTERM,
+                account_arguments=self._account.popen_arguments(),
+            )
+
+    def wait(self) -> None:
+        """Return once the server has loaded its data and answers; raises ServerError."""
+        deadline = time.monotonic() + START_SECONDS
+        with redis.Redis.from_url(self.url) as client:
+            while not self._answers(client):
+                if not self.alive():
+                    self._launch_again(deadline)
+                    return self.wait()
+                if time.monotonic() > deadline:
+                    raise ServerError(f"Redis did not answer within {START_SECONDS:.0f} s.")
+                time.sleep(0.02)
+        self._place.remember_port(self._port)
+        return None
+
+    def start(self) -> str:
+        """Launch, wait, and return the URL."""
+        self.launch()
+        self.wait()
+        return self.url
+
+    def alive(self) -> bool:
+        """Whether the server's process runs."""
+        return self._child is not None and self._child.poll() is None
+
+    def last_lines(self) -> str:
+        """The end of the server's log."""
+        return self._place.last_lines()
+
+    def stop(self) -> None:
+        """Stop the server, which writes its file first, and give the place free."""
+        if self._child is not None:
+            stop(self._child, STOP_STEPS)
+        self._place.unlock()
+
+    def _configure(self) -> None:
+        text = CONFIGURATION.format(
+            port=self._port,
+            folder=str(self._place.data).replace("\\", "\\\\").replace('"', '\\"'),
+            password=self._place.password(),
+            append_only="yes" if self._durable else "no",
+        )
+        write_private(self._configuration, text)
+        self._account.own(self._configuration)
+
+    def _answers(self, client: "redis.Redis") -> bool:
+        try:
+            return bool(client.ping())
+        except redis.RedisError:  # refused, or still loading its file
+            return False
+
+    def _launch_again(self, deadline: float) -> None:
+        lines = self._place.last_lines()
+        if time.monotonic() > deadline or "Address already in use" not in lines:
+            raise ServerError(f"Redis did not start. Its last lines:\n{lines}")
+        self.launch()
