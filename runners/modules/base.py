@@ -4,6 +4,7 @@ Modules know nothing of tables or the broker: they receive inputs and a context,
 result or raise. They keep no state between calls; one instance serves a whole process.
 """
 
+import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -44,17 +45,26 @@ class ModuleOutputs(BaseModel):
 class StepLog(Protocol):
     """Messages kept with the run (capped); never give it secrets."""
 
-    def debug(self, message: str, **fields: Any) -> None: ...
-    def info(self, message: str, **fields: Any) -> None: ...
-    def warning(self, message: str, **fields: Any) -> None: ...
-    def error(self, message: str, **fields: Any) -> None: ...
+    def debug(self, message: str, **fields: Any) -> None:
+        """Say what only somebody looking for a fault wants to know."""
+
+    def info(self, message: str, **fields: Any) -> None:
+        """Say what happened."""
+
+    def warning(self, message: str, **fields: Any) -> None:
+        """Say what went not quite as it should."""
+
+    def error(self, message: str, **fields: Any) -> None:
+        """Say what went wrong."""
 
 
 class StepContext(Protocol):
     """What a module may know and say while it runs; the engine gives it to `execute`."""
 
     @property
-    def execution_id(self) -> UUID: ...
+    def execution_id(self) -> UUID:
+        """The execution this step belongs to."""
+
     @property
     def step_path(self) -> str:
         """Where the step stands in its workflow, such as `charge.pay`."""
@@ -76,7 +86,9 @@ class StepContext(Protocol):
         """What the attempt before gave to `heartbeat`, or None."""
 
     @property
-    def log(self) -> StepLog: ...
+    def log(self) -> StepLog:
+        """Where messages about this run go."""
+
     @property
     def variables(self) -> Mapping[str, Any]:
         """The declared variables and their values when the step began."""
@@ -134,13 +146,14 @@ class Module(Generic[InputsT]):
 
     `effect` is `none` (safe to repeat), `idempotent` (safe with the idempotency key) or
     `external` (may happen twice after a crash). An `inline` module does no I/O and takes under
-    a millisecond. `outcomes` is empty for a module that has only `success`.
+    a millisecond. `outcomes` is empty for a module that has only `success`. The docstring of a
+    subclass is its description, shown to those who build workflows.
     """
 
     type: ClassVar[str]
     title: ClassVar[str]
     category: ClassVar[str]
-    description: ClassVar[str]
+    description: ClassVar[str] = ""
     Inputs: ClassVar[Model]
     Outputs: ClassVar[Model | None] = None
     queue: ClassVar[str] = "default"
@@ -151,6 +164,11 @@ class Module(Generic[InputsT]):
     timeout_seconds: ClassVar[float] = 60.0
     writes_variables: ClassVar[bool] = False
     credential: ClassVar[str | None] = None
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "description" not in vars(cls) and cls.__doc__:
+            cls.description = inspect.cleandoc(cls.__doc__)
 
     def outcomes_for(self, config: Mapping[str, Any]) -> tuple[str, ...]:
         """The outcomes this `with` can have; empty when there is only `success`."""

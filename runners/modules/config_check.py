@@ -13,9 +13,10 @@ from pydantic import BaseModel, ValidationError
 from executions.catalog import ConfigProblem
 
 if TYPE_CHECKING:
-    from jsonschema.exceptions import ValidationError as SchemaError
-
     from runners.modules.base import Module
+
+# jsonschema is imported where it is used: it takes a second to load, and workers seldom need it.
+SchemaError = Any
 
 TEMPLATE_MARK = "{{"
 JSON_NAMES = {
@@ -75,13 +76,13 @@ def _template_tolerant() -> Any:
         return checked
 
     rules = {name: tolerant(rule) for name, rule in Draft202012Validator.VALIDATORS.items()}
-    return validators.extend(Draft202012Validator, rules)
+    return validators.extend(Draft202012Validator, rules)  # type: ignore[no-untyped-call]
 
 
-def _explain(error: "SchemaError") -> Iterator[ConfigProblem]:
+def _explain(error: SchemaError) -> Iterator[ConfigProblem]:
     from jsonschema.exceptions import best_match
 
-    error = best_match([error]) or error
+    error = best_match([error])
     pointer = tuple(error.absolute_path)
     known = error.schema.get("properties", {}) if isinstance(error.schema, Mapping) else {}
     if error.validator == "additionalProperties" and isinstance(error.instance, Mapping):
@@ -97,11 +98,11 @@ def _explain(error: "SchemaError") -> Iterator[ConfigProblem]:
         yield ConfigProblem(pointer, _code(error), _sentence(error))
 
 
-def _code(error: "SchemaError") -> str:
+def _code(error: SchemaError) -> str:
     return "type" if error.validator in ("type", "anyOf") else "value"
 
 
-def _sentence(error: "SchemaError") -> str:
+def _sentence(error: SchemaError) -> str:
     expected, found = error.validator_value, _shown(error.instance)
     if error.validator == "type":
         return f"expected {_type_names([expected])}, found {found}"

@@ -20,6 +20,8 @@ class DataModule(Module[Any]):
 
 
 class SetInputs(ModuleInputs):
+    """What to yield."""
+
     values: dict[str, Any] = Field(
         description="Becomes the step's output as it is.",
         examples=[{"amount": "{{ tasks.fetch.output.body.total }}"}],
@@ -27,9 +29,10 @@ class SetInputs(ModuleInputs):
 
 
 class Set(DataModule):
+    """Yields the given values, for later steps to read."""
+
     type = "data.set"
     title = "Set values"
-    description = "Yields the given values, for later steps to read."
     Inputs = SetInputs
 
     def execute(self, inputs: SetInputs, ctx: StepContext) -> Result:
@@ -37,6 +40,8 @@ class Set(DataModule):
 
 
 class JmespathInputs(ModuleInputs):
+    """What to select from what."""
+
     expression: str = Field(
         description="A JMESPath expression (jmespath.org).", examples=["orders[?total > `100`].id"]
     )
@@ -53,13 +58,16 @@ class JmespathInputs(ModuleInputs):
 
 
 class JmespathOutputs(ModuleOutputs):
+    """What was selected."""
+
     result: Any = Field(description="What the expression selects; null where nothing fits.")
 
 
 class Jmespath(DataModule):
+    """Selects and reshapes data by a JMESPath expression."""
+
     type = "data.jmespath"
     title = "JMESPath"
-    description = "Selects and reshapes data by a JMESPath expression."
     Inputs = JmespathInputs
     Outputs = JmespathOutputs
 
@@ -74,6 +82,8 @@ class Jmespath(DataModule):
 
 
 class TemplateInputs(ModuleInputs):
+    """What to write."""
+
     text: Any = Field(
         description=(
             "Text with {{ expressions }}. Where it is a single expression that yields no text, "
@@ -84,13 +94,16 @@ class TemplateInputs(ModuleInputs):
 
 
 class TemplateOutputs(ModuleOutputs):
+    """What was written."""
+
     text: str = Field(description="The text, rendered.")
 
 
 class Template(DataModule):
+    """Writes a text from values, for a mail, a file or a request."""
+
     type = "data.template"
     title = "Text template"
-    description = "Writes a text from values, for a mail, a file or a request."
     Inputs = TemplateInputs
     Outputs = TemplateOutputs
 

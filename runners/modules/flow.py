@@ -23,13 +23,16 @@ class FlowModule(Module[Any]):
 
 
 class NoopInputs(ModuleInputs):
+    """What to pass on."""
+
     value: Any = Field(None, description="Passed on as the step's output.", examples=[{"n": 1}])
 
 
 class Noop(FlowModule):
+    """Does nothing and passes `value` on: a place to join or to start branches."""
+
     type = "flow.noop"
     title = "No operation"
-    description = "Does nothing and passes `value` on: a place to join or to start branches."
     Inputs = NoopInputs
 
     def execute(self, inputs: NoopInputs, ctx: StepContext) -> Result:
@@ -37,6 +40,8 @@ class Noop(FlowModule):
 
 
 class IfInputs(ModuleInputs):
+    """What to decide by."""
+
     condition: Any = Field(
         description=(
             "Decides the outcome. False are: false, null, 0, an empty list or object, and the "
@@ -55,9 +60,10 @@ def truth(value: Any) -> bool:
 
 
 class If(FlowModule):
+    """Goes on along `true` or `false`."""
+
     type = "flow.if"
     title = "If"
-    description = "Goes on along `true` or `false`."
     Inputs = IfInputs
     outcomes = ("true", "false")
 
@@ -70,6 +76,8 @@ Scalar = str | bool | int | float | None
 
 
 class SwitchInputs(ModuleInputs):
+    """What to compare with what."""
+
     value: Scalar = Field(
         description="Compared, as text, with each case.",
         examples=["{{ tasks.fetch.output.body.country }}"],
@@ -128,9 +136,10 @@ def _outcome_by_case(cases: list[Scalar] | dict[str, str]) -> dict[str, str]:
 
 
 class Switch(FlowModule):
+    """Goes on along the outcome of the case that equals `value`, or `default`."""
+
     type = "flow.switch"
     title = "Switch"
-    description = "Goes on along the outcome of the case that equals `value`, or `default`."
     Inputs = SwitchInputs
     outcomes = ("default",)
 
@@ -158,6 +167,8 @@ class Switch(FlowModule):
 
 
 class FailInputs(ModuleInputs):
+    """How to fail."""
+
     message: str = Field(
         description="Why the step fails, for people.", examples=["order {{ input.id }} is empty"]
     )
@@ -169,9 +180,10 @@ class FailInputs(ModuleInputs):
 
 
 class Fail(FlowModule):
+    """Fails with a message of your own."""
+
     type = "flow.fail"
     title = "Fail"
-    description = "Fails with a message of your own."
     Inputs = FailInputs
 
     def execute(self, inputs: FailInputs, ctx: StepContext) -> Result:
@@ -179,6 +191,8 @@ class Fail(FlowModule):
 
 
 class SetVariablesInputs(ModuleInputs):
+    """What to set."""
+
     values: dict[str, Any] = Field(
         description="New values by the names of variables that the workflow declares.",
         examples=[{"carrier": "{{ tasks.quote.output.body.carrier }}"}],
@@ -186,9 +200,10 @@ class SetVariablesInputs(ModuleInputs):
 
 
 class SetVariables(FlowModule):
+    """Sets declared execution variables once the step has succeeded."""
+
     type = "flow.set_variables"
     title = "Set variables"
-    description = "Sets declared execution variables once the step has succeeded."
     Inputs = SetVariablesInputs
     writes_variables = True
 

@@ -15,7 +15,7 @@ MODULE_ATTRIBUTE = "__valkyr_module__"
 
 
 def step(
-    type: str,
+    type_name: str,
     *,
     title: str | None = None,
     category: str = "custom",
@@ -25,7 +25,7 @@ def step(
     retry: str = "standard",
     timeout_seconds: float = 60.0,
 ) -> Callable[[F], F]:
-    """Make the decorated function the module `type`.
+    """Make the decorated function the module `type_name`.
 
     Parameters become the inputs (`order_id` is `orderId` in a workflow), the annotated return
     value the outputs, the docstring the description. A parameter annotated `StepContext`
@@ -34,7 +34,7 @@ def step(
 
     def decorate(function: F) -> F:
         facts = {
-            "type": type,
+            "type": type_name,
             "title": title or function.__name__.replace("_", " ").capitalize(),
             "category": category,
             "description": inspect.getdoc(function) or "",
@@ -44,7 +44,7 @@ def step(
             "retry": retry,
             "timeout_seconds": timeout_seconds,
         }
-        setattr(function, MODULE_ATTRIBUTE, _module(function, type, facts))
+        setattr(function, MODULE_ATTRIBUTE, _module(function, type_name, facts))
         return function
 
     return decorate

@@ -8,7 +8,7 @@ never takes the engine down.
 import importlib
 import logging
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from importlib.metadata import entry_points
 from threading import RLock
@@ -29,44 +29,82 @@ EXTRA_MODULES = "VALKYR_EXTRA_MODULES"
 logger = logging.getLogger(__name__)
 
 
-class UnknownModule(LookupError):
+class UnknownModule(LookupError):  # noqa: N818 - reads as what it says, as DoesNotExist does
     """No module of that type is installed."""
 
 
-_lock = RLock()
-_modules: dict[str, Module[Any]] = {}
-_failures: dict[str, str] = {}
-_specs: Mapping[str, ModuleSpec] | None = None
-_third_parties_loaded = False
+class Registry:
+    """The modules of one process; safe to use from several threads."""
 
+    def __init__(self) -> None:
+        self._lock = RLock()
+        self._modules: dict[str, Module[Any]] = {}
+        self._failures: dict[str, str] = {}
+        self._specs: Mapping[str, ModuleSpec] | None = None
+        self._third_parties_loaded = False
 
-def get(type: str) -> Module[Any]:
-    """The module of that type; raises `UnknownModule`, which names what failed to load."""
-    module = _modules.get(type)
-    return module if module is not None else _find(type)
+    def get(self, type_name: str) -> Module[Any]:
+        """The module of that type; raises `UnknownModule`, which names what failed to load."""
+        module = self._modules.get(type_name)
+        return module if module is not None else self._find(type_name)
 
+    def specs(self) -> Mapping[str, ModuleSpec]:
+        """Every module that can be loaded, by type, as the graph sees it; computed once."""
+        with self._lock:
+            self._load_third_parties()
+            if self._specs is None:
+                for name in BUILTIN:
+                    self.get(name)
+                found = {name: spec(self._modules[name]) for name in sorted(self._modules)}
+                self._specs = MappingProxyType(found)
+            return self._specs
 
-def specs() -> Mapping[str, ModuleSpec]:
-    """Every module that can be loaded, by type, as the graph sees it; computed once."""
-    global _specs
-    with _lock:
-        _load_third_parties()
-        if _specs is None:
-            for type in BUILTIN:
-                get(type)
-            _specs = MappingProxyType({type: spec(_modules[type]) for type in sorted(_modules)})
-        return _specs
+    def add(self, module: Module[Any]) -> None:
+        """Register one more module; raises ValueError when its type is taken by another."""
+        with self._lock:
+            present = self._modules.get(module.type)
+            if module.type in BUILTIN or (present is not None and present is not module):
+                raise ValueError(
+                    f"module type {module.type!r} is taken already: choose another name"
+                )
+            self._modules[module.type] = module
+            self._specs = None
 
+    def _find(self, type_name: str) -> Module[Any]:
+        with self._lock:
+            if type_name not in BUILTIN:
+                self._load_third_parties()
+            elif type_name not in self._modules:
+                self._modules[type_name] = _instance(*BUILTIN[type_name].split(":"))
+            if type_name in self._modules:
+                return self._modules[type_name]
+            raise UnknownModule(self._why_unknown(type_name))
 
-def add(module: Module[Any]) -> None:
-    """Register one more module; raises ValueError when its type is taken by another."""
-    global _specs
-    with _lock:
-        present = _modules.get(module.type)
-        if module.type in BUILTIN or (present is not None and present is not module):
-            raise ValueError(f"module type {module.type!r} is taken already: choose another name")
-        _modules[module.type] = module
-        _specs = None
+    def _why_unknown(self, type_name: str) -> str:
+        if type_name in self._failures:
+            return f"module {type_name!r} could not be loaded: {self._failures[type_name]}"
+        others = "; ".join(f"{name}: {reason}" for name, reason in self._failures.items())
+        hint = f"; some could not be loaded, it may be one of these: {others}" if others else ""
+        return f"no module of type {type_name!r} is installed{hint}"
+
+    def _load_third_parties(self) -> None:
+        if self._third_parties_loaded:
+            return
+        # Set first: a module that asks the registry while it is imported must not start over.
+        self._third_parties_loaded = True
+        for entry in entry_points(group=ENTRY_POINT_GROUP):
+            self._load_guarded(entry.name, entry.load)
+        for path in filter(None, map(str.strip, os.environ.get(EXTRA_MODULES, "").split(","))):
+            self._load_guarded(path, partial(importlib.import_module, path))
+
+    def _load_guarded(self, name: str, load: Callable[[], Any]) -> None:
+        # A third party's file may raise anything as it is imported, SystemExit included.
+        try:
+            for module in _found_in(load()):
+                self.add(module)
+        except (Exception, SystemExit) as error:
+            self._failures[name] = f"{type(error).__name__}: {error}"
+            logger.exception("module %r could not be loaded; workflows that use it fail", name)
 
 
 def spec(module: Module[Any]) -> ModuleSpec:
@@ -85,30 +123,11 @@ def spec(module: Module[Any]) -> ModuleSpec:
         retry=module.retry,
         timeout_seconds=module.timeout_seconds,
         credential=module.credential,
-        inputs_schema=module.Inputs.model_json_schema(by_alias=True),
-        outputs_schema=outputs and outputs.model_json_schema(by_alias=True, mode="serialization"),
+        inputs_schema=module.Inputs.model_json_schema(),
+        outputs_schema=outputs.model_json_schema(mode="serialization") if outputs else None,
         check=partial(check, module),
         outcomes_for=module.outcomes_for,
     )
-
-
-def _find(type: str) -> Module[Any]:
-    with _lock:
-        if type not in BUILTIN:
-            _load_third_parties()
-        elif type not in _modules:
-            _modules[type] = _instance(*BUILTIN[type].split(":"))
-        if type in _modules:
-            return _modules[type]
-    raise UnknownModule(_why_unknown(type))
-
-
-def _why_unknown(type: str) -> str:
-    if type in _failures:
-        return f"module {type!r} could not be loaded: {_failures[type]}"
-    others = "; ".join(f"{name}: {reason}" for name, reason in _failures.items())
-    hint = f" Some could not be loaded, and it may be among them: {others}" if others else ""
-    return f"no module of type {type!r} is installed.{hint}"
 
 
 def _instance(path: str, name: str) -> Module[Any]:
@@ -116,34 +135,12 @@ def _instance(path: str, name: str) -> Module[Any]:
     return module
 
 
-def _load_third_parties() -> None:
-    global _third_parties_loaded
-    if _third_parties_loaded:
-        return
-    # Set first: a module that asks the registry while it is imported must not start over.
-    _third_parties_loaded = True
-    for entry in entry_points(group=ENTRY_POINT_GROUP):
-        _load_guarded(entry.name, entry.load)
-    for path in filter(None, map(str.strip, os.environ.get(EXTRA_MODULES, "").split(","))):
-        _load_guarded(path, partial(importlib.import_module, path))
-
-
-def _load_guarded(name: str, load: Any) -> None:
-    # A third party's file may raise anything as it is imported, SystemExit included.
-    try:
-        for module in _found_in(load()):
-            add(module)
-    except (Exception, SystemExit) as error:
-        _failures[name] = f"{type(error).__name__}: {error}"
-        logger.exception("module %r could not be loaded; workflows that use it will fail", name)
-
-
 def _found_in(loaded: Any) -> Iterator[Module[Any]]:
     """The modules that a loaded object is or, for a Python module, declares."""
     if isinstance(loaded, ModuleType):
-        declared = [v for v in vars(loaded).values() if _declared_in(v, loaded.__name__)]
-        for value in declared:
-            yield from _found_in(value)
+        for value in list(vars(loaded).values()):
+            if _declared_in(value, loaded.__name__):
+                yield from _found_in(value)
     elif isinstance(loaded, Module):
         yield loaded
     elif isinstance(loaded, type) and issubclass(loaded, Module):
@@ -162,3 +159,9 @@ def _declared_in(value: Any, path: str) -> bool:
     is_class = isinstance(value, type) and issubclass(value, Module) and hasattr(value, "type")
     is_module = is_class or hasattr(value, MODULE_ATTRIBUTE)
     return is_module and getattr(value, "__module__", None) == path
+
+
+_registry = Registry()
+get = _registry.get
+specs = _registry.specs
+add = _registry.add
