@@ -1,0 +1,66 @@
+"""The drawings in docs/states.md and the move tables in the code are the same machines."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from executions import states as execution_states
+from runners import states as run_states
+
+DRAWINGS = Path(__file__).parents[2] / "docs" / "states.md"
+ARROW = re.compile(r"^\s*(\w+|\[\*\]) --> (\w+): \S", re.MULTILINE)
+ROW = re.compile(r"^\| ([A-Z]+) \|", re.MULTILINE)
+
+
+def section(heading: str) -> str:
+    text = DRAWINGS.read_text()
+    start = text.index(f"## {heading}\n")
+    end = text.find("\n## ", start + 1)
+    return text[start : end if end > 0 else None]
+
+
+def drawn(heading: str) -> dict[str, set[str]]:
+    moves: dict[str, set[str]] = {}
+    for source, target in ARROW.findall(section(heading)):
+        if source != "[*]":
+            moves.setdefault(source, set()).add(target)
+    return moves
+
+
+def coded(moves: Mapping[str, frozenset[str]]) -> dict[str, set[str]]:
+    return {str(source): set(map(str, targets)) for source, targets in moves.items() if targets}
+
+
+@pytest.mark.parametrize(
+    ("heading", "moves"),
+    [("An execution", execution_states.MOVES), ("A run", run_states.MOVES)],
+)
+def test_the_drawing_has_exactly_the_moves_of_the_code(
+    heading: str, moves: Mapping[str, frozenset[str]]
+) -> None:
+    assert drawn(heading) == coded(moves)
+
+
+@pytest.mark.parametrize(
+    ("heading", "moves"),
+    [("An execution", execution_states.MOVES), ("A run", run_states.MOVES)],
+)
+def test_the_table_explains_every_state(heading: str, moves: Mapping[str, frozenset[str]]) -> None:
+    assert sorted(ROW.findall(section(heading))) == sorted(map(str, moves))
+
+
+def test_a_final_run_is_never_left() -> None:
+    assert all(not run_states.MOVES[state] for state in run_states.FINAL)
+
+
+def test_only_failed_of_the_final_executions_can_be_left() -> None:
+    left = {state for state in execution_states.FINAL if execution_states.MOVES[state]}
+
+    assert left == {execution_states.ExecutionState.FAILED}
+
+
+def test_live_and_final_runs_are_all_there_is() -> None:
+    assert run_states.LIVE | run_states.FINAL == set(run_states.RunState)
+    assert not run_states.LIVE & run_states.FINAL
