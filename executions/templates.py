@@ -1,0 +1,171 @@
+"""Templates: JSON values whose strings may hold `{{ expressions }}`, compiled once, rendered often.
+
+A string that is exactly one expression yields the value with its type; other text is joined.
+What a template yields depends on its text and the scope alone: no clock, no randomness.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from executions.templating.errors import (
+    ExpressionSyntaxError,
+    Pointer,
+    TemplateError,
+    TemplateSyntaxProblem,
+    TemplateSyntaxProblems,
+    key_path,
+    quoted,
+)
+from executions.templating.expression import Expression, Reference, Scope, compile_expression
+from executions.templating.splitting import has_template, split
+from executions.templating.values import MAX_TEXT, UnusableValue, as_text
+
+__all__ = [
+    "Template",
+    "TemplateError",
+    "TemplateSyntaxProblem",
+    "TemplateSyntaxProblems",
+    "compile_expression",
+    "compile_template",
+    "has_template",
+    "inspect_template",
+]
+
+MAX_NESTING = 64
+
+Render = Callable[[Scope], Any]
+LocatedReference = tuple[Pointer, Reference]
+
+
+class Template:
+    """A compiled value.
+
+    `references` are the leading names its expressions read, such as `("tasks", "a", "output")`,
+    `("vars", "carrier")`, `("input",)`; `located` pairs each with where it stands in the value.
+    """
+
+    __slots__ = ("_render", "constant", "located", "references")
+
+    def __init__(self, render: Render, located: tuple[LocatedReference, ...], constant: bool):
+        self._render = render
+        self.located = located
+        self.references = frozenset(reference for _, reference in located)
+        self.constant = constant
+
+    def render(self, scope: Mapping[str, Any]) -> Any:
+        """The value with every expression replaced; raises TemplateError.
+
+        Objects and lists of the template are new at each call. Values out of the scope are
+        passed on, not copied: treat them as read-only.
+        """
+        return self._render(scope)
+
+
+def compile_template(value: Any) -> Template:
+    """Compile a JSON value; raises TemplateSyntaxProblems with every mistake in it."""
+    template, problems = inspect_template(value)
+    if problems:
+        raise TemplateSyntaxProblems(problems)
+    return template
+
+
+def inspect_template(value: Any) -> tuple[Template, list[TemplateSyntaxProblem]]:
+    """The template of all that can be compiled, and the mistakes in the rest."""
+    compiler = _Compiler()
+    render = compiler.compile(value, ())
+    template = Template(
+        render or (lambda scope: value), tuple(compiler.located), compiler.expressions == 0
+    )
+    return template, compiler.problems
+
+
+class _Compiler:
+    """Turns nested values into nested functions; None stands for a constant that is no container.
+
+    Containers always get a function, so that no two renderings share one.
+    """
+
+    def __init__(self) -> None:
+        self.located: list[LocatedReference] = []
+        self.problems: list[TemplateSyntaxProblem] = []
+        self.expressions = 0
+
+    def compile(self, value: Any, pointer: Pointer) -> Render | None:
+        if isinstance(value, str):
+            return self._text(value, pointer) if has_template(value) else None
+        if not isinstance(value, (dict, list)):
+            return None
+        if len(pointer) >= MAX_NESTING:
+            self._refuse(pointer, "too_deep", f"the value is nested more than {MAX_NESTING} deep")
+            return None
+        keys = value.items() if isinstance(value, dict) else enumerate(value)
+        moving = []
+        for key, item in keys:
+            self._check_key(key, pointer)
+            render = self.compile(item, (*pointer, key))
+            if render is not None:
+                moving.append((key, render))
+        return _filled(value, moving)
+
+    def _check_key(self, key: str | int, pointer: Pointer) -> None:
+        if isinstance(key, str) and has_template(key):
+            message = f'"{quoted(key)}" is a key; only values may hold templates'
+            self._refuse((*pointer, key), "template_in_key", message)
+
+    def _text(self, text: str, pointer: Pointer) -> Render | None:
+        try:
+            parts = [
+                part if isinstance(part, str) else compile_expression(part.source)
+                for part in split(text)
+            ]
+        except ExpressionSyntaxError as error:
+            self._refuse(pointer, error.code, f'template "{quoted(text)}": {error}')
+            return None
+        expressions = [part for part in parts if isinstance(part, Expression)]
+        self.expressions += len(expressions)
+        for expression in expressions:
+            self.located += [(pointer, reference) for reference in sorted(expression.references)]
+        where = f'template "{quoted(text)}"' + (f" at {key_path(pointer)}" if pointer else "")
+        if len(parts) == 1 and expressions:
+            return _value(expressions[0], where)
+        return _joined(parts, where)
+
+    def _refuse(self, pointer: Pointer, code: str, message: str) -> None:
+        self.problems.append(TemplateSyntaxProblem(pointer, code, message))
+
+
+def _filled(base: Any, moving: list[tuple[Any, Render]]) -> Render:
+    def render(scope: Scope) -> Any:
+        filled = base.copy()
+        for key, part in moving:
+            filled[key] = part(scope)
+        return filled
+
+    return render
+
+
+def _value(expression: Expression, where: str) -> Render:
+    evaluate = expression.evaluate
+
+    def render(scope: Scope) -> Any:
+        try:
+            return evaluate(scope)
+        except TemplateError as error:
+            raise TemplateError(f"{where}: {error}") from error.__cause__
+
+    return render
+
+
+def _joined(parts: list[str | Expression], where: str) -> Render:
+    def render(scope: Scope) -> str:
+        try:
+            text = "".join(
+                part if isinstance(part, str) else as_text(part.evaluate(scope)) for part in parts
+            )
+        except (TemplateError, UnusableValue) as error:
+            raise TemplateError(f"{where}: {error}") from error.__cause__
+        if len(text) > MAX_TEXT:
+            raise TemplateError(f"{where}: the text is longer than {MAX_TEXT:,} characters")
+        return text
+
+    return render

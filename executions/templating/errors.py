@@ -1,0 +1,56 @@
+"""What can be wrong with a template: when it is compiled, and when it is rendered."""
+
+from dataclasses import dataclass
+
+Pointer = tuple[str | int, ...]
+
+QUOTED_LENGTH = 120
+
+
+class TemplateError(Exception):
+    """A template could not be rendered; the message names the template, the key and the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateSyntaxProblem:
+    """One mistake in the text of a template, and where it stands in the value."""
+
+    pointer: Pointer
+    code: str
+    message: str
+
+
+class ExpressionSyntaxError(Exception):
+    """One string of a template cannot be compiled."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class TemplateSyntaxProblems(Exception):
+    """A value cannot be compiled; `problems` lists every mistake in it."""
+
+    def __init__(self, problems: list[TemplateSyntaxProblem]) -> None:
+        super().__init__("; ".join(problem.message for problem in problems))
+        self.problems = problems
+
+
+def key_path(pointer: Pointer) -> str:
+    """`("headers", 0, "a b")` as `headers[0]["a b"]`."""
+    path = ""
+    for part in pointer:
+        if isinstance(part, int):
+            path += f"[{part}]"
+        elif part.replace("-", "_").isidentifier():
+            path += f".{part}" if path else part
+        else:
+            path += f'["{part}"]'
+    return path
+
+
+def quoted(source: str) -> str:
+    """A template's text as messages show it: shortened when long."""
+    if len(source) <= QUOTED_LENGTH:
+        return source
+    return source[: QUOTED_LENGTH - 1] + "…"

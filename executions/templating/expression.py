@@ -1,0 +1,143 @@
+"""One expression, compiled: what it refers to, known at once, and how to evaluate it.
+
+Plain paths are resolved directly. Everything else is parsed by Jinja2 now, so that mistakes are
+found, and turned into Python when first evaluated, so that compiling a graph stays cheap.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any
+
+from jinja2 import TemplateSyntaxError, nodes
+from jinja2 import TemplateError as JinjaError
+from jinja2.parser import Parser
+
+from executions.templating.errors import ExpressionSyntaxError, TemplateError
+from executions.templating.paths import path_evaluator, plain_path
+from executions.templating.sandbox import ENVIRONMENT, FUNCTIONS
+from executions.templating.syntax import check_syntax, text_operands
+from executions.templating.values import UnusableValue, as_json
+
+Reference = tuple[str, ...]
+Scope = Mapping[str, Any]
+
+MAX_SOURCE = 10_000
+
+# How much of a path names what is read: `tasks.a.output.rows` reads `tasks.a.output`.
+_REFERENCE_LENGTH = {"tasks": 3, "vars": 2, "execution": 2, "loop": 2, "secrets": 2}
+
+_EVALUATION_ERRORS = (
+    JinjaError,
+    UnusableValue,
+    TypeError,
+    ValueError,
+    ArithmeticError,
+    LookupError,
+    AttributeError,
+    RecursionError,
+    MemoryError,
+)
+
+
+class Expression:
+    """An expression and the references it makes; `evaluate` raises TemplateError."""
+
+    __slots__ = ("evaluate", "references", "source")
+
+    def __init__(
+        self, source: str, references: frozenset[Reference], evaluate: Callable[[Scope], Any]
+    ) -> None:
+        self.source = source
+        self.references = references
+        self.evaluate = evaluate
+
+
+@lru_cache(maxsize=8192)
+def compile_expression(source: str) -> Expression:
+    """The expression for the text between the braces; raises ExpressionSyntaxError."""
+    keys = plain_path(source)
+    if keys is not None:
+        return Expression(source, frozenset({_reference(keys)}), path_evaluator(keys))
+    tree = _parse(source)
+    references = frozenset(
+        _reference(keys) for keys in check_syntax(tree) if keys[0] not in FUNCTIONS
+    )
+    return Expression(source, references, _LateEvaluator(tree))
+
+
+def _reference(keys: tuple[str | int, ...]) -> Reference:
+    """The leading names of a path that say what it reads."""
+    names = []
+    for key in keys[: _REFERENCE_LENGTH.get(str(keys[0]), 1)]:
+        if not isinstance(key, str):
+            break
+        names.append(key)
+    return tuple(names)
+
+
+def _parse(source: str) -> nodes.Expr:
+    if not source:
+        raise ExpressionSyntaxError("template_syntax", "the expression between {{ and }} is empty")
+    if len(source) > MAX_SOURCE:
+        raise ExpressionSyntaxError(
+            "template_too_complex", f"an expression may have at most {MAX_SOURCE:,} characters"
+        )
+    try:
+        parser = Parser(ENVIRONMENT, source, state="variable")
+        tree = parser.parse_expression()
+        if not parser.stream.eos:
+            found = parser.stream.current.value
+            raise ExpressionSyntaxError(
+                "template_syntax", f'the expression should end before "{found}"'
+            )
+        return tree
+    except TemplateSyntaxError as error:
+        raise ExpressionSyntaxError("template_syntax", f"{error.message}") from None
+    except RecursionError:
+        raise ExpressionSyntaxError(
+            "template_too_complex", "the expression is nested too deeply"
+        ) from None
+    except ValueError as error:
+        raise ExpressionSyntaxError(
+            "template_syntax", f"a number cannot be read: {error}"
+        ) from None
+
+
+class _LateEvaluator:
+    """Evaluates by Jinja2's compiled code, made at the first call; safe to share by threads."""
+
+    __slots__ = ("_render", "_tree")
+
+    def __init__(self, tree: nodes.Expr) -> None:
+        self._tree: nodes.Expr | None = tree
+        self._render: Callable[[Any], Any] | None = None
+
+    def __call__(self, scope: Scope) -> Any:
+        try:
+            render = self._render or self._compile()
+            context = ENVIRONMENT.context_class(ENVIRONMENT, scope, None, {})  # type: ignore[arg-type]
+            for _ in render(context):
+                pass
+            return as_json(context.vars["result"])
+        except _EVALUATION_ERRORS as error:
+            raise TemplateError(_reason(error)) from error
+
+    def _compile(self) -> Callable[[Any], Any]:
+        tree = self._tree
+        if tree is not None:
+            assign = nodes.Assign(nodes.Name("result", "store"), text_operands(tree), lineno=1)
+            template = ENVIRONMENT.from_string(
+                nodes.Template([assign], lineno=1).set_environment(ENVIRONMENT)
+            )
+            self._render = template.root_render_func
+            self._tree = None
+        assert self._render is not None
+        return self._render
+
+
+def _reason(error: BaseException) -> str:
+    if isinstance(error, RecursionError):
+        return "the expression is nested too deeply"
+    if isinstance(error, MemoryError):
+        return "the expression needs too much memory"
+    return str(error) or type(error).__name__
