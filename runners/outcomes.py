@@ -129,11 +129,16 @@ def classify(error: BaseException) -> Failure:
     return Failure(
         error_type=error_type,
         message=storable_text(str(message), MAX_MESSAGE_CHARACTERS),
-        exception=storable_text(type(error).__name__, 200),
+        exception=storable_text(type(_origin(error)).__name__, 200),
         retry_after=retry_after,
         details=storable_details(details),
         traceback=own_frames(error),
     )
+
+
+def _origin(error: BaseException) -> BaseException:
+    """What a StepError was made from, which says more than its own name."""
+    return error.__cause__ or error if isinstance(error, StepError) else error
 
 
 def status_error_type(status: int) -> ErrorType:

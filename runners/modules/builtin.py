@@ -7,6 +7,12 @@ BUILTIN: dict[str, str] = {
     "flow.fail": "runners.modules.flow:Fail",
     "flow.set_variables": "runners.modules.flow:SetVariables",
     "data.set": "runners.modules.data:Set",
+    "data.csv_parse": "runners.modules.csv_parse:CsvParse",
     "data.jmespath": "runners.modules.data:Jmespath",
     "data.template": "runners.modules.data:Template",
+    "data.validate": "runners.modules.validate:Validate",
+    "http.request": "runners.modules.network.http_request:HttpRequest",
+    "email.send": "runners.modules.mail.send:EmailSend",
+    "file.read": "runners.modules.files.modules:FileRead",
+    "file.write": "runners.modules.files.modules:FileWrite",
 }

@@ -1,0 +1,1 @@
+"""`email.send`, over SMTP or into a folder."""

@@ -1,0 +1,74 @@
+"""Hands a finished message to an SMTP server, or lays it into a folder as an .eml file."""
+
+import os
+import smtplib
+import ssl
+from email.message import EmailMessage
+from email.policy import SMTP
+from pathlib import Path
+
+from runners.modules.base import StepError
+from runners.modules.mail.settings import SmtpServer
+from runners.modules.files.modules import replace
+
+
+def deliver(
+    message: EmailMessage, recipients: list[str], to: SmtpServer | Path, *, seconds: float
+) -> dict[str, str]:
+    """Send it, each network operation within `seconds`; the recipients refused, and why.
+
+    Raises what smtplib raises when nobody was accepted, and OSError.
+    """
+    if isinstance(to, Path):
+        _lay_down(message, to)
+        return {}
+    return _send(message, recipients, to, max(seconds, 0.001))
+
+
+def _lay_down(message: EmailMessage, folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    # Named for the message, so that a repeat replaces it instead of adding one.
+    name = f"{message['Message-ID'].strip('<>').partition('@')[0]}.eml"
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        replace(handle, name, str(folder / name), message.as_bytes(policy=SMTP))
+    finally:
+        os.close(handle)
+
+
+def _send(
+    message: EmailMessage, recipients: list[str], server: SmtpServer, seconds: float
+) -> dict[str, str]:
+    with _connect(server, seconds) as connection:
+        if server.user:
+            connection.login(server.user, server.password)
+        refused = connection.send_message(message, to_addrs=recipients)
+    return {
+        address: f"{code} {text.decode('utf-8', 'replace')}"[:300]
+        for address, (code, text) in refused.items()
+    }
+
+
+def _connect(server: SmtpServer, seconds: float) -> smtplib.SMTP:
+    context = ssl.create_default_context()
+    if server.tls == "from_start":
+        return smtplib.SMTP_SSL(server.host, server.port, timeout=seconds, context=context)
+    connection = smtplib.SMTP(server.host, server.port, timeout=seconds)
+    try:
+        _encrypt(connection, server, context)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _encrypt(connection: smtplib.SMTP, server: SmtpServer, context: ssl.SSLContext) -> None:
+    connection.ehlo_or_helo_if_needed()
+    if connection.has_extn("starttls"):
+        connection.starttls(context=context)
+        connection.ehlo()
+    elif server.needs_tls:
+        raise StepError(
+            f"{server.host}:{server.port} offers no STARTTLS, and a password is not sent "
+            "without it: use smtps:// or another port"
+        )
