@@ -51,6 +51,7 @@ class Postgres:
         self._database = database
         self._port = 0
         self._child: subprocess.Popen[bytes] | None = None
+        self._launched_at = 0.0
 
     @property
     def url(self) -> str:
@@ -72,6 +73,7 @@ class Postgres:
         self._port = free_port(self._place.remembered_port())
         settings = SETTINGS | {"port": str(self._port)} | ({} if self._durable else WORTHLESS)
         options = [word for key, value in settings.items() for word in ("-c", f"{key}={value}")]
+        self._launched_at = time.monotonic()
         with self._place.open_log() as log:
             self._child = spawn(
                 [str(self._bin / "postgres"), "-D", data, *options],
@@ -101,6 +103,10 @@ class Postgres:
     def alive(self) -> bool:
         """Whether the server's process runs."""
         return self._child is not None and self._child.poll() is None
+
+    def uptime(self) -> float:
+        """Seconds since the server was last launched."""
+        return time.monotonic() - self._launched_at
 
     def last_lines(self) -> str:
         """The end of the server's log."""

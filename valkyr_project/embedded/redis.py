@@ -44,6 +44,7 @@ class Redis:
         self._durable = durable
         self._port = 0
         self._child: subprocess.Popen[bytes] | None = None
+        self._launched_at = 0.0
 
     @property
     def url(self) -> str:
@@ -60,6 +61,7 @@ class Redis:
         stop_leftovers("redis-server", str(self._configuration), self._account, STOP_STEPS)
         self._port = free_port(self._place.remembered_port())
         self._configure()
+        self._launched_at = time.monotonic()
         with self._place.open_log() as log:
             self._child = spawn(
                 [str(self._program), str(self._configuration)],
@@ -92,6 +94,10 @@ class Redis:
     def alive(self) -> bool:
         """Whether the server's process runs."""
         return self._child is not None and self._child.poll() is None
+
+    def uptime(self) -> float:
+        """Seconds since the server was last launched."""
+        return time.monotonic() - self._launched_at
 
     def last_lines(self) -> str:
         """The end of the server's log."""

@@ -1,0 +1,47 @@
+# `make` lists the targets. Everything runs in .venv; nothing is installed elsewhere.
+.DEFAULT_GOAL := help
+.PHONY: help up demo test check audit bench lock format clean
+.SUFFIXES:
+PY := .venv/bin/python
+ARGS ?=
+
+help: ## List what can be made
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
+
+up: ## Install, start everything, say where it is (PORT, FLOWER_PORT, VALKYR_HOME)
+	@.ci/venv requirements.txt
+	@exec $(PY) -m valkyr_project.up $(ARGS)
+
+demo: ## Run a real example, bringing the stack up first where it does not run yet
+	@.ci/venv requirements.txt
+	@exec $(PY) -m valkyr_project.demo $(ARGS)
+
+test: ## Run all tests on servers of their own (ARGS="-k word" passes through)
+	@.ci/venv requirements-dev.txt
+	@$(PY) -m pytest $(ARGS)
+
+check: ## Format, lint, types, layers, migrations, deployment settings; cheapest first
+	@.ci/venv requirements-dev.txt
+	@PY=$(PY) .ci/check
+
+audit: ## Known holes in the pinned packages (asks an advisory service over the network)
+	@.ci/venv requirements-dev.txt
+	@$(PY) -m pip_audit --require-hashes --disable-pip -r requirements.txt
+
+bench: ## Measure this engine beside plain Celery canvas, on the same servers
+	@.ci/venv requirements-dev.txt
+	@exec $(PY) -m tests.benchmarks $(ARGS)
+
+lock: ## Pin requirements*.in with hashes into requirements*.txt
+	@.ci/venv requirements-dev.txt
+	@$(PY) -m uv pip compile --quiet --generate-hashes --no-header --no-emit-index-url \
+		--python-version 3.11 requirements.in -o requirements.txt
+	@$(PY) -m uv pip compile --quiet --generate-hashes --no-header --no-emit-index-url \
+		--python-version 3.11 requirements-dev.in -o requirements-dev.txt
+
+format: ## Put the code into its format
+	@.ci/venv requirements-dev.txt
+	@$(PY) -m ruff check --fix-only --quiet . ; $(PY) -m ruff format .
+
+clean: ## Remove caches (data in .valkyr and .venv stay)
+	@rm -rf .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis test-artifacts

@@ -1,0 +1,51 @@
+"""Make the administrator of a new installation; leave an existing one alone."""
+
+import os
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import AbstractUser
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import transaction
+
+from executions.models import Membership, Workspace
+from executions.states import Role
+
+
+class Command(BaseCommand):
+    """Prints `created`, `exists`, or `exists with another password`."""
+
+    help = (
+        "Make a superuser named VALKYR_ADMIN_USERNAME with VALKYR_ADMIN_PASSWORD, who administers "
+        "the default workspace. An existing user's password is never changed."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """The name may be given; the password only comes from the environment."""
+        parser.add_argument("--username", default=os.environ.get("VALKYR_ADMIN_USERNAME", "admin"))
+
+    def handle(self, *args: Any, **options: Any) -> str:
+        """Ensure the user and the membership in one transaction."""
+        password = os.environ.get("VALKYR_ADMIN_PASSWORD", "")
+        if not password:
+            raise CommandError("VALKYR_ADMIN_PASSWORD is empty; set it to the password to use.")
+        with transaction.atomic():
+            return self._ensure(options["username"], password)
+
+    def _ensure(self, username: str, password: str) -> str:
+        users = get_user_model()
+        user = users.objects.filter(username=username).first()
+        if user is not None:
+            return "exists" if user.check_password(password) else "exists with another password"
+        user = users.objects.create_superuser(username, password=password)
+        _make_member(user)
+        return "created"
+
+
+def _make_member(user: AbstractUser) -> None:
+    workspace = Workspace.objects.filter(slug=Workspace.DEFAULT_SLUG).first()
+    if workspace is None:
+        raise CommandError(
+            f"There is no workspace {Workspace.DEFAULT_SLUG!r}; run `manage.py migrate` first."
+        )
+    Membership.objects.get_or_create(user=user, workspace=workspace, defaults={"role": Role.ADMIN})

@@ -1,0 +1,65 @@
+"""Passwords made once and kept in `<home>/secrets.env`, which only its owner can read."""
+
+import os
+import secrets
+import stat
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from valkyr_project.embedded.place import write_private
+from valkyr_project.up.errors import UpError
+
+FILE = "secrets.env"
+HEADER = (
+    "# Made by `make up` at its first start. Whoever reads this can sign in and forge sessions.\n"
+)
+
+
+@dataclass(frozen=True)
+class Credentials:
+    """What this installation signs with and how its people sign in.
+
+    `password_is_ours` says that the administrator's password was made here, not given.
+    """
+
+    secret_key: str
+    username: str
+    password: str
+    password_is_ours: bool
+    flower_password: str
+
+
+def load(home: Path, environment: Mapping[str, str] = os.environ) -> Credentials:
+    """Read what is kept, make what is missing, and let the environment decide where it speaks."""
+    path = home / FILE
+    kept = _read(path)
+    made = {
+        "VALKYR_SECRET_KEY": secrets.token_urlsafe(60),
+        "VALKYR_ADMIN_PASSWORD": secrets.token_urlsafe(15),
+        "FLOWER_PASSWORD": secrets.token_urlsafe(15),
+    } | kept
+    if made != kept:
+        write_private(path, HEADER + "".join(f"{key}={value}\n" for key, value in made.items()))
+    given = environment.get("VALKYR_ADMIN_PASSWORD", "")
+    return Credentials(
+        secret_key=environment.get("VALKYR_SECRET_KEY", "") or made["VALKYR_SECRET_KEY"],
+        username=environment.get("VALKYR_ADMIN_USERNAME", "") or "admin",
+        password=given or made["VALKYR_ADMIN_PASSWORD"],
+        password_is_ours=not given,
+        flower_password=environment.get("FLOWER_PASSWORD", "") or made["FLOWER_PASSWORD"],
+    )
+
+
+def _read(path: Path) -> dict[str, str]:
+    """The kept values; mends a file that others can read, refuses one of another owner."""
+    try:
+        facts = path.lstat()
+    except FileNotFoundError:
+        return {}
+    if not stat.S_ISREG(facts.st_mode) or facts.st_uid != os.geteuid():
+        raise UpError(f"{path} must be a plain file of this user's; found something else.")
+    path.chmod(0o600)
+    lines = path.read_text().splitlines()
+    pairs = (line.split("=", 1) for line in lines if "=" in line and not line.startswith("#"))
+    return {key.strip(): value.strip() for key, value in pairs}

@@ -1,0 +1,87 @@
+"""The data folder: one running stack a folder, said by a lock that dies with its holder.
+
+`running.json` tells other programs (and a second `make up`) where the stack answers; it is only
+believed while the lock is held.
+"""
+
+import fcntl
+import json
+import os
+from pathlib import Path
+from typing import IO, Any
+
+from valkyr_project.embedded.place import write_private
+from valkyr_project.up.errors import UpError
+
+
+class Home:
+    """An open data folder; `close` or the end of the process frees it."""
+
+    def __init__(self, path: Path, lock: IO[str]) -> None:
+        """Use `open_home`."""
+        self.path = path
+        self.logs = path / "logs"
+        self._lock = lock
+
+    def announce(self, facts: dict[str, Any]) -> None:
+        """Say where this stack answers, in a file only its owner can read."""
+        write_private(self.path / "running.json", json.dumps(facts, indent=2) + "\n")
+
+    def close(self) -> None:
+        """Free the folder for the next start."""
+        (self.path / "running.json").unlink(missing_ok=True)
+        self._lock.close()
+
+
+def open_home(path: Path) -> Home:
+    """Make and lock the folder; raises UpError when a stack runs in it or it cannot be used."""
+    try:
+        # The servers' account must pass the folder when root starts them.
+        path.mkdir(mode=0o711 if os.geteuid() == 0 else 0o700, parents=True, exist_ok=True)
+        for private in ("logs", "flower"):
+            (path / private).mkdir(mode=0o700, exist_ok=True)
+        lock = (path / "lock").open("a+")
+    except OSError as error:
+        raise UpError(
+            f"The data folder {path} cannot be used: {error.strerror}. Set VALKYR_HOME to a "
+            "folder you may write to."
+        ) from None
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        lock.close()
+        raise UpError(_already_running(path)) from None
+    return Home(path, lock)
+
+
+def running(path: Path) -> dict[str, Any] | None:
+    """What the stack that runs in `path` announced; None when none runs.
+
+    Keys: pid, url, flower_url, database_url, redis_url, ready.
+    """
+    try:
+        with (path / "lock").open() as lock:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return None
+    except OSError:
+        return announced(path)
+    return None
+
+
+def announced(path: Path) -> dict[str, Any]:
+    """The last announcement, whoever made it."""
+    try:
+        facts = json.loads((path / "running.json").read_text())
+    except (OSError, ValueError):
+        return {}
+    return facts if isinstance(facts, dict) else {}
+
+
+def _already_running(path: Path) -> str:
+    facts = announced(path)
+    where = f" at {facts['url']} (process {facts.get('pid')})" if "url" in facts else ""
+    return (
+        f"Valkyr already runs in {path}{where}. Stop it there with Ctrl-C, or start a second one "
+        "with other VALKYR_HOME, PORT and FLOWER_PORT."
+    )

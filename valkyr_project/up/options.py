@@ -1,0 +1,82 @@
+"""What `make up` is asked for: environment variables, read and checked once."""
+
+import argparse
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from valkyr_project.up.errors import UpError
+
+PROJECT = Path(__file__).resolve().parents[2]
+EPILOGUE = """\
+environment:
+  PORT                    web, API and admin (8000)
+  FLOWER_PORT             Flower (5555)
+  VALKYR_HOME             data, passwords and logs (.valkyr)
+  DATABASE_URL            a PostgreSQL of yours in place of the embedded one
+  REDIS_URL               a Redis of yours in place of the embedded one
+  VALKYR_ADMIN_USERNAME   the administrator made at the first start (admin)
+  VALKYR_ADMIN_PASSWORD   that administrator's password (random)
+  RUNNER_CONCURRENCY      processes of the default worker (processors, at most 10)
+  VALKYR_TASK_EVENTS      0: workers send no events; Flower shows no tasks, steps cost less
+Everything listens on 127.0.0.1 only. Ctrl-C stops what this started, and nothing else.
+"""
+
+
+@dataclass(frozen=True)
+class Options:
+    """One start's choices; `database_url` and `redis_url` are empty for the embedded servers."""
+
+    port: int
+    flower_port: int
+    home: Path
+    database_url: str
+    redis_url: str
+    concurrency: int
+    task_events: bool
+
+    @property
+    def web_url(self) -> str:
+        """Where people and programs find the web process."""
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def flower_url(self) -> str:
+        """Where people find Flower."""
+        return f"http://127.0.0.1:{self.flower_port}"
+
+
+def parse(arguments: Sequence[str], environment: Mapping[str, str] = os.environ) -> Options:
+    """Options from the environment; raises UpError naming the variable that makes no sense."""
+    argparse.ArgumentParser(
+        prog="python -m valkyr_project.up",
+        description="Start Valkyr: servers, web, workers, beat and Flower, until Ctrl-C.",
+        epilog=EPILOGUE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    ).parse_args(arguments)
+    options = Options(
+        port=_number(environment, "PORT", 8000, 65_535),
+        flower_port=_number(environment, "FLOWER_PORT", 5555, 65_535),
+        home=Path(_text(environment, "VALKYR_HOME") or PROJECT / ".valkyr").expanduser().absolute(),
+        database_url=_text(environment, "DATABASE_URL"),
+        redis_url=_text(environment, "REDIS_URL"),
+        concurrency=_number(environment, "RUNNER_CONCURRENCY", min(10, os.cpu_count() or 1), 1000),
+        task_events=_text(environment, "VALKYR_TASK_EVENTS").lower() not in {"0", "false", "no"},
+    )
+    if options.port == options.flower_port:
+        raise UpError(f"PORT and FLOWER_PORT are both {options.port}; they must differ.")
+    return options
+
+
+def _text(environment: Mapping[str, str], name: str) -> str:
+    return environment.get(name, "").strip()
+
+
+def _number(environment: Mapping[str, str], name: str, default: int, most: int) -> int:
+    raw = _text(environment, name)
+    if not raw:
+        return default
+    if not raw.isdecimal() or not 1 <= int(raw) <= most:
+        raise UpError(f"{name} is {raw!r}; expected a whole number from 1 to {most}.")
+    return int(raw)

@@ -1,0 +1,91 @@
+"""One start from the first check to the last process's end."""
+
+import os
+import sys
+import time
+from collections.abc import Sequence
+
+from valkyr_project.embedded import ServerError
+from valkyr_project.up import credentials as credentials_file
+from valkyr_project.up.environment import stack_environment
+from valkyr_project.up.errors import UpError
+from valkyr_project.up.home import Home, open_home
+from valkyr_project.up.options import Options, parse
+from valkyr_project.up.output import Output, say
+from valkyr_project.up.ports import require_free
+from valkyr_project.up.prepare import prepare
+from valkyr_project.up.processes import specs
+from valkyr_project.up.readiness import probes
+from valkyr_project.up.report import closing_block
+from valkyr_project.up.servers import Servers
+from valkyr_project.up.stopping import StopRequest
+from valkyr_project.up.supervisor import Supervisor
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the stack until it is asked to stop; 1 when it could not be started or kept up."""
+    begin = time.monotonic()
+    try:
+        options = parse(sys.argv[1:] if arguments is None else arguments)
+        stop_request = StopRequest()
+        home = open_home(options.home)
+        try:
+            _run(options, home, stop_request, begin)
+        finally:
+            home.close()
+    except (UpError, ServerError) as error:
+        print(f"\nmake up: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        say("\nStopped.")
+    return 0
+
+
+def _run(options: Options, home: Home, stop_request: StopRequest, begin: float) -> None:
+    require_free(options.port, "PORT")
+    require_free(options.flower_port, "FLOWER_PORT")
+    credentials = credentials_file.load(options.home)
+    servers = Servers(options, options.home)
+    try:
+        servers.start()
+        for server in servers.embedded:
+            say(f"  {type(server).__name__.lower():<15} ready")
+        environment = stack_environment(
+            options, credentials, servers.database_url, servers.redis_url
+        )
+        os.environ.update(environment)
+        admin_state = prepare(environment)
+        say(f"  {'tables':<15} ready")
+        table = specs(options, credentials)
+        output = Output(home.logs, [spec.name for spec in table])
+        supervisor = Supervisor(table, environment, servers, output, stop_request)
+        stop_request.interrupts = False
+        try:
+            _announce(home, options, servers, ready=False)
+            supervisor.start(probes(options, credentials, servers.database_url))
+            if supervisor.wait_until_ready():
+                _announce(home, options, servers, ready=True)
+                seconds = time.monotonic() - begin
+                say(closing_block(options, credentials, admin_state, seconds))
+            supervisor.watch()
+        finally:
+            stop_request.wanted = True
+            say("\nStopping (workers finish what they run; Ctrl-C again does not wait)")
+            supervisor.stop()
+            output.close()
+    finally:
+        servers.stop()
+    say("Stopped; the data is kept.")
+
+
+def _announce(home: Home, options: Options, servers: Servers, *, ready: bool) -> None:
+    home.announce(
+        {
+            "pid": os.getpid(),
+            "url": options.web_url,
+            "flower_url": options.flower_url,
+            "database_url": servers.database_url,
+            "redis_url": servers.redis_url,
+            "ready": ready,
+        }
+    )

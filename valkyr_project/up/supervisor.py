@@ -1,0 +1,164 @@
+"""The loop that keeps a stack alive: relays output, restarts what dies, stops in order.
+
+Processes end before the servers they talk to. All children start from the main thread or from a
+thread that lives as long as they, because the kernel ties their death signal to it.
+"""
+
+import queue
+import signal
+import threading
+import time
+from collections.abc import Mapping, Sequence
+
+from honcho.printer import Message
+
+from valkyr_project.embedded import ServerError
+from valkyr_project.up.child import Child
+from valkyr_project.up.errors import UpError
+from valkyr_project.up.output import Output, say
+from valkyr_project.up.processes import ProcessSpec
+from valkyr_project.up.readiness import Probe
+from valkyr_project.up.restarts import Restarts
+from valkyr_project.up.servers import Servers
+from valkyr_project.up.stopping import StopRequest
+
+PROBE_PAUSE = 0.1
+PATIENCE_SECONDS = 60.0
+
+
+class Supervisor:
+    """Runs `specs` until a stop is asked for or a process cannot be kept alive."""
+
+    def __init__(
+        self,
+        specs: Sequence[ProcessSpec],
+        environment: Mapping[str, str],
+        servers: Servers,
+        output: Output,
+        stop_request: StopRequest,
+    ) -> None:
+        """Start nothing yet."""
+        self._events: queue.Queue[Message] = queue.Queue()
+        self._environment = environment
+        self._servers = servers
+        self._output = output
+        self._stop_request = stop_request
+        self._children = {spec.name: Child(spec, environment) for spec in specs}
+        self._restarts = {name: Restarts() for name in [*self._children, "servers"]}
+        self._due: dict[str, float] = {}
+        self._ready: set[str] = set()
+
+    def start(self, probes: Mapping[str, Probe]) -> None:
+        """Start every process and ask each until it is ready."""
+        for child in self._children.values():
+            child.launch(self._events)
+        for name, probe in probes.items():
+            threading.Thread(target=self._ask, args=(name, probe), daemon=True).start()
+
+    def wait_until_ready(self) -> bool:
+        """Watch until all are ready, one line each; False when a stop was asked for first."""
+        notice_at = time.monotonic() + PATIENCE_SECONDS
+        while self._ready != set(self._children):
+            if self._stop_request.wanted:
+                return False
+            self._turn()
+            if time.monotonic() > notice_at:
+                notice_at += PATIENCE_SECONDS
+                missing = ", ".join(sorted(set(self._children) - self._ready))
+                say(f"Still waiting for {missing}; what they say is in the logs folder.")
+        return True
+
+    def watch(self) -> None:
+        """Keep everything alive until a stop is asked for; raises UpError when that fails."""
+        while not self._stop_request.wanted:
+            self._turn()
+
+    def stop(self) -> None:
+        """Stop all processes stage by stage, each with its time; a second request kills."""
+        for stage in sorted({child.spec.stop_stage for child in self._children.values()}):
+            group = [c for c in self._children.values() if c.spec.stop_stage == stage]
+            threads = [threading.Thread(target=self._end, args=(child,)) for child in group]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        self._drain()
+
+    def _end(self, child: Child) -> None:
+        for number, seconds in child.spec.stop_steps:
+            child.send(number)
+            deadline = time.monotonic() + seconds
+            while time.monotonic() < deadline and not self._stop_request.insisted:
+                if child.wait(0.1):
+                    return
+        child.send(signal.SIGKILL)
+        child.wait(5)
+
+    def _turn(self) -> None:
+        try:
+            message = self._events.get(timeout=0.2)
+        except queue.Empty:
+            pass
+        else:
+            self._take(message)
+        self._start_due()
+        self._keep_servers()
+
+    def _take(self, message: Message) -> None:
+        if message.type == "line":
+            self._output.write(message)
+        elif message.type == "ready":
+            self._ready.add(message.name)
+            say(f"  {message.name:<15} ready")
+        elif message.type == "stop" and not self._stop_request.wanted:
+            self._died(message.name, message.data["returncode"])
+
+    def _died(self, name: str, code: int) -> None:
+        pause = self._restarts[name].after(time.monotonic() - self._children[name].started_at)
+        if pause is None:
+            raise UpError(
+                f"{name} keeps ending right after its start ({_ending(code)}), so everything was "
+                f"stopped. Its last lines:\n{self._output.last_lines(name)}"
+            )
+        say(f"{name} ended ({_ending(code)}); starting it again in {pause:.0f} s.")
+        self._due[name] = time.monotonic() + pause
+
+    def _start_due(self) -> None:
+        now = time.monotonic()
+        for name in [name for name, at in self._due.items() if at <= now]:
+            del self._due[name]
+            self._children[name] = Child(self._children[name].spec, self._environment)
+            self._children[name].launch(self._events)
+
+    def _keep_servers(self) -> None:
+        for server in self._servers.embedded:
+            if server.alive():
+                continue
+            pause = self._restarts["servers"].after(server.uptime())
+            name = type(server).__name__
+            if pause is None:
+                raise UpError(f"{name} keeps ending. Its last lines:\n{server.last_lines()}")
+            say(f"{name} ended unexpectedly; starting it again.")
+            try:
+                server.start()
+            except ServerError as error:
+                raise UpError(str(error)) from error
+
+    def _ask(self, name: str, probe: Probe) -> None:
+        while not self._stop_request.wanted:
+            if self._children[name].alive() and probe():
+                self._events.put(Message("ready", None, None, name, None))
+                return
+            time.sleep(PROBE_PAUSE)
+
+    def _drain(self) -> None:
+        while not self._events.empty():
+            message = self._events.get()
+            if message.type == "line":
+                self._output.write(message)
+
+
+def _ending(code: int) -> str:
+    if code < 0:
+        return f"killed by {signal.Signals(-code).name}"
+    return f"exit code {code}"
