@@ -1,0 +1,102 @@
+"""What stands in `examples/` can be published, and its data does what its README says."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from executions.catalog import catalog
+from executions.graph.definition import load_text, normalise
+from executions.graph.validation import problems
+from valkyr_project.demo.orders import expect, read_orders
+from valkyr_project.demo.partner_rules import DISCONTINUED, Order, Trouble, number, trouble
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+WORKFLOWS = sorted(EXAMPLES.glob("*/workflow.yaml"))
+
+
+def load(path: Path) -> dict[str, Any]:
+    document = load_text(path.read_text(), content_type="application/yaml")
+    assert isinstance(document, dict)
+    return normalise(document)
+
+
+@pytest.fixture(scope="module")
+def orders() -> list[dict[str, Any]]:
+    return read_orders()
+
+
+def test_there_are_examples() -> None:
+    assert WORKFLOWS
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.parent.name)
+def test_every_example_can_be_published(path: Path) -> None:
+    assert problems(load(path), catalog()) == []
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.parent.name)
+def test_every_example_is_named_after_its_folder_and_explained(path: Path) -> None:
+    assert load(path)["name"] == path.parent.name
+    assert (path.parent / "README.md").exists()
+
+
+def test_all_200_orders_pass_the_door(orders: list[dict[str, Any]]) -> None:
+    schema = load(EXAMPLES / "order-import" / "workflow.yaml")["input"]
+
+    refused = {
+        order["orderId"]: [
+            error.message for error in Draft202012Validator(schema).iter_errors(order)
+        ]
+        for order in orders
+    }
+
+    assert len({order["orderId"] for order in orders}) == 200
+    assert {key: found for key, found in refused.items() if found} == {}
+
+
+def test_every_total_is_the_sum_of_its_items(orders: list[dict[str, Any]]) -> None:
+    wrong = [
+        order["orderId"]
+        for order in orders
+        if round(sum(i["quantity"] * i["price"] for i in order["items"]), 2) != order["total"]
+    ]
+
+    assert wrong == []
+
+
+def test_exactly_two_addresses_cannot_be_mailed(orders: list[dict[str, Any]]) -> None:
+    assert [o["orderId"] for o in orders if "@" not in o["email"]] == ["ORD-1058", "ORD-1158"]
+
+
+def test_exactly_four_orders_hold_a_discontinued_article(orders: list[dict[str, Any]]) -> None:
+    bad = [o for o in orders if any(i["sku"].startswith(DISCONTINUED) for i in o["items"])]
+
+    assert [o["orderId"] for o in bad] == ["ORD-1033", "ORD-1083", "ORD-1133", "ORD-1183"]
+
+
+def test_each_branch_of_the_gate_is_well_used(orders: list[dict[str, Any]]) -> None:
+    big = sum(order["total"] > 1000 for order in orders)
+
+    assert 10 <= big <= 100
+
+
+def test_the_partner_has_every_kind_of_trouble_in_store(orders: list[dict[str, Any]]) -> None:
+    services = ("reservations", "charges", "shipments")
+    found: Counter[Trouble] = Counter()
+    for order in orders:
+        seen = Order(number(order["orderId"]), tuple(i["sku"] for i in order["items"]))
+        found.update(trouble(service, seen) for service in services)
+
+    assert set(found) == set(Trouble)
+    assert found[Trouble.HANGS] == 1
+
+
+def test_every_order_has_an_expected_end(orders: list[dict[str, Any]]) -> None:
+    expected = expect(orders)
+
+    assert expected.succeeded + expected.dead.total() == 200
+    assert expected.refunded == 5
+    assert expected.dead == {"validate.main": 2, "reserve.main": 4, "ship.main": 1}

@@ -1,0 +1,177 @@
+"""The partner service of the demo: a small HTTP server that the workflow's steps call.
+
+It does each piece of work once for one `Idempotency-Key`, as a careful partner does: a repeated
+key gets the first answer again. It counts, so that the demo can tell whether anything happened
+twice.
+"""
+
+import json
+import sys
+import threading
+from collections import Counter
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from valkyr_project.demo.partner_rules import Order, Trouble, number, trouble
+
+USUAL_PORT = 8790
+HANG_SECONDS = 60.0
+HANGING_CALLS = 2  # after these the carrier is well again, so a requeue succeeds
+NOUNS = {
+    "reservations": "reservationId",
+    "reviews": "reviewId",
+    "charges": "chargeId",
+    "shipments": "trackingNumber",
+    "refunds": "refundId",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A status with its JSON body."""
+
+    status: int
+    body: dict[str, Any]
+    headers: dict[str, str] = field(default_factory=dict)
+    hang: bool = False
+
+
+@dataclass
+class Ledger:
+    """What the partner did; every method is safe to call from many threads."""
+
+    calls: Counter[tuple[str, str]] = field(default_factory=Counter)
+    effects: Counter[tuple[str, str]] = field(default_factory=Counter)  # (service, order) -> times
+    repeats: Counter[str] = field(default_factory=Counter)  # calls whose key was known
+    _done: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def answer(self, service: str, body: dict[str, Any], key: str) -> Answer:
+        """Decide and count; `key` is the Idempotency-Key, or empty."""
+        order_id = str(body.get("orderId", ""))
+        with self._lock:
+            self.calls[service, order_id] += 1
+            call = self.calls[service, order_id]
+            known = self._done.get((service, key)) if key else None
+            if known is not None:
+                self.repeats[service] += 1
+                return Answer(200, known)
+            refusal = _refusal(trouble(service, _order(body)), call, body)
+            if refusal is not None:
+                return refusal
+            self.effects[service, order_id] += 1
+            result = {NOUNS[service]: f"{service[:3].upper()}-{order_id}-{call}"}
+            if key:
+                self._done[service, key] = result
+            if trouble(service, _order(body)) is Trouble.LOST_ANSWER:
+                return Answer(503, {"error": "the answer was lost on its way back"})
+            return Answer(201, result)
+
+    def done(self, service: str) -> int:
+        """How many orders `service` has done its work for."""
+        with self._lock:
+            return sum(1 for name, _ in self.effects if name == service)
+
+    def doubled(self) -> int:
+        """How many pieces of work were done more than once."""
+        with self._lock:
+            return sum(times > 1 for times in self.effects.values())
+
+
+def _order(body: dict[str, Any]) -> Order:
+    items = body.get("items") or []
+    skus = tuple(str(item.get("sku", "")) for item in items if isinstance(item, dict))
+    return Order(number(str(body.get("orderId", ""))), skus)
+
+
+def _refusal(kind: Trouble, call: int, body: dict[str, Any]) -> Answer | None:
+    """The answer that is no success, or None where the partner does its work."""
+    if kind is Trouble.REFUSED:
+        old = [s for s in _order(body).skus if s.startswith("OLD-")]
+        return Answer(422, {"error": f"article {', '.join(old)} is discontinued"})
+    if kind is Trouble.DECLINED:
+        return Answer(402, {"error": "card declined"})
+    if kind is Trouble.BANK_DOWN or (kind is Trouble.BUSY and call <= 2):
+        return Answer(503, {"error": "try again later"})
+    if kind is Trouble.SLOW_DOWN and call == 1:
+        return Answer(429, {"error": "too many requests"}, {"Retry-After": "1"})
+    if kind is Trouble.HANGS and call <= HANGING_CALLS:
+        return Answer(503, {"error": "the carrier fell asleep"}, hang=True)
+    return None
+
+
+class PartnerServer(ThreadingHTTPServer):
+    """Listens on 127.0.0.1; `ledger` says what happened."""
+
+    daemon_threads = True
+    request_queue_size = 256
+
+    def __init__(self, port: int = 0) -> None:
+        """Bind `port`, or any free one for 0; raises OSError when it is taken."""
+        super().__init__(("127.0.0.1", port), _Handler)
+        self.ledger = Ledger()
+        self.closing = threading.Event()
+
+    @property
+    def url(self) -> str:
+        """Where it answers, without a slash at the end."""
+        return f"http://127.0.0.1:{self.server_address[1]}"
+
+    def start(self) -> None:
+        """Answer in a thread of its own until `stop`."""
+        threading.Thread(target=self.serve_forever, name="partner", daemon=True).start()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Pass over callers who hung up, as those do whose step ran out of time."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
+    def stop(self) -> None:
+        """Stop answering and close the port."""
+        self.closing.set()
+        self.shutdown()
+        self.server_close()
+
+
+def open_partner() -> PartnerServer:
+    """At the example's own port, so that its definition stays the same; else at a free one."""
+    try:
+        return PartnerServer(USUAL_PORT)
+    except OSError:
+        return PartnerServer()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: PartnerServer
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self) -> None:
+        length = int(self.headers.get("Content-Length") or 0)
+        service = self.path.strip("/")
+        try:
+            body = json.loads(self.rfile.read(length) or b"{}")
+        except ValueError:
+            return self._send(Answer(400, {"error": "the body is no JSON"}))
+        if service not in NOUNS or not isinstance(body, dict):
+            return self._send(Answer(404, {"error": f"no such service: {service}"}))
+        key = self.headers.get("Idempotency-Key") or ""
+        answer = self.server.ledger.answer(service, body, key)
+        if answer.hang:
+            self.server.closing.wait(HANG_SECONDS)
+            self.close_connection = True
+            return None
+        return self._send(answer)
+
+    def _send(self, answer: Answer) -> None:
+        payload = json.dumps(answer.body).encode()
+        self.send_response(answer.status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(payload)))
+        for name, value in answer.headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(payload)
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class's name
+        """Say nothing: the table at the end says it all."""

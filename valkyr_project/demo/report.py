@@ -1,0 +1,112 @@
+"""The closing table: what happened, whether it was to be expected, and what to look at next."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from valkyr_project.demo.orders import Expected
+from valkyr_project.demo.partner import Ledger
+from valkyr_project.demo.stack import Stack
+from valkyr_project.demo.watch import Progress
+
+WIDTH = 44
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One line of the table; `expected` is None where any figure is fine."""
+
+    text: str
+    found: int
+    expected: int | None = None
+
+    @property
+    def good(self) -> bool:
+        """Whether the figure is the expected one."""
+        return self.expected in (None, self.found)
+
+    def line(self) -> str:
+        """The line, with a mark where a figure was expected."""
+        if self.expected is None:
+            return f"  {self.text:<{WIDTH}}{self.found:>6}"
+        mark = "as expected" if self.good else f"EXPECTED {self.expected}"
+        return f"  {self.text:<{WIDTH}}{self.found:>6}   {mark}"
+
+
+def facts(progress: Progress, ledger: Ledger, mails: int | None, expected: Expected) -> list[Fact]:
+    """The figures of one demo; `mails` is None when they went where we cannot count."""
+    states = progress.states
+    metrics = [row.get("metricsSnapshot") or {} for row in progress.executions.values()]
+    found = [
+        Fact("executions succeeded", states["SUCCESS"], expected.succeeded),
+        Fact("executions failed, waiting for a person", states["FAILED"], expected.dead.total()),
+        Fact("steps run, over real HTTP and mail", _sum(metrics, "steps")),
+        Fact("steps tried again", _sum(metrics, "retries")),
+        *_dead_letters(progress.dead_letters, expected.dead),
+        Fact("cards charged", ledger.done("charges"), expected.charged),
+        Fact("repeats the key made harmless", ledger.repeats.total()),
+        Fact("done twice anywhere", ledger.doubled(), 0),
+        Fact("refunds after a charge failed", ledger.done("refunds"), expected.refunded),
+    ]
+    if mails is not None:
+        found.append(Fact("confirmation mails", mails, expected.succeeded - expected.refunded))
+    return found
+
+
+def _sum(metrics: Iterable[dict[str, Any]], name: str) -> int:
+    return sum(int(figures.get(name) or 0) for figures in metrics)
+
+
+def _dead_letters(letters: list[dict[str, Any]], expected: Counter[str]) -> list[Fact]:
+    """A line for each step and failure type."""
+    types = {letter["stepPath"]: letter["failureType"] for letter in letters}
+    found = Counter(letter["stepPath"] for letter in letters)
+    return [
+        Fact(f"dead letters: {path} ({types.get(path, 'none')})", found[path], expected[path])
+        for path in sorted(found.keys() | expected.keys())
+    ]
+
+
+def table(found: list[Fact], seconds: float) -> str:
+    """All lines under a title."""
+    lines = [f"What happened in {seconds:.0f} s", "", *(fact.line() for fact in found)]
+    return "\n".join(lines)
+
+
+def next_steps(stack: Stack, letters: list[dict[str, Any]], partner_stays: bool) -> str:
+    """Where to look, and how to send a dead letter home."""
+    admin = f"{stack.url}/admin"
+    parts = [
+        "What to look at next",
+        "",
+        f"  executions     {admin}/executions/workflowexecution/",
+        f"  dead letters   {admin}/dlq/deadletterentry/?resolution__exact=PENDING",
+        f"  workers        {stack.flower_url}/",
+        f"  sign in as     {stack.username}, with the password in {stack.home / 'secrets.env'}",
+    ]
+    mended = next((row for row in letters if row["stepPath"] == "validate.main"), None)
+    if mended is not None:
+        parts += ["", _requeue(stack, mended["id"])]
+    parts += [
+        "",
+        "  In the admin, `ship.main` needs no mending: the carrier is awake again."
+        if partner_stays
+        else "  The partner stopped with this command, so a requeued step would find nobody; "
+        "`make demo ARGS=--stay` keeps it.",
+    ]
+    return "\n".join(parts)
+
+
+def _requeue(stack: Stack, entry: str) -> str:
+    secrets = stack.home / "secrets.env"
+    return f"""\
+  Mend the mail address of a dead order, and its execution goes on from there:
+
+    . '{secrets}'
+    TOKEN=$(curl -s {stack.url}/v1/auth/token -H 'Content-Type: application/json' \\
+      -d '{{"username": "{stack.username}", "password": "'"$VALKYR_ADMIN_PASSWORD"'"}}' \\
+      | python3 -c 'import json, sys; print(json.load(sys.stdin)["access"])')
+    curl -s {stack.url}/v1/DeadLetterQueue/{entry}/requeue \\
+      -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' \\
+      -d '{{"data": "mended@example.com"}}'"""

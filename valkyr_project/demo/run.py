@@ -1,0 +1,79 @@
+"""The demo from beginning to end: partner, stack, orders, table."""
+
+import argparse
+import signal
+import sys
+from collections.abc import Sequence
+from types import FrameType
+
+from valkyr_project.demo import report
+from valkyr_project.demo.client import Api
+from valkyr_project.demo.drive import drive
+from valkyr_project.demo.errors import DemoError
+from valkyr_project.demo.mails import Mails
+from valkyr_project.demo.orders import expect, read_orders
+from valkyr_project.demo.partner import PartnerServer, open_partner
+from valkyr_project.demo.stack import Stack, find_or_start
+from valkyr_project.up.errors import UpError
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the demo; 0 when all went as expected, 1 when not, 130 when stopped before its end."""
+    parser = argparse.ArgumentParser(
+        prog="python -m valkyr_project.demo",
+        description="Drive the bundled order-import workflow with 200 orders, over real HTTP.",
+        epilog="VALKYR_HOME, PORT and FLOWER_PORT mean what they mean to `make up`.",
+    )
+    parser.add_argument("--stay", action="store_true", help="keep the partner until Ctrl-C")
+    asked = parser.parse_args(arguments)
+    signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        return _run(stay=asked.stay)
+    except (DemoError, UpError) as error:
+        print(f"\n{error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+def _run(*, stay: bool) -> int:
+    partner = open_partner()
+    stack = None
+    try:
+        stack = find_or_start()
+        partner.start()
+        good = _tell(stack, partner, stays=stay or stack.started_here)
+        if stack.started_here:
+            print("\nThe stack and the partner run on; Ctrl-C stops both.", flush=True)
+            stack.stay()
+        elif stay:
+            print("\nThe partner runs on; Ctrl-C stops it.", flush=True)
+            _until_interrupted()
+        return 0 if good else 1
+    finally:
+        partner.stop()
+        if stack is not None:
+            stack.stop()
+
+
+def _tell(stack: Stack, partner: PartnerServer, *, stays: bool) -> bool:
+    """Drive the orders, print the table; whether every figure is the expected one."""
+    orders = read_orders()
+    mails = Mails(stack.mail_folder)
+    with Api(stack.url, stack.username, stack.password) as api:
+        progress = drive(api, stack, partner.url, orders)
+    found = report.facts(progress, partner.ledger, mails.new(), expect(orders))
+    print("\n" + report.table(found, progress.seconds))
+    print("\n" + report.next_steps(stack, progress.dead_letters, stays), flush=True)
+    return all(fact.good for fact in found)
+
+
+def _until_interrupted() -> None:
+    try:
+        signal.pause()
+    except KeyboardInterrupt:
+        return

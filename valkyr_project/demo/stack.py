@@ -1,0 +1,110 @@
+"""The running stack: found through its data folder, or started as a child of the demo."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from valkyr_project.demo.errors import DemoError
+from valkyr_project.embedded.child import die_with_parent
+from valkyr_project.up import credentials, home, options
+
+PATIENCE_SECONDS = 120.0  # a first start makes a database
+
+
+@dataclass(frozen=True)
+class Stack:
+    """Where it answers and how to sign in; `child` is the process when the demo started it."""
+
+    home: Path
+    url: str
+    flower_url: str
+    username: str
+    password: str
+    child: "subprocess.Popen[bytes] | None" = None
+
+    @property
+    def started_here(self) -> bool:
+        """Whether the demo started it, and so stops it."""
+        return self.child is not None
+
+    @property
+    def mail_folder(self) -> Path:
+        """Where the workers lay mails, when they have `worker_settings`."""
+        return self.home / "mail"
+
+    def stay(self) -> None:
+        """Leave a started stack in the foreground until it ends or Ctrl-C is pressed."""
+        if self.child is not None:
+            with contextlib.suppress(KeyboardInterrupt):
+                self.child.wait()
+
+    def stop(self) -> None:
+        """Stop the stack, if the demo started it; a further Ctrl-C has it stop at once."""
+        if self.child is not None:
+            _stop(self.child)
+
+
+def worker_settings(folder: Path) -> dict[str, str]:
+    """What workers need so that steps may call this machine and mails become files."""
+    return {
+        "VALKYR_HTTP_ALLOWED_NETWORKS": "127.0.0.0/8",
+        "VALKYR_EMAIL_URL": (folder / "mail").as_uri(),
+    }
+
+
+def find_or_start() -> Stack:
+    """The stack of VALKYR_HOME, started where none runs; raises DemoError and UpError."""
+    asked = options.parse([])
+    if home.running(asked.home) is not None:
+        print(f"Valkyr already runs in {asked.home}; the demo uses it.", flush=True)
+        return _await_ready(asked.home, None)
+    print("Valkyr does not run yet; starting it as `make up` does.", flush=True)
+    child = subprocess.Popen(
+        [sys.executable, "-m", "valkyr_project.up"],
+        env={**os.environ, **worker_settings(asked.home)},
+        cwd=options.PROJECT,
+        start_new_session=True,  # the terminal's Ctrl-C is for us; we pass it on once
+        preexec_fn=die_with_parent(signal.SIGTERM),  # noqa: PLW1509 - no threads run yet
+    )
+    try:
+        return _await_ready(asked.home, child)
+    except BaseException:
+        _stop(child)
+        raise
+
+
+def _await_ready(folder: Path, child: "subprocess.Popen[bytes] | None") -> Stack:
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while time.monotonic() < deadline:
+        facts = home.running(folder) or {}
+        if facts.get("ready"):
+            account = credentials.load(folder)
+            return Stack(
+                folder,
+                str(facts["url"]),
+                str(facts["flower_url"]),
+                account.username,
+                account.password,
+                child,
+            )
+        if child is not None and child.poll() is not None:
+            raise DemoError("Valkyr did not start; what went wrong stands above.")
+        if child is None and home.running(folder) is None:
+            raise DemoError(f"The stack in {folder} stopped. Run `make demo` again.")
+        time.sleep(0.2)
+    raise DemoError(
+        f"The stack in {folder} was not ready within {PATIENCE_SECONDS:.0f} s; its logs are in "
+        f"{folder / 'logs'}."
+    )
+
+
+def _stop(child: "subprocess.Popen[bytes]") -> None:
+    while child.poll() is None:
+        child.send_signal(signal.SIGTERM)
+        with contextlib.suppress(KeyboardInterrupt):
+            child.wait()
