@@ -8,8 +8,8 @@ from email.policy import SMTP
 from pathlib import Path
 
 from runners.modules.base import StepError
-from runners.modules.mail.settings import SmtpServer
 from runners.modules.files.modules import replace
+from runners.modules.mail.settings import SmtpServer
 
 
 def deliver(

@@ -21,11 +21,14 @@ ALLOWED_NETWORKS = "VALKYR_HTTP_ALLOWED_NETWORKS"
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
 
-# Public by number, but answered inside a cloud: Azure's platform channel.
-METADATA = frozenset({ip_address("168.63.129.16")})
-# IPv6 forms that carry an IPv4 address: NAT64 (RFC 6052) and IPv4-compatible (RFC 4291).
-NAT64 = IPv6Network("64:ff9b::/96")
-IPV4_COMPATIBLE = IPv6Network("::/96")
+# What Python takes for public but is not: Azure's platform channel, the IETF's block (Oracle's
+# metadata service is in it) and IPv6's old site-local addresses.
+SPECIAL: tuple[Network, ...] = (
+    IPv4Network("168.63.129.16/32"),
+    IPv4Network("192.0.0.0/24"),
+    IPv6Network("fec0::/10"),
+)
+NAT64 = IPv6Network("64:ff9b::/96")  # an IPv4 address in its last 32 bits (RFC 6052)
 
 
 def may_connect(text: str) -> bool:
@@ -35,7 +38,7 @@ def may_connect(text: str) -> bool:
     inner = _inner(address)
     if any(address in network or inner in network for network in allowed):
         return True
-    return is_public(address) and is_public(inner)
+    return is_public(inner) and (is_public(address) or _is_translated(address))
 
 
 def is_public(address: Address) -> bool:
@@ -45,7 +48,7 @@ def is_public(address: Address) -> bool:
         and not address.is_multicast
         and not address.is_reserved
         and not address.is_unspecified
-        and address not in METADATA
+        and not any(address in network for network in SPECIAL)
     )
 
 
@@ -65,16 +68,18 @@ def _network(text: str) -> Network:
         ) from error
 
 
+def _is_translated(address: Address) -> bool:
+    """Whether the address is but another writing of an IPv4 address."""
+    return isinstance(address, IPv6Address) and (
+        address.ipv4_mapped is not None or address in NAT64
+    )
+
+
 def _inner(address: Address) -> Address:
-    """The IPv4 address an IPv6 one stands for, or the address itself."""
+    """The IPv4 address an IPv6 one leads to, or the address itself."""
     if isinstance(address, IPv4Address):
         return address
-    if address.ipv4_mapped is not None:
-        return address.ipv4_mapped
-    if address.sixtofour is not None:
-        return address.sixtofour
-    if address.teredo is not None:
-        return address.teredo[1]
-    if address in NAT64 or (address in IPV4_COMPATIBLE and int(address) > 1):
+    if address in NAT64:
         return IPv4Address(int(address) & 0xFFFFFFFF)
-    return address
+    teredo = address.teredo[1] if address.teredo else None
+    return address.ipv4_mapped or address.sixtofour or teredo or address

@@ -1,5 +1,6 @@
 """One HTTP exchange of a step: request, redirects, answer, and what its status means."""
 
+import json
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -71,7 +72,10 @@ def _request(inputs: HttpRequestInputs, idempotency_key: str) -> httpx.Request:
     elif inputs.form is not None:
         content["data"] = inputs.form
     elif "json_body" in inputs.model_fields_set:
-        content["json"] = inputs.json_body
+        # Written here because httpx takes a null for no body at all.
+        text = json.dumps(inputs.json_body, ensure_ascii=False, allow_nan=False)
+        content["content"] = text.encode()
+        headers.setdefault("content-type", "application/json")
     try:
         url = httpx.URL(inputs.url).copy_merge_params(query)
     except httpx.InvalidURL as error:

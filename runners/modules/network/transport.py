@@ -51,10 +51,12 @@ class GuardedTransport(httpx.HTTPTransport):
     """httpx's transport over connections that go only to permitted addresses."""
 
     def __init__(self) -> None:
+        # SSL_CERT_FILE and SSL_CERT_DIR, which an administrator sets, are heeded.
+        context = httpx.create_ssl_context(trust_env=True)
+        super().__init__(verify=context, trust_env=False)
         # httpx has no argument for a network backend, so the pool it made is replaced.
-        super().__init__(trust_env=False)
         self._pool = httpcore.ConnectionPool(
-            ssl_context=httpx.create_ssl_context(trust_env=False),
+            ssl_context=context,
             max_connections=MAX_CONNECTIONS,
             max_keepalive_connections=MAX_IDLE_CONNECTIONS,
             keepalive_expiry=IDLE_SECONDS,
