@@ -120,7 +120,7 @@ class PartnerServer(ThreadingHTTPServer):
 
     def start(self) -> None:
         """Answer in a thread of its own until `stop`."""
-        threading.Thread(target=self.serve_forever, name="partner", daemon=True).start()
+        threading.Thread(target=self.serve_forever, args=(0.05,), daemon=True).start()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Pass over callers who hung up, as those do whose step ran out of time."""
