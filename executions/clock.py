@@ -13,6 +13,13 @@ class ClockTimestamp(Func):
     output_field = DateTimeField()
 
 
+class Deadline(Func):
+    """So many seconds (a column or value) from now; NULL stays NULL."""
+
+    template = "clock_timestamp() + (%(expressions)s) * interval '1 second'"
+    output_field = DateTimeField()
+
+
 def database_now() -> datetime:
     """The database's time, one round trip."""
     with connection.cursor() as cursor:

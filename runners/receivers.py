@@ -1,1 +1,57 @@
-"""What runs do when an execution is admitted, interrupted or resumed."""
+"""What runs do when an execution is admitted, interrupted or resumed: in its transaction."""
+
+from typing import Any
+from uuid import UUID
+
+from django.dispatch import receiver
+
+from executions.admission import Admitted
+from executions.events import execution_admitted, execution_interrupted, execution_resumed
+from executions.states import FINAL
+from executions.versions import compiled
+from runners import dispatch, ending, planning, rows, statements
+from runners.conf import config
+
+
+@receiver(execution_admitted)
+def begin(sender: Any, executions: list[Admitted], **_: Any) -> None:
+    """Insert the first runs of new executions, in one statement; wake the reopened ones."""
+    parts: list[str] = []
+    parcels: list[dispatch.Parcel] = []
+    for item in executions:
+        graph = compiled(item.version_id).graph
+        if not item.fresh:
+            planning.wake(item.execution_id)
+            continue
+        if not graph.tasks:
+            planning.advance(item.execution_id)
+            continue
+        owner = (
+            f'{{"execution":"{item.execution_id}","epoch":{item.epoch},'
+            f'"priority":{item.priority},'
+        )
+        ready = [graph.tasks[task].steps[0] for task in graph.roots]
+        parts += [owner + rows.pending(item.version_id, graph.steps[i])[1:] for i in ready]
+        parcels.append(
+            dispatch.parcel(item.execution_id, item.version_id, item.priority, graph, ready)
+        )
+    if parts:
+        statements.fetch("insert", {"rows": f"[{','.join(parts)}]", "patience": config().patience})
+    dispatch.publish_after_commit(parcels)
+
+
+@receiver(execution_interrupted)
+def interrupt(sender: Any, execution_id: UUID, state: str, **_: Any) -> Any:
+    """End the live runs of an execution that is over; answers with its figures."""
+    if state not in FINAL:
+        return None
+    statements.fetch("end_live", {"execution": execution_id})
+    return ending.metrics(execution_id)
+
+
+@receiver(execution_resumed)
+def wake(sender: Any, execution_id: UUID, **_: Any) -> None:
+    """Send what waited during a pause, or end the execution if its last step ended meanwhile."""
+    planning.wake(execution_id)
+
+

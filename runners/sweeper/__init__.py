@@ -1,1 +1,67 @@
-"""Whatever should be moving and is not is set moving again: one duty a file."""
+"""Whatever should be moving and is not is set moving again: one duty a file.
+
+Each duty picks a bounded batch, changes or serves every row it picks so that none comes back at
+once, and publishes last. Duties return counts. One sweep of a kind runs at a time.
+"""
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from django.db import connection
+
+from runners.sweeper import admission, due, expired, leftovers, lost, orphans, overdue, stalled
+
+log = logging.getLogger(__name__)
+
+Duty = Callable[[], int]
+
+OFTEN: dict[str, Duty] = {"due": due.sweep, "orphans": orphans.sweep}
+SELDOM: dict[str, Duty] = {
+    "expired": expired.sweep,
+    "lost": lost.sweep,
+    "stalled": stalled.sweep,
+    "overdue": overdue.sweep,
+    "leftovers": leftovers.sweep,
+    "admission": admission.sweep,
+}
+
+
+def often() -> dict[str, int]:
+    """What is worth a look every second; counts by duty."""
+    return _run(OFTEN, 7_263_544_402)
+
+
+def seldom() -> dict[str, int]:
+    """What is worth a look every five seconds; counts by duty."""
+    return _run(SELDOM, 7_263_544_403)
+
+
+def _run(duties: dict[str, Duty], lock: int) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    with _alone(lock) as alone:
+        if not alone:
+            return counts
+        for name, duty in duties.items():
+            try:
+                counts[name] = duty()
+            except Exception:
+                log.exception("the duty %r failed; the others go on", name)
+    if any(counts.values()):
+        log.info("swept %s", {name: count for name, count in counts.items() if count})
+    return counts
+
+
+@contextmanager
+def _alone(lock: int) -> Iterator[bool]:
+    """Whether nobody else runs this sweep; a dead sweeper's session frees its lock."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_lock(%s)", [lock])
+        row = cursor.fetchone()
+    alone = bool(row and row[0])
+    try:
+        yield alone
+    finally:
+        if alone and connection.connection is not None and not connection.connection.closed:
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT pg_advisory_unlock(%s)", [lock])

@@ -3,6 +3,7 @@
 import os
 import smtplib
 import ssl
+from collections.abc import Mapping
 from email.message import EmailMessage
 from email.policy import SMTP
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 from runners.modules.base import StepError
 from runners.modules.files.modules import replace
 from runners.modules.mail.settings import SmtpServer
+from runners.outcomes import error_type_of
 
 
 def deliver(
@@ -17,12 +19,30 @@ def deliver(
 ) -> dict[str, str]:
     """Send it, each network operation within `seconds`; the recipients refused, and why.
 
-    Raises what smtplib raises when nobody was accepted, and OSError.
+    Raises StepError where the server cannot be reached or accepts nobody.
     """
     if isinstance(to, Path):
         _lay_down(message, to)
         return {}
-    return _send(message, recipients, to, max(seconds, 0.001))
+    try:
+        return _send(message, recipients, to, max(seconds, 0.001))
+    except OSError as error:
+        # smtplib's errors are of this kind too; none of them names the server.
+        raise StepError(
+            f"mail server {to.host}:{to.port}: {type(error).__name__}: {_said(error)}",
+            error_type_of(error),
+        ) from error
+
+
+def _said(error: OSError) -> str:
+    """What the server answered, of an error that wraps it."""
+    if isinstance(error, smtplib.SMTPRecipientsRefused):
+        return "; ".join(f"{who}: {why}" for who, why in _readable(error.recipients).items())
+    if isinstance(error, smtplib.SMTPResponseException):
+        text = error.smtp_error
+        readable = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
+        return f"{error.smtp_code} {readable}"
+    return str(error)
 
 
 def _lay_down(message: EmailMessage, folder: Path) -> None:
@@ -43,6 +63,10 @@ def _send(
         if server.user:
             connection.login(server.user, server.password)
         refused = connection.send_message(message, to_addrs=recipients)
+    return _readable(refused)
+
+
+def _readable(refused: Mapping[str, tuple[int, bytes]]) -> dict[str, str]:
     return {
         address: f"{code} {text.decode('utf-8', 'replace')}"[:300]
         for address, (code, text) in refused.items()

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from email.headerregistry import Address
 from email.message import EmailMessage
 from email.policy import SMTP
-from email.utils import parseaddr
+from email.utils import getaddresses, parseaddr
 
 from pydantic import Field, field_validator
 
@@ -23,9 +23,9 @@ def _one_address(text: str) -> str:
 
 
 def _is_address(text: str) -> bool:
-    name, address = parseaddr(text)
-    if len(text.splitlines()) != 1 or not address:
+    if len(text.splitlines()) != 1 or len(found := getaddresses([text])) != 1:
         return False
+    name, address = found[0]
     try:
         parsed = Address(name, addr_spec=address)
     # The parser of email.headerregistry raises IndexError and its own kinds for odd input.

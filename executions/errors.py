@@ -1,0 +1,102 @@
+"""What can go wrong for a caller; each error has a stable code and says what to do."""
+
+from collections.abc import Sequence
+from typing import Any
+
+
+class ValkyrError(Exception):
+    """Something could not be done; the message says what, why and what to do."""
+
+    code = "error"
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(message or (self.__doc__ or "").strip())
+
+    @property
+    def message(self) -> str:
+        """The sentence for people."""
+        return str(self)
+
+
+class NotFound(ValkyrError):
+    """There is no such thing, or not in your workspaces."""
+
+    code = "not_found"
+
+
+class WrongState(ValkyrError):
+    """That cannot be done in the present state."""
+
+    code = "wrong_state"
+
+    def __init__(self, message: str, state: str) -> None:
+        super().__init__(message)
+        self.state = state
+
+
+class WithProblems(ValkyrError):
+    """Several mistakes at once, each with a path, a code and a sentence."""
+
+    code = "invalid"
+
+    def __init__(self, message: str, problems: Sequence[Any]) -> None:
+        super().__init__(message)
+        self.problems = list(problems)
+
+
+class InvalidPayload(WithProblems):
+    """The payload breaks the workflow's input schema."""
+
+    code = "invalid_payload"
+
+
+class InvalidDefinition(WithProblems):
+    """The definition has problems, so no version can be made of it."""
+
+    code = "invalid_definition"
+
+
+class NotPublished(ValkyrError):
+    """The workflow has no published version; publish it first."""
+
+    code = "not_published"
+
+
+class WorkflowDisabled(ValkyrError):
+    """The workflow is switched off; enable it first."""
+
+    code = "workflow_disabled"
+
+
+class Unchanged(ValkyrError):
+    """Nothing but `ui` changed since the latest version."""
+
+    code = "unchanged"
+
+
+class StaleRevision(ValkyrError):
+    """Somebody else changed it meanwhile; fetch it again and repeat your change."""
+
+    code = "stale_revision"
+
+
+class KeyReused(ValkyrError):
+    """This idempotency key was used with another body."""
+
+    code = "idempotency_key_reused"
+
+
+class QuotaExceeded(ValkyrError):
+    """A limit of the workspace's tier is reached."""
+
+    code = "quota_exceeded"
+
+    def __init__(self, message: str, retry_after: float) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class PayloadError(ValkyrError):
+    """A value that cannot be stored as JSON."""
+
+    code = "bad_value"

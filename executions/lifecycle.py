@@ -1,0 +1,191 @@
+"""The only writer of an execution's state: one guarded move a function.
+
+Each locks the execution first and ends or wakes its runs in a second statement (by signal), so
+that a claim, which locks the execution FOR SHARE, never slips past.
+"""
+
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+
+from executions.actor import Actor, record
+from executions.admission import active, admit_next, admitted, limited, lock_workspace
+from executions.clock import ClockTimestamp, Deadline
+from executions.errors import NotFound, WrongState
+from executions.events import (
+    execution_admitted,
+    execution_finished,
+    execution_interrupted,
+    execution_resumed,
+)
+from executions.models import Tier, WorkflowExecution
+from executions.states import FINAL, ExecutionState
+
+State = ExecutionState
+
+
+def pause(execution_id: UUID, *, actor: Actor, reason: str = "") -> WorkflowExecution:
+    """Start nothing new; steps that run finish and are recorded. Raises NotFound, WrongState."""
+    with transaction.atomic():
+        execution = _locked(execution_id, "pause", State.RUNNING)
+        _write(execution, State.PAUSED)
+        execution_interrupted.send(
+            WorkflowExecution, execution_id=execution_id, state=State.PAUSED.value
+        )
+        _audit(actor, "execution.pause", execution, reason)
+    return _fresh(execution_id)
+
+
+def resume(execution_id: UUID, *, actor: Actor, reason: str = "") -> WorkflowExecution:
+    """Go on where a pause stopped; its time-out ran on. Raises NotFound, WrongState."""
+    with transaction.atomic():
+        execution = _locked(execution_id, "resume", State.PAUSED)
+        _write(execution, State.RUNNING)
+        execution_resumed.send(WorkflowExecution, execution_id=execution_id)
+        _audit(actor, "execution.resume", execution, reason)
+    return _fresh(execution_id)
+
+
+def cancel(execution_id: UUID, *, actor: Actor, reason: str = "") -> WorkflowExecution:
+    """End it; its live runs are cancelled and their results refused. Raises as `pause`."""
+    with transaction.atomic():
+        execution = _locked(execution_id, "cancel", State.PENDING, State.RUNNING, State.PAUSED)
+        _end(execution, State.CANCELLED, message=f"Cancelled by {actor.name}.")
+        _audit(actor, "execution.cancel", execution, reason)
+    return _fresh(execution_id)
+
+
+def time_out(execution_id: UUID) -> bool:
+    """End an execution whose deadline is past; False when it ended otherwise meanwhile."""
+    with transaction.atomic():
+        execution = _lock(execution_id)
+        if execution is None or execution.state in FINAL:
+            return False
+        _end(execution, State.TIMEOUT, message="The execution's time was over.")
+    return True
+
+
+def finish(
+    execution_id: UUID,
+    state: ExecutionState,
+    *,
+    output: Any = None,
+    error_message: str = "",
+    stack_trace: str = "",
+    metrics: Any = None,
+) -> None:
+    """RUNNING → SUCCESS or FAILED; the caller holds the execution's lock and saw it RUNNING."""
+    moved = WorkflowExecution.objects.filter(pk=execution_id, state=State.RUNNING).update(
+        state=state,
+        output=output,
+        error_message=error_message,
+        error_stack_trace=stack_trace,
+        metrics_snapshot=metrics,
+        finished_at=ClockTimestamp(),
+    )
+    if moved != 1:
+        raise WrongState(f"Execution {execution_id} is not RUNNING; it cannot end as {state}.", "")
+    transaction.on_commit(partial(admit_next, execution_id), robust=True)
+    execution_finished.send(WorkflowExecution, execution_id=execution_id, state=state.value)
+
+
+def reopen(execution_id: UUID, *, workspace_id: UUID) -> WorkflowExecution:
+    """Make room for a dead letter's new run; call inside a transaction, before other locks.
+
+    RUNNING and PAUSED stay as they are. FAILED goes to RUNNING with what was left of its time,
+    or to PENDING when its workspace is full. Raises NotFound, WrongState.
+    """
+    full = False
+    if limited(workspace_id):
+        lock_workspace(workspace_id)
+        ceiling = Tier.objects.get(workspaces=workspace_id).max_concurrent
+        full = ceiling is not None and active(workspace_id) >= ceiling
+    execution = _locked(execution_id, "go on", State.RUNNING, State.PAUSED, State.FAILED)
+    if execution.state == State.FAILED:
+        left = execution.timeout_seconds
+        if execution.deadline_at and execution.finished_at:
+            left = max(60.0, (execution.deadline_at - execution.finished_at).total_seconds())
+        target = State.PENDING if full else State.RUNNING
+        WorkflowExecution.objects.filter(pk=execution_id, state=State.FAILED).update(
+            state=target,
+            finished_at=None,
+            error_message="",
+            error_stack_trace="",
+            metrics_snapshot=None,
+            deadline_at=None if left is None else Deadline(left),
+        )
+        execution.state = target
+    return execution
+
+
+def announce(execution: WorkflowExecution) -> None:
+    """Tell the runners that a reopened execution runs again and what it has may be dispatched."""
+    if execution.state == State.RUNNING:
+        execution_admitted.send(
+            WorkflowExecution, executions=[admitted(execution, fresh=False)]
+        )
+
+
+def _end(execution: WorkflowExecution, state: ExecutionState, *, message: str) -> None:
+    metrics = None
+    _write(execution, state, finished_at=ClockTimestamp(), error_message=message)
+    for _, answer in execution_interrupted.send(
+        WorkflowExecution, execution_id=execution.pk, state=state.value
+    ):
+        metrics = answer if isinstance(answer, dict) else metrics
+    WorkflowExecution.objects.filter(pk=execution.pk).update(metrics_snapshot=metrics)
+    transaction.on_commit(partial(admit_next, execution.pk), robust=True)
+    execution_finished.send(WorkflowExecution, execution_id=execution.pk, state=state.value)
+
+
+def _write(execution: WorkflowExecution, state: ExecutionState, **changes: Any) -> None:
+    moved = WorkflowExecution.objects.filter(pk=execution.pk, state=execution.state).update(
+        state=state, **changes
+    )
+    assert moved == 1, "the row is locked"
+
+
+def _lock(execution_id: UUID) -> WorkflowExecution | None:
+    return (
+        WorkflowExecution.objects.select_for_update(no_key=True)
+        .only(
+            "id", "workspace_id", "workflow_id", "version_id", "state", "epoch", "priority",
+            "timeout_seconds", "deadline_at", "finished_at",
+        )
+        .filter(pk=execution_id)
+        .first()
+    )
+
+
+def _locked(execution_id: UUID, verb: str, *expected: ExecutionState) -> WorkflowExecution:
+    execution = _lock(execution_id)
+    if execution is None:
+        raise NotFound(f"There is no execution {execution_id}.")
+    if execution.state not in expected:
+        wanted = " or ".join(expected)
+        raise WrongState(
+            f"Execution {execution_id} cannot {verb}: it is {execution.state}, and must be "
+            f"{wanted}.",
+            execution.state,
+        )
+    return execution
+
+
+def _audit(actor: Actor, action: str, execution: WorkflowExecution, reason: str) -> None:
+    record(
+        actor,
+        action,
+        workspace_id=execution.workspace_id,
+        object_type="WorkflowExecution",
+        object_id=execution.pk,
+        reason=reason,
+        details={"from": execution.state},
+    )
+
+
+def _fresh(execution_id: UUID) -> WorkflowExecution:
+    return WorkflowExecution.objects.get(pk=execution_id)
+
+

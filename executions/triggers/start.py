@@ -1,0 +1,245 @@
+"""The one way an execution begins: every door and every trigger calls this.
+
+The payload is checked before anything is written; the rows and the first runs are one
+transaction, and messages go out after it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID, uuid4
+
+from django.db import IntegrityError, transaction
+from uuid6 import uuid7
+
+from executions import payloads
+from executions.actor import Actor, record
+from executions.admission import admitted, places
+from executions.clock import database_now
+from executions.errors import (
+    InvalidPayload,
+    KeyReused,
+    NotFound,
+    NotPublished,
+    PayloadError,
+    WorkflowDisabled,
+)
+from executions.events import execution_admitted
+from executions.graph.problem import Problem
+from executions.models import Workflow, WorkflowExecution, WorkflowVersion
+from executions.states import ExecutionState, TriggerType, VersionKind
+from executions.versions import Compiled, check_payload, compiled
+
+MAX_PAYLOAD_BYTES = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """An execution, and whether this call made it (or an earlier one with the same key)."""
+
+    execution: WorkflowExecution
+    created: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    workflow: Workflow
+    version: Compiled
+    priority: int
+    trigger_type: str
+
+
+def start_execution(
+    workflow: Workflow,
+    payload: Any,
+    *,
+    actor: Actor,
+    trigger_type: str = TriggerType.MANUAL,
+    priority: int | None = None,
+    version: int | None = None,
+    idempotency_key: str | None = None,
+    reason: str = "",
+) -> Started:
+    """Start one execution of the latest (or the given) version.
+
+    With an idempotency key seen before in this workflow, the earlier execution is returned.
+    Raises InvalidPayload, NotPublished, WorkflowDisabled, NotFound (version), KeyReused,
+    QuotaExceeded.
+    """
+    request = _Request(workflow, _version(workflow, version), _priority(priority), trigger_type)
+    fingerprint = ""
+    if idempotency_key is not None:
+        fingerprint = payloads.digest(payloads.dump([payload, version, priority], "payload"))
+        known = _known(workflow, idempotency_key, fingerprint)
+        if known is not None:
+            return Started(known, created=False)
+    _check(request.version, payload)
+    try:
+        with transaction.atomic():
+            [execution] = _insert(
+                request, [payload], actor, idempotency_key=idempotency_key, hashed=fingerprint,
+                reason=reason,
+            )
+    except IntegrityError:
+        known = idempotency_key and _known(workflow, idempotency_key, fingerprint)
+        if not known:
+            raise
+        return Started(known, created=False)
+    return Started(execution, created=True)
+
+
+def start_batch(
+    workflow: Workflow,
+    payload_list: Sequence[Any],
+    *,
+    actor: Actor,
+    trigger_type: str = TriggerType.MANUAL,
+    priority: int | None = None,
+    version: int | None = None,
+) -> list[WorkflowExecution]:
+    """Start one execution a payload, all or none, in one transaction, in the payloads' order.
+
+    Raises as `start_execution`; InvalidPayload lists the problems of every payload.
+    """
+    request = _Request(workflow, _version(workflow, version), _priority(priority), trigger_type)
+    problems: list[Any] = []
+    for number, payload in enumerate(payload_list):
+        try:
+            _check(request.version, payload, f"payloads[{number}]")
+        except InvalidPayload as error:
+            problems.extend(error.problems)
+    if problems:
+        raise InvalidPayload("Some payloads break the workflow's input schema.", problems)
+    with transaction.atomic():
+        return _insert(request, payload_list, actor)
+
+
+def _insert(
+    request: _Request,
+    payload_list: Sequence[Any],
+    actor: Actor,
+    *,
+    idempotency_key: str | None = None,
+    hashed: str = "",
+    reason: str = "",
+) -> list[WorkflowExecution]:
+    running = places(request.workflow.workspace_id, len(payload_list))
+    now = database_now()
+    executions = [
+        _execution(
+            request, payload, now, running=i < running, key=idempotency_key, hashed=hashed
+        )
+        for i, payload in enumerate(payload_list)
+    ]
+    WorkflowExecution.objects.bulk_create(executions, batch_size=500)
+    record(
+        actor,
+        "execution.start",
+        workspace_id=request.workflow.workspace_id,
+        object_type="WorkflowExecution",
+        object_id=executions[0].pk if executions else request.workflow.pk,
+        reason=reason,
+        details=_details(request, executions),
+    )
+    started = [admitted(execution, fresh=True) for execution in executions[:running]]
+    if started:
+        execution_admitted.send(WorkflowExecution, executions=started)
+    return executions
+
+
+def _execution(
+    request: _Request,
+    payload: Any,
+    now: datetime,
+    *,
+    running: bool,
+    key: str | None,
+    hashed: str,
+) -> WorkflowExecution:
+    graph = request.version.graph
+    priority = graph.priority if request.priority < 0 else request.priority
+    seconds = graph.timeout_seconds
+    return WorkflowExecution(
+        id=uuid7(),
+        workspace_id=request.workflow.workspace_id,
+        workflow_id=request.workflow.pk,
+        version_id=request.version.id,
+        state=ExecutionState.RUNNING if running else ExecutionState.PENDING,
+        trigger_type=request.trigger_type,
+        trigger_payload=payload,
+        context_data=dict(graph.variables),
+        priority=priority,
+        idempotency_key=key,
+        request_hash=hashed,
+        timeout_seconds=seconds,
+        created_at=now,
+        started_at=now if running else None,
+        deadline_at=now + timedelta(seconds=seconds) if running and seconds else None,
+        trace_id=uuid4().hex,
+    )
+
+
+def _details(request: _Request, executions: list[WorkflowExecution]) -> dict[str, Any]:
+    details: dict[str, Any] = {
+        "workflowId": str(request.workflow.pk),
+        "version": request.version.number,
+        "triggerType": request.trigger_type,
+    }
+    if len(executions) > 1:
+        details["executionIds"] = [str(execution.pk) for execution in executions]
+    return details
+
+
+def _priority(priority: int | None) -> int:
+    if priority is None:
+        return -1
+    if not 0 <= priority <= 9:
+        raise InvalidPayload(
+            "The priority is out of range.",
+            [Problem("priority", "range", f"{priority} is not between 0 (last) and 9 (first).")],
+        )
+    return priority
+
+
+def _version(workflow: Workflow, number: int | None) -> Compiled:
+    if not workflow.enabled or workflow.archived_at is not None:
+        raise WorkflowDisabled(
+            f"Workflow {workflow.name!r} is switched off. Enable it, then start it again."
+        )
+    if number is None:
+        if workflow.latest_version_id is None:
+            raise NotPublished(
+                f"Workflow {workflow.name!r} has no published version. Publish it first."
+            )
+        return compiled(workflow.latest_version_id)
+    found: UUID | None = (
+        WorkflowVersion.objects.filter(
+            workflow=workflow, number=number, kind=VersionKind.PUBLISHED
+        )
+        .values_list("pk", flat=True)
+        .first()
+    )
+    if found is None:
+        raise NotFound(f"Workflow {workflow.name!r} has no published version {number}.")
+    return compiled(found)
+
+
+def _check(version: Compiled, payload: Any, prefix: str = "params") -> None:
+    try:
+        payloads.dump(payload, "payload", MAX_PAYLOAD_BYTES)
+    except PayloadError as error:
+        raise InvalidPayload(
+            error.message, [Problem(prefix, error.code, error.message)]
+        ) from error
+    check_payload(version, payload, prefix)
+
+
+def _known(workflow: Workflow, key: str, fingerprint: str) -> WorkflowExecution | None:
+    execution = WorkflowExecution.objects.filter(workflow=workflow, idempotency_key=key).first()
+    if execution is not None and execution.request_hash != fingerprint:
+        raise KeyReused(
+            f"The idempotency key {key!r} started execution {execution.pk} with another body. "
+            "Use a new key for a new request."
+        )
+    return execution

@@ -1,0 +1,176 @@
+"""Runs: what each attempt of each step did, to read; a live one can be quarantined by hand."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.http import HttpRequest
+from unfold.decorators import display
+
+from executions.admin import links, marks
+from executions.admin.engine import FactAdmin
+from executions.admin.filters import AgeFilter, TabbedChangeList, TabFilter, WorkflowFilter
+from executions.admin.operating import OperatingAdmin
+from executions.admin.sections import Page, Section, facts, json_section, text_section
+from runners.models import Run
+
+
+class StateFilter(TabFilter):
+    """Runs by state."""
+
+    title = "state"
+    parameter_name = field = "state"
+    groups = {
+        "pending": ("PENDING",),
+        "running": ("RUNNING", "LEASED"),
+        "waiting": ("WAITING",),
+        "succeeded": ("SUCCESS",),
+        "failed": ("FAILED",),
+        "dead": ("DLQ",),
+        "cancelled": ("CANCELLED",),
+        "skipped": ("SKIPPED",),
+    }
+
+
+class RunWorkflowFilter(WorkflowFilter):
+    """Runs of one workflow."""
+
+    path = "execution__workflow"
+
+
+@admin.register(Run)
+class RunAdmin(OperatingAdmin, FactAdmin):
+    """One attempt of one step; the engine alone writes these rows."""
+
+    list_display = (
+        "step", "mark", "workflow", "worker", "queue", "queued", "waited", "duration", "failure",
+    )  # fmt: skip
+    list_display_links = ("step",)
+    list_select_related = ("execution__workflow",)
+    list_filter = (StateFilter, RunWorkflowFilter, AgeFilter)
+    list_before_template = "valkyr/tabs.html"
+    list_defer = (
+        "inputs",
+        "outputs",
+        "overrides",
+        "logs",
+        "error_details",
+        "heartbeat_details",
+        "execution__trigger_payload",
+        "execution__context_data",
+        "execution__output",
+        "execution__metrics_snapshot",
+        "execution__error_stack_trace",
+        "execution__workflow__definition",
+    )
+    ordering = ("-id",)
+    search_ids = ("id", "execution_id")
+    search_texts = ("step_path", "module")
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> Any:
+        """With tabs of states."""
+        return TabbedChangeList
+
+    @display(description="step")
+    def step(self, row: Run) -> str:
+        """The step and which attempt."""
+        return f"{row.step_path} #{row.attempt}"
+
+    @display(description="state")
+    def mark(self, row: Run) -> Any:
+        """The state's word, icon and colour."""
+        return state_of(row)
+
+    @display(description="execution")
+    def workflow(self, row: Run) -> Any:
+        """The execution's page, under its workflow's name."""
+        address = links.page("executions_workflowexecution", row.execution_id)
+        return links.link(address, row.execution.workflow)
+
+    @display(description="worker")
+    def worker(self, row: Run) -> str:
+        """Who has, or had, it."""
+        return row.leased_by or marks.EMPTY
+
+    @display(description="queued")
+    def queued(self, row: Run) -> Any:
+        """How long ago it was ready."""
+        return marks.ago(row.queued_at)
+
+    @display(description="waited")
+    def waited(self, row: Run) -> str:
+        """From ready to started."""
+        return marks.between(row.queued_at, row.started_at) if row.started_at else marks.EMPTY
+
+    @display(description="duration")
+    def duration(self, row: Run) -> str:
+        """How long it worked, or works."""
+        return duration_of(row)
+
+    @display(description="error")
+    def failure(self, row: Run) -> str:
+        """The class and beginning of the error."""
+        return error_of(row)
+
+    def page(self, request: HttpRequest, obj: Any) -> Page:
+        """All that is known of one attempt."""
+        sections: list[Section] = []
+        if obj.error:
+            sections.append(text_section("Error", obj.error, error=True))
+        trace = (obj.error_details or {}).get("traceback")
+        if trace:
+            sections.append(text_section("Traceback", str(trace), folded=True))
+        sections += [
+            json_section("Inputs", obj.inputs, folded=False),
+            json_section("Outputs", obj.outputs),
+            *([json_section("Overrides", obj.overrides)] if obj.overrides is not None else []),
+            *([json_section("Logs", obj.logs)] if obj.logs else []),
+            *([json_section("Error details", obj.error_details)] if obj.error_details else []),
+        ]
+        lead = [marks.state(obj.state), f"{obj.step_path}, attempt {obj.attempt}, {obj.module}"]
+        return Page(lead, facts(self._facts(obj)), sections)
+
+    def _facts(self, obj: Run) -> list[tuple[str, Any]]:
+        execution = links.to(
+            "executions_workflowexecution", obj.execution_id, obj.execution.workflow
+        )
+        return [
+            ("Execution", execution),
+            ("Outcome", obj.outcome),
+            ("Worker", obj.leased_by),
+            ("Queue", obj.queue),
+            ("Queued", marks.ago(obj.queued_at)),
+            ("Started", marks.ago(obj.started_at)),
+            ("Finished", marks.ago(obj.finished_at)),
+            ("Waited", self.waited(obj)),
+            ("Duration", duration_of(obj)),
+            ("Retry after", marks.ago(obj.retry_after)),
+            ("Lease until", marks.ago(obj.lease_until)),
+            ("Heartbeat", marks.ago(obj.heartbeat_at)),
+            ("Lease token", str(obj.lease_token)),
+            ("Recoveries", str(obj.recoveries)),
+            ("Publications", str(obj.publications)),
+            ("Segment", obj.segment),
+            ("Idempotency key", marks.copyable(obj.idempotency_key)),
+            ("Id", marks.copyable(obj.pk)),
+        ]
+
+
+def state_of(row: Run) -> Any:
+    """The run's mark; a retry that waits for its time says so."""
+    if row.state == "PENDING" and row.attempt > 1:
+        return marks.mark(f"retry {row.attempt - row.budget_start}", "autorenew", "amber")
+    return marks.state(row.state)
+
+
+def duration_of(row: Run) -> str:
+    """The recorded duration, or how long it runs."""
+    if row.duration_ms is not None:
+        return marks.took(row.duration_ms)
+    return marks.between(row.started_at, row.finished_at)
+
+
+def error_of(row: Run) -> str:
+    """ "PERMANENT: the beginning of the message", or a dash."""
+    if not row.error:
+        return marks.EMPTY
+    return marks.clipped(f"{row.error_type}: {row.error}" if row.error_type else row.error)

@@ -1,0 +1,78 @@
+"""Worker processes and when they were last seen, to read."""
+
+from datetime import timedelta
+from typing import Any
+
+from django.contrib import admin
+from django.http import HttpRequest
+from django.utils import timezone
+from unfold.decorators import display
+
+from executions.access import Action
+from executions.admin import marks
+from executions.admin.engine import FactAdmin
+from executions.admin.sections import Page, facts
+from runners.models import Runner
+
+# A worker beats every few seconds; one silent for this long is most likely gone.
+SILENT = timedelta(seconds=60)
+
+
+@admin.register(Runner)
+class RunnerAdmin(FactAdmin):
+    """What each worker said of itself."""
+
+    list_display = ("name", "health", "host", "pid", "pool", "queue_names", "started", "seen")
+    ordering = ("-seen_at",)
+    search_texts = ("name", "host")
+
+    def scope(self, request: HttpRequest, rows: Any, action: Action) -> Any:
+        """Workers serve all workspaces; Django's permissions decide."""
+        return rows
+
+    @display(description="state")
+    def health(self, row: Runner) -> Any:
+        """Live, leaving or silent."""
+        return health_of(row)
+
+    @display(description="queues")
+    def queue_names(self, row: Runner) -> str:
+        """What it works on."""
+        return ", ".join(map(str, row.queues)) or marks.EMPTY
+
+    @display(description="started")
+    def started(self, row: Runner) -> Any:
+        """How long it lives."""
+        return marks.ago(row.started_at)
+
+    @display(description="seen")
+    def seen(self, row: Runner) -> Any:
+        """When it last gave a sign."""
+        return marks.ago(row.seen_at)
+
+    def page(self, request: HttpRequest, obj: Any) -> Page:
+        """One worker."""
+        return Page(
+            [health_of(obj)],
+            facts(
+                [
+                    ("Name", obj.name),
+                    ("Host", obj.host),
+                    ("Process", str(obj.pid)),
+                    ("Pool", obj.pool),
+                    ("Queues", self.queue_names(obj)),
+                    ("Started", marks.ago(obj.started_at)),
+                    ("Seen", marks.ago(obj.seen_at)),
+                    ("Leaving", marks.ago(obj.leaving_at)),
+                ]
+            ),
+        )
+
+
+def health_of(row: Runner) -> Any:
+    """The worker's mark."""
+    if row.leaving_at is not None:
+        return marks.mark("leaving", "logout", "grey")
+    if timezone.now() - row.seen_at > SILENT:
+        return marks.mark("silent", "heart_broken", "red")
+    return marks.mark("live", "monitor_heart", "green")

@@ -1,0 +1,102 @@
+"""From ready steps to what Celery is sent: single segments, chains across queues, chords.
+
+Pure look-ahead on the graph. It only saves messages and planning: whether a step runs is always
+decided from the rows.
+"""
+
+from dataclasses import dataclass
+
+from executions.graph.model import Graph, Step
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One segment: the path of its first step, its queue, and its name in Flower."""
+
+    segment: str
+    queue: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """Segments that follow each other on different queues; mostly a single one."""
+
+    links: tuple[Link, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Chord:
+    """Branches that all lead to one join."""
+
+    headers: tuple[Link, ...]
+
+
+Canvas = Chain | Chord
+
+
+def link(graph: Graph, step: Step) -> Link:
+    """The segment that begins with this step."""
+    return Link(step.path, step.queue, f"{graph.name}: {step.path}")
+
+
+def arrange(graph: Graph, ready: list[int], *, headers: int, links: int) -> list[Canvas]:
+    """How to send these ready steps; `headers` and `links` bound chords and chains."""
+    steps = [graph.steps[index] for index in ready]
+    joined: dict[int, list[Step]] = {}
+    rest: list[Step] = []
+    for step in steps:
+        join = join_of(graph, step)
+        if join is None:
+            rest.append(step)
+        else:
+            joined.setdefault(join, []).append(step)
+    canvas: list[Canvas] = []
+    for branches in joined.values():
+        if len(branches) == 1:
+            rest.extend(branches)
+            continue
+        for start in range(0, len(branches), headers):
+            batch = tuple(link(graph, step) for step in branches[start : start + headers])
+            canvas.append(Chord(batch) if len(batch) > 1 else Chain(batch))
+    canvas.extend(Chain(chain_of(graph, step, links)) for step in rest)
+    return canvas
+
+
+def successor(graph: Graph, step: Step) -> Step | None:
+    """The one step that must follow this one, if there is no choice and no join between them."""
+    if step.following is not None:
+        return graph.steps[step.following]
+    edges = graph.tasks[step.task].outgoing
+    if step.outcomes or len(edges) != 1 or edges[0].on != "success":
+        return None
+    target = graph.tasks[edges[0].target]
+    return graph.steps[target.steps[0]] if len(target.incoming) == 1 else None
+
+
+def join_of(graph: Graph, step: Step) -> int | None:
+    """The join a branch leads to: one segment, without a choice, on one queue; else None."""
+    while True:
+        following = successor(graph, step)
+        if following is None:
+            break
+        if following.queue != step.queue:
+            return None
+        step = following
+    edges = graph.tasks[step.task].outgoing
+    if step.outcomes or step.following is not None or len(edges) != 1 or edges[0].on != "success":
+        return None
+    return edges[0].target
+
+
+def chain_of(graph: Graph, step: Step, most: int) -> tuple[Link, ...]:
+    """The segments that certainly follow each other from this step, one a change of queue."""
+    links = [link(graph, step)]
+    while len(links) < most:
+        following = successor(graph, step)
+        if following is None:
+            break
+        if following.queue != step.queue:
+            links.append(link(graph, following))
+        step = following
+    return tuple(links)

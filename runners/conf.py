@@ -1,0 +1,49 @@
+"""The numbers of this app, read once, frozen and checked."""
+
+import os
+from dataclasses import dataclass
+from functools import lru_cache
+
+from valkyr_project import environment as env
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """Seconds, unless a name says otherwise."""
+
+    lease: float  # how long a claim lasts unrenewed
+    heartbeat: float  # how often a long step's lease is renewed
+    grace: float  # how long past its deadline a step may take to yield
+    patience: float  # how long a message may be on its way before anybody wonders
+    segment_steps: int  # effect steps one message carries at most
+    segment_seconds: float  # and their time-outs together
+    stretch_steps: int  # pure steps recorded in one statement at most
+    stretch_seconds: float  # and the work in them
+    poison: int  # crashes after which a step is not tried again
+    chain_links: int  # segments a Celery chain links at most
+    chord_headers: int  # headers a chord has at most
+    stuck_threads: int  # threads past their deadline before a worker drains
+
+
+@lru_cache(maxsize=1)
+def config() -> Config:
+    """The configuration; read from the environment at first use."""
+    return Config(
+        lease=env.number("VALKYR_LEASE_SECONDS", 20),
+        heartbeat=env.number("VALKYR_HEARTBEAT_SECONDS", 5),
+        grace=env.number("VALKYR_GRACE_SECONDS", 2),
+        patience=env.number("VALKYR_PATIENCE_SECONDS", 10),
+        segment_steps=32,
+        segment_seconds=600,
+        stretch_steps=32,
+        stretch_seconds=0.05,
+        poison=3,
+        chain_links=8,
+        chord_headers=100,
+        stuck_threads=env.integer("VALKYR_STUCK_THREADS", 8),
+    )
+
+
+def pool() -> str:
+    """The pool this process was started with: `prefork`, or `threads`."""
+    return os.environ.get("VALKYR_POOL", "prefork")

@@ -1,0 +1,121 @@
+"""What a module may know and say while it runs."""
+
+import time
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+
+MAX_ENTRIES = 200
+MAX_TEXT = 2_000
+
+
+class Log:
+    """Messages kept with the run, the first 200; later ones are counted."""
+
+    __slots__ = ("_began", "entries", "left_out")
+
+    def __init__(self) -> None:
+        self.entries: list[dict[str, Any]] = []
+        self.left_out = 0
+        self._began = time.monotonic()
+
+    def debug(self, message: str, **fields: Any) -> None:
+        """Say what only somebody looking for a fault wants to know."""
+        self._add("debug", message, fields)
+
+    def info(self, message: str, **fields: Any) -> None:
+        """Say what happened."""
+        self._add("info", message, fields)
+
+    def warning(self, message: str, **fields: Any) -> None:
+        """Say what went not quite as it should."""
+        self._add("warning", message, fields)
+
+    def error(self, message: str, **fields: Any) -> None:
+        """Say what went wrong."""
+        self._add("error", message, fields)
+
+    def kept(self) -> list[dict[str, Any]] | None:
+        """What is stored with the run, or None."""
+        if self.left_out:
+            more = {"level": "warning", "message": f"{self.left_out} more messages were left out"}
+            return [*self.entries, more]
+        return self.entries or None
+
+    def _add(self, level: str, message: str, fields: dict[str, Any]) -> None:
+        if len(self.entries) >= MAX_ENTRIES:
+            self.left_out += 1
+            return
+        entry: dict[str, Any] = {
+            "ms": round(1000 * (time.monotonic() - self._began)),
+            "level": level,
+            "message": str(message)[:MAX_TEXT].replace("\x00", ""),
+        }
+        if fields:
+            entry["fields"] = {name: _plain(value) for name, value in fields.items()}
+        self.entries.append(entry)
+
+
+def _plain(value: Any) -> Any:
+    if value is None or isinstance(value, bool | int):
+        return value
+    return str(value)[:MAX_TEXT].replace("\x00", "").encode("utf-8", "replace").decode()
+
+
+class Context:
+    """The engine's `StepContext`; `modules/base.py` documents each name."""
+
+    __slots__ = (
+        "_cancelled", "_details", "amount", "attempt", "deadline", "execution_id",
+        "idempotency_key", "last_details", "log", "step_path", "tokens", "variables",
+    )
+
+    def __init__(
+        self,
+        *,
+        execution_id: UUID,
+        step_path: str,
+        attempt: int,
+        idempotency_key: str,
+        seconds: float,
+        variables: Mapping[str, Any],
+        last_details: Any = None,
+        details: Callable[[Any], None] | None = None,
+        cancelled: Callable[[], bool] | None = None,
+    ) -> None:
+        self.execution_id = execution_id
+        self.step_path = step_path
+        self.attempt = attempt
+        self.idempotency_key = idempotency_key
+        self.deadline = time.monotonic() + seconds
+        self.variables = variables
+        self.last_details = last_details
+        self.log = Log()
+        self.tokens = 0
+        self.amount = Decimal(0)
+        self._details = details
+        self._cancelled = cancelled
+
+    def remaining(self) -> float:
+        """Seconds until the deadline; negative once it is past."""
+        return self.deadline - time.monotonic()
+
+    def cancelled(self) -> bool:
+        """Whether the run is not wanted any more."""
+        return self._cancelled is not None and self._cancelled()
+
+    def heartbeat(self, details: Any = None) -> None:
+        """Say that the step is alive; `details` reach the next attempt."""
+        if self._details is not None and details is not None:
+            self._details(details)
+
+    def cost(self, *, tokens: int = 0, amount: Decimal = Decimal(0)) -> None:
+        """Add to what this step has spent."""
+        if tokens < 0 or amount < 0:
+            raise ValueError("a cost cannot be negative")
+        self.tokens += tokens
+        self.amount += amount
+
+

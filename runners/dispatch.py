@@ -1,0 +1,101 @@
+"""Canvas becomes messages, after the commit. A message is a hint: losing one costs time only.
+
+Failing to publish is therefore logged, never raised: the sweeper finds the pending run.
+"""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from celery import Signature, chain, chord, current_app, group
+from django.conf import settings
+from django.db import transaction
+from kombu.exceptions import OperationalError
+
+from executions.graph.model import Graph
+from runners.canvas import Canvas, Chain, Chord, Link, arrange
+from runners.conf import config
+
+log = logging.getLogger(__name__)
+
+RUN_SEGMENT = "runners.run_segment"
+ADVANCE = "runners.advance"
+
+
+@dataclass(frozen=True, slots=True)
+class Parcel:
+    """Ready work of one execution."""
+
+    execution_id: UUID
+    version_id: UUID
+    priority: int
+    canvas: tuple[Canvas, ...]
+
+
+def parcel(
+    execution_id: UUID, version_id: UUID, priority: int, graph: Graph, ready: Sequence[int]
+) -> Parcel:
+    """Arrange an execution's ready steps for sending."""
+    limits = config()
+    canvas = arrange(graph, list(ready), headers=limits.chord_headers, links=limits.chain_links)
+    return Parcel(execution_id, version_id, priority, tuple(canvas))
+
+
+def publish_after_commit(parcels: Sequence[Parcel]) -> None:
+    """Send when the open transaction commits, or now when there is none."""
+    if parcels:
+        transaction.on_commit(lambda: publish(parcels), robust=True)
+
+
+def publish(parcels: Sequence[Parcel]) -> None:
+    """Send now, over one connection; what cannot be sent is left to the sweeper."""
+    try:
+        with current_app.producer_or_acquire() as producer:
+            for item in parcels:
+                for canvas in item.canvas:
+                    _signature(item, canvas).apply_async(producer=producer, ignore_result=True)
+    except (OperationalError, ConnectionError, TimeoutError, OSError) as error:
+        log.warning("messages not sent (%s); the sweeper will send them", error)
+    except Exception:
+        log.exception("messages not sent; the sweeper will send them")
+
+
+def advance(execution_id: UUID) -> None:
+    """Ask for an execution to be planned from its rows."""
+    try:
+        _advance(execution_id).apply_async(ignore_result=True)
+    except Exception as error:
+        log.warning("advance of %s not sent (%s); the sweeper will", execution_id, error)
+
+
+def broker_priority(priority: int) -> int:
+    """Ours is 9 first; so is RabbitMQ's, but Redis's is 0 first."""
+    redis = str(settings.CELERY_BROKER_URL).startswith(("redis", "unix"))
+    return 9 - priority if redis else priority
+
+
+def _signature(item: Parcel, canvas: Canvas) -> Signature:
+    if isinstance(canvas, Chord):
+        headers = group([_segment(item, link) for link in canvas.headers])
+        return chord(headers, _advance(item.execution_id))
+    assert isinstance(canvas, Chain)
+    links = [_segment(item, link) for link in canvas.links]
+    return links[0] if len(links) == 1 else chain(*links)
+
+
+def _segment(item: Parcel, link: Link) -> Signature:
+    return current_app.signature(
+        RUN_SEGMENT,
+        args=(str(item.execution_id), str(item.version_id), link.segment),
+        immutable=True,
+        queue=link.queue,
+        priority=broker_priority(item.priority),
+        shadow=link.name,
+    )
+
+
+def _advance(execution_id: UUID) -> Signature:
+    return current_app.signature(
+        ADVANCE, args=(str(execution_id),), immutable=True, queue="control"
+    )

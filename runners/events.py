@@ -1,0 +1,7 @@
+"""What this app says upwards, inside the transaction."""
+
+from django.dispatch import Signal
+
+# run_id, failure (Failure), exhausted (retries used up), manual (reason of a quarantine by hand,
+# or None); may be answered with the dead letter
+run_dead_lettered = Signal()

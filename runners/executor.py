@@ -1,0 +1,196 @@
+"""Carry a segment: load, claim, execute, record, and on to the next step, until nothing follows.
+
+No database connection is held while a module does I/O.
+"""
+
+import time
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+
+from executions import payloads
+from executions.errors import PayloadError
+from executions.graph.model import Step
+from executions.templates import TemplateError
+from runners import completion, heartbeat, leases
+from runners.conf import config, pool
+from runners.context import Context
+from runners.deadline import StepTimeout, time_limit
+from runners.errors import StepFailed
+from runners.journey import Journey
+from runners.modules import registry
+from runners.modules.base import StepError
+from runners.outcomes import Failure, classify
+from runners.prepare import Prepared, prepare
+from runners.states import ErrorType
+from runners.work import Broken, Done, Unit, Work
+
+
+def carry_segment(
+    execution_id: UUID,
+    version_id: UUID,
+    segment: str,
+    *,
+    links: tuple[str, ...] = (),
+    header: bool = False,
+) -> None:
+    """Run a segment from its one live run on.
+
+    A message that comes twice, late or for nothing finds no run to claim and returns. Raises
+    LeaseLost when somebody else took the run over meanwhile, StepFailed (outside chains and
+    chords) when a step failed, so that Flower shows it.
+    """
+    found = leases.load(execution_id, version_id, segment, links=links, header=header)
+    if found is None:
+        return
+    journey, seen = found
+    work = leases.claim(journey, seen)
+    while work is not None:
+        work = completion.record(journey, work, perform(journey, work))
+    if journey.failure is not None and not header and not links:
+        raise StepFailed(f"{journey.failure.exception}: {journey.failure.message}")
+
+
+def perform(journey: Journey, work: Work) -> Unit:
+    """Execute the claimed step, and with a pure one the pure steps that follow from it."""
+    if work.failure is not None or work.prepared is None:
+        assert work.failure is not None
+        return Unit(None, failure=work.failure)
+    started = time.perf_counter()
+    context = _context(journey, work)
+    try:
+        with held(work, context):
+            head = execute(work.step, work.prepared, context)
+    except (Exception, StepTimeout) as error:
+        milliseconds = 1000 * (time.perf_counter() - started)
+        return Unit(
+            None,
+            failure=_classed(error, work.step),
+            milliseconds=milliseconds,
+            logs=context.log.kept(),
+        )
+    journey.ended(work.step, head.result.outcome, head.result.outputs)
+    unit = Unit(head)
+    if work.step.inline:
+        stretch(journey, unit)
+    return unit
+
+
+def stretch(journey: Journey, unit: Unit) -> None:
+    """Execute pure steps in memory while there are any, up to the stretch's bounds."""
+    limits = config()
+    until = time.perf_counter() + limits.stretch_seconds
+    steps = journey.graph.steps
+    while len(unit.more) + 1 < limits.stretch_steps and time.perf_counter() < until:
+        index = next((i for i in journey.frontier.ready if steps[i].inline), None)
+        if index is None or (unit.head is not None and _writes(unit)):
+            return
+        journey.frontier.ready.remove(index)
+        step = steps[index]
+        prepared = None
+        try:
+            prepared = prepare(journey, step, 1)
+            context = Context(
+                execution_id=journey.execution_id,
+                step_path=step.path,
+                attempt=1,
+                idempotency_key=prepared.key,
+                seconds=step.timeout_seconds,
+                variables=journey.variables,
+            )
+            with time_limit(step.timeout_seconds):
+                done = execute(step, prepared, context)
+        except (Exception, StepTimeout) as error:
+            unit.broken = Broken(step, prepared, _classed(error, step))
+            return
+        unit.more.append(done)
+        journey.ended(step, done.result.outcome, done.result.outputs)
+
+
+def execute(step: Step, prepared: Prepared, context: Context) -> Done:
+    """Run the step's module on its inputs; raises whatever the module raises."""
+    started = time.perf_counter()
+    result = registry.get(step.module).run(prepared.value, context)
+    if result.outcome != "success" and result.outcome not in step.outcomes:
+        raise StepError(
+            f"The module {step.module} ended with the outcome {result.outcome!r}, which it does "
+            f"not declare; declared: {', '.join(step.outcomes) or 'success'}."
+        )
+    outputs = payloads.dump(result.outputs, f"output of step {step.path}")
+    return Done(
+        step,
+        prepared,
+        result,
+        outputs,
+        1000 * (time.perf_counter() - started),
+        context.log.kept(),
+        context.tokens,
+        context.amount,
+    )
+
+
+class held:  # noqa: N801 - a block, not a thing
+    """The block in which a module runs: timed, its lease renewed, no connection kept."""
+
+    __slots__ = ("beat", "context", "limit", "work")
+
+    def __init__(self, work: Work, context: Context) -> None:
+        self.work = work
+        self.context = context
+        self.beat: Any = None
+        self.limit = time_limit(work.step.timeout_seconds)
+
+    def __enter__(self) -> None:
+        step = self.work.step
+        if not step.inline:
+            if pool() == "threads":
+                connection.close()  # back to the pool
+            self.beat = heartbeat.heart().hold(self.work, step.timeout_seconds)
+            self.context._cancelled = self.beat.cancelled
+            self.context._details = self.beat.tell
+        self.limit.__enter__()
+
+    def __exit__(self, *error: Any) -> bool | None:
+        swallowed = self.limit.__exit__(*error)
+        if self.beat is not None:
+            heartbeat.heart().release(self.beat)
+        return swallowed
+
+
+def _context(journey: Journey, work: Work) -> Context:
+    assert work.prepared is not None
+    return Context(
+        execution_id=journey.execution_id,
+        step_path=work.step.path,
+        attempt=work.attempt,
+        idempotency_key=work.prepared.key,
+        seconds=work.step.timeout_seconds,
+        variables=journey.variables,
+        last_details=work.last_details,
+    )
+
+
+def _writes(unit: Unit) -> bool:
+    """Whether the last step in the unit wrote variables: such a step ends its segment."""
+    last = unit.more[-1] if unit.more else unit.head
+    return last is not None and last.step.writes_variables
+
+
+def _classed(error: BaseException, step: Step) -> Failure:
+    if isinstance(error, StepTimeout):
+        return Failure(
+            ErrorType.TIMEOUT,
+            f"Step {step.path} was not done after {step.timeout_seconds:g} s, its time-out.",
+            "StepTimeout",
+            None,
+            None,
+            "",
+        )
+    if isinstance(error, TemplateError):
+        return Failure(
+            ErrorType.PERMANENT, f"Step {step.path}: {error}", "TemplateError", None, None, ""
+        )
+    if isinstance(error, PayloadError):
+        return Failure(ErrorType.PERMANENT, error.message, "PayloadError", None, None, "")
+    return classify(error)

@@ -1,0 +1,188 @@
+"""One thread a process renews the leases of the steps that run long, and ends those out of time.
+
+It starts with the first step that may run long (never before a fork), on a connection of its
+own, which it opens again after any error.
+"""
+
+import logging
+import os
+import signal
+import threading
+import time
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, LiteralString, cast
+
+import psycopg
+from django.db import connection
+
+from executions import payloads
+from runners import statements
+from runners.conf import config, pool
+from runners.outcomes import Failure
+from runners.states import ErrorType
+from runners.work import Work
+
+log = logging.getLogger(__name__)
+
+TICK = 0.5
+
+
+@dataclass(slots=True)
+class Beat:
+    """One step being executed here."""
+
+    work: Work
+    until: float  # time.monotonic() of the deadline
+    renewed: float
+    unwanted: bool = False
+    expired: bool = False
+    details: Any = None
+    told: bool = field(default=False)
+
+    def cancelled(self) -> bool:
+        """Whether the run is not wanted any more."""
+        return self.unwanted
+
+    def tell(self, details: Any) -> None:
+        """Keep details for the next attempt; written with the next renewal."""
+        self.details = details
+        self.told = True
+
+
+class Heart:
+    """The steps that execute in this process now, and the thread that minds them."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._beats: dict[Any, Beat] = {}
+        self._thread: threading.Thread | None = None
+        self._connection: psycopg.Connection[Any] | None = None
+        self._wake = threading.Event()
+
+    def hold(self, work: Work, seconds: float) -> Beat:
+        """Mind a step from now on."""
+        now = time.monotonic()
+        beat = Beat(work, until=now + seconds, renewed=now)
+        with self._lock:
+            self._beats[work.run_id] = beat
+            if self._thread is None:
+                self._thread = threading.Thread(
+                    target=self._mind, name="valkyr-heartbeat", daemon=True
+                )
+                self._thread.start()
+        return beat
+
+    def release(self, beat: Beat) -> None:
+        """The step ended."""
+        with self._lock:
+            self._beats.pop(beat.work.run_id, None)
+
+    def stuck(self) -> int:
+        """How many steps are past their deadline and still here."""
+        with self._lock:
+            return sum(beat.expired for beat in self._beats.values())
+
+    def _mind(self) -> None:
+        while True:
+            time.sleep(TICK)
+            with self._lock:
+                beats = list(self._beats.values())
+            if beats:
+                self._renew(beats)
+                self._expire(beats)
+
+    def _renew(self, beats: list[Beat]) -> None:
+        limits = config()
+        now = time.monotonic()
+        old = [
+            beat
+            for beat in beats
+            if now - beat.renewed > min(limits.heartbeat, limits.lease / 3)
+            and not (beat.unwanted or beat.expired)
+        ]
+        if not old:
+            return
+        try:
+            wanted = self._statement(
+                "renew",
+                {
+                    "runs": [beat.work.run_id for beat in old],
+                    "tokens": [beat.work.token for beat in old],
+                    "details": [
+                        payloads.dump(beat.details, "details") if beat.told else None
+                        for beat in old
+                    ],
+                    "lease": limits.lease,
+                    "grace": limits.grace,
+                },
+            )
+        except (psycopg.Error, payloads.PayloadError) as error:
+            log.warning("leases not renewed (%s); trying again", error)
+            self._drop()
+            return
+        kept = {row[0] for row in wanted}
+        for beat in old:
+            beat.renewed = now
+            beat.unwanted = beat.work.run_id not in kept
+
+    def _expire(self, beats: list[Beat]) -> None:
+        limits = config()
+        now = time.monotonic()
+        for beat in beats:
+            if beat.expired or beat.unwanted or now < beat.until + limits.grace:
+                continue
+            beat.expired = True
+            self._end(beat)
+        if pool() == "threads" and self.stuck() >= limits.stuck_threads:
+            log.error("%s steps ignore their time-outs; this worker restarts", self.stuck())
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    def _end(self, beat: Beat) -> None:
+        from runners import outside
+
+        work = beat.work
+        failure = Failure(
+            ErrorType.TIMEOUT,
+            f"Step {work.step.path} was not done after {work.step.timeout_seconds:g} s, its "
+            "time-out, and did not yield.",
+            "StepTimeout",
+            None,
+            None,
+            "",
+        )
+        try:
+            outside.fail(work.run_id, failure, token=work.token)
+        except Exception:
+            log.exception("could not record the time-out of run %s", work.run_id)
+        finally:
+            connection.close()
+        if pool() != "threads":
+            log.error("step %s ignores its time-out; its process ends", work.step.path)
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def _statement(self, name: str, params: dict[str, Any]) -> list[tuple[Any, ...]]:
+        if self._connection is None or self._connection.closed:
+            given = connection.get_connection_params()
+            keep = {"dbname", "user", "password", "host", "port", "connect_timeout",
+                    "tcp_user_timeout", "application_name", "options"}  # fmt: skip
+            self._connection = psycopg.connect(
+                autocommit=True, **{key: given[key] for key in keep if given.get(key)}
+            )
+        query = cast(LiteralString, statements.statement(name))
+        return self._connection.execute(query, params).fetchall()
+
+    def _drop(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+        self._connection = None
+
+
+@lru_cache(maxsize=4)
+def _heart(pid: int) -> Heart:
+    return Heart()
+
+
+def heart() -> Heart:
+    """This process's heart; a forked child has one of its own."""
+    return _heart(os.getpid())

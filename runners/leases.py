@@ -1,0 +1,172 @@
+"""Look at a segment's live run and claim it: the token in the row is the fence."""
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from executions.errors import PayloadError
+from executions.graph.model import Step
+from executions.templates import TemplateError
+from executions.versions import compiled
+from runners import statements
+from runners.conf import config
+from runners.holder import gone, holder
+from runners.journey import Journey, reads_of
+from runners.models import Runner
+from runners.outcomes import Failure, classify
+from runners.prepare import Prepared, prepare
+from runners.states import ErrorType, RunState
+from runners.work import Work
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A live run as it was when looked at; the claim compares the token."""
+
+    id: UUID
+    step: Step
+    attempt: int
+    budget: int
+    state: str
+    token: int
+    leased_by: str
+    recoveries: int
+    overrides: Any
+    details: Any
+    expired: bool
+
+
+def load(
+    execution_id: UUID,
+    version_id: UUID,
+    segment: str,
+    *,
+    links: tuple[str, ...] = (),
+    header: bool = False,
+) -> tuple[Journey, Seen] | None:
+    """The segment's live run and what its first step needs; None when there is nothing to do."""
+    version = compiled(version_id)
+    graph = version.graph
+    index = graph.by_path.get(segment)
+    row = statements.fetch_one(
+        "load",
+        {
+            "execution": execution_id,
+            "segment": segment,
+            "want_input": any(step.reads_input for step in graph.steps),
+            "want_vars": bool(graph.variables),
+            "reads": [] if index is None else reads_of(graph, graph.steps[index]),
+        },
+    )
+    if row is None:
+        return None
+    (state, epoch, started_at, _, payload, variables, run_id, path, attempt, budget, run_state,
+     token, leased_by, recoveries, overrides, details, priority, expired, results) = row  # fmt: skip
+    if state != "RUNNING" or run_state not in (RunState.PENDING, RunState.RUNNING):
+        return None
+    journey = Journey(
+        execution_id=execution_id,
+        version=version,
+        segment=segment,
+        epoch=epoch,
+        priority=priority,
+        started_at=started_at,
+        input=payload,
+        variables=variables or {},
+        links=links,
+        header=header,
+        resumed=token > 0 or path != segment,
+    )
+    journey.learn(results or [])
+    seen = Seen(
+        run_id, graph.steps[graph.by_path[path]], attempt, budget, run_state, token, leased_by,
+        recoveries, overrides, details, bool(expired),
+    )  # fmt: skip
+    return journey, seen
+
+
+def claim(journey: Journey, seen: Seen) -> Work | None:
+    """Claim the run; None when it is somebody else's, not due, or not wanted any more.
+
+    Inputs and key are stored with the claim, before the step can have any effect. A run whose
+    inputs cannot be made is claimed too, and fails.
+    """
+    limits = config()
+    holder_gone = seen.state == RunState.RUNNING and gone(seen.leased_by)
+    if seen.state == RunState.RUNNING and not (seen.expired or holder_gone):
+        return None
+    crashed = int(seen.state == RunState.RUNNING and holder_gone and not announced(seen.leased_by))
+    prepared, failure = attempt_prepare(journey, seen.step, seen.attempt, seen.overrides)
+    if seen.recoveries + crashed >= limits.poison:
+        failure = poisoned(seen.step, seen.recoveries + crashed)
+    me = holder()
+    row = statements.fetch_one(
+        "claim",
+        {
+            "execution": journey.execution_id,
+            "epoch": journey.epoch,
+            "run": seen.id,
+            "token": seen.token,
+            "holder": me,
+            "holder_gone": holder_gone,
+            "lease": limits.lease,
+            "timeout": seen.step.timeout_seconds,
+            "recovered": crashed,
+            "inputs": prepared.text if prepared else None,
+            "inputs_hash": prepared.hash if prepared else "",
+            "config_hash": seen.step.config_hash,
+            "key": prepared.key if prepared else "",
+        },
+    )
+    if row is None:
+        return None
+    journey.carried = 1
+    journey.seconds = seen.step.timeout_seconds
+    return Work(
+        run_id=seen.id,
+        token=row[0],
+        holder=me,
+        step=seen.step,
+        prepared=prepared,
+        failure=failure,
+        attempt=seen.attempt,
+        budget=seen.budget,
+        overrides=seen.overrides,
+        last_details=seen.details,
+    )
+
+
+def attempt_prepare(
+    journey: Journey, step: Step, attempt: int, overrides: Any = None
+) -> tuple[Prepared | None, Failure | None]:
+    """The step's inputs, or why they cannot be made."""
+    try:
+        return prepare(journey, step, attempt, overrides), None
+    except TemplateError as error:
+        return None, permanent(f"Step {step.path}: {error}", "TemplateError")
+    except PayloadError as error:
+        return None, permanent(error.message, "PayloadError")
+    except RecursionError as error:
+        return None, classify(error)
+
+
+def permanent(message: str, exception: str) -> Failure:
+    """A failure that no retry will mend."""
+    return Failure(ErrorType.PERMANENT, message, exception, None, None, "")
+
+
+def poisoned(step: Step, crashes: int) -> Failure:
+    """The failure of a step that took its worker down again and again."""
+    return permanent(
+        f"Step {step.path} ended its worker process {crashes} times, so it is not tried again. "
+        "Look for what kills the process: memory, a crash in a library, os._exit.",
+        "WorkerLost",
+    )
+
+
+def announced(leased_by: str) -> bool:
+    """Whether the holder's worker said that it was leaving: then its end is no crash."""
+    name = leased_by.partition("|")[0]
+    return bool(name) and Runner.objects.filter(name=name, leaving_at__isnull=False).exists()
+
+

@@ -1,0 +1,108 @@
+"""End a live run from outside its holder: out of time, poison, or quarantined by hand.
+
+The run is seized first (its token grows), so whatever its holder does from then on is refused;
+then it fails as any step does, with retry, error edge or dead letter.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+
+from executions.versions import compiled
+from runners import completion, ending, statements
+from runners.holder import holder
+from runners.journey import Journey
+from runners.outcomes import Failure
+from runners.states import LIVE
+from runners.work import Unit, Work
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """A run as it stands now, with its execution's state."""
+
+    state: str
+    token: int
+    leased_by: str
+    recoveries: int
+    execution_state: str
+    journey: Journey
+    work: Work
+
+
+def look(run_id: UUID) -> Looked | None:
+    """The run and its execution; None when there is none of the present epoch."""
+    row = statements.fetch_one("look", {"run": run_id})
+    if row is None:
+        return None
+    (execution_id, epoch, path, segment, attempt, budget, state, token, leased_by, overrides,
+     recoveries, execution_state, version_id, priority, started_at) = row  # fmt: skip
+    version = compiled(version_id)
+    journey = Journey(
+        execution_id=execution_id,
+        version=version,
+        segment=segment,
+        epoch=epoch,
+        priority=priority,
+        started_at=started_at,
+        input=None,
+        variables={},
+        resumed=True,
+    )
+    work = Work(
+        run_id=run_id,
+        token=token,
+        holder=holder(),
+        step=version.graph.steps[version.graph.by_path[path]],
+        prepared=None,
+        attempt=attempt,
+        budget=budget,
+        overrides=overrides,
+    )
+    return Looked(state, token, leased_by, recoveries, execution_state, journey, work)
+
+
+def fail(run_id: UUID, failure: Failure, *, token: int | None = None) -> bool:
+    """Fail a live run with retry, error edge or dead letter; False when it is not live any more.
+
+    With `token`, only if nobody took the run over since that token was seen.
+    """
+    with transaction.atomic():
+        seized = _seize(run_id, token)
+        if seized is None:
+            return False
+        completion.record(seized.journey, seized.work, Unit(None, failure=failure))
+    return True
+
+
+def dead_letter(run_id: UUID, failure: Failure, *, manual: str) -> Any:
+    """Send a live run to the dead-letter queue by hand; the dead letter, or None if not live."""
+    with transaction.atomic():
+        seized = _seize(run_id, None)
+        if seized is None:
+            return None
+        return completion.dead_letter(
+            seized.journey, seized.work, Unit(None, failure=failure), failure, manual=manual
+        )
+
+
+def _seize(run_id: UUID, token: int | None) -> Looked | None:
+    looked = look(run_id)
+    if looked is None:
+        return None
+    locked = statements.fetch_one("lock", {"execution": looked.journey.execution_id})
+    if locked is None or locked[0] not in ("RUNNING", "PAUSED"):
+        return None
+    ending.note_state(looked.journey, locked[0])
+    looked = look(run_id)
+    if looked is None or looked.state not in LIVE or token not in (None, looked.token):
+        return None
+    row = statements.fetch_one(
+        "seize", {"run": run_id, "token": looked.token, "holder": looked.work.holder}
+    )
+    if row is None:
+        return None
+    looked.work.token = row[0]
+    return looked

@@ -1,0 +1,70 @@
+"""A worker says that it is there, that it still is, and that it leaves."""
+
+import logging
+import os
+import socket
+from typing import Any
+
+from celery.signals import worker_init, worker_ready, worker_shutdown, worker_shutting_down
+from django.db import DatabaseError, connection
+
+from executions.clock import ClockTimestamp
+from runners.models import Runner
+
+log = logging.getLogger(__name__)
+
+EVERY = 15.0
+
+
+@worker_init.connect(weak=False)
+def name_process(sender: Any = None, **_: Any) -> None:
+    """Give this worker its name before it forks, so that its children's leases carry it."""
+    os.environ.setdefault("RUNNER_ID", sender.hostname)
+
+
+@worker_ready.connect(weak=False)
+def arrive(sender: Any = None, **_: Any) -> None:
+    """Write the worker's row, and renew it while the worker lives."""
+    queues = sorted(sender.app.amqp.queues.consume_from)
+    _write(pool=os.environ.get("VALKYR_POOL", "prefork"), queues=queues)
+    sender.timer.call_repeatedly(EVERY, _seen)
+
+
+@worker_shutting_down.connect(weak=False)
+def leave(**_: Any) -> None:
+    """Announce the end: steps taken over from now on did not crash."""
+    _update(leaving_at=ClockTimestamp())
+
+
+@worker_shutdown.connect(weak=False)
+def gone(**_: Any) -> None:
+    """Close what this process holds."""
+    connection.close()
+
+
+def _write(**facts: Any) -> None:
+    try:
+        Runner.objects.update_or_create(
+            name=os.environ["RUNNER_ID"],
+            defaults={
+                "host": socket.gethostname(),
+                "pid": os.getpid(),
+                "started_at": ClockTimestamp(),
+                "seen_at": ClockTimestamp(),
+                "leaving_at": None,
+                **facts,
+            },
+        )
+    except DatabaseError as error:
+        log.warning("this worker could not register (%s)", error)
+
+
+def _seen() -> None:
+    _update(seen_at=ClockTimestamp())
+
+
+def _update(**facts: Any) -> None:
+    try:
+        Runner.objects.filter(name=os.environ.get("RUNNER_ID", "")).update(**facts)
+    except DatabaseError as error:
+        log.warning("this worker could not say that it lives (%s)", error)

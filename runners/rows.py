@@ -1,0 +1,95 @@
+"""Runs to be, as JSON rows for `record.sql` and `insert.sql`.
+
+What a step never changes is written once a process; the rest is joined as text, since inputs and
+outputs are canonical JSON already.
+"""
+
+import json
+from functools import lru_cache
+from typing import Any
+from uuid import UUID
+
+from uuid6 import uuid7
+
+from executions import payloads
+from executions.graph.model import Step
+from executions.versions import compiled
+from runners.prepare import Prepared
+
+
+@lru_cache(maxsize=50_000)
+def _static(version_id: UUID, index: int) -> str:
+    step = compiled(version_id).graph.steps[index]
+    return json.dumps(
+        {
+            "path": step.path,
+            "task": str(step.task_uuid),
+            "module_id": str(step.module_uuid),
+            "module": step.module,
+            "queue": step.queue,
+            "config_hash": step.config_hash,
+            "timeout": step.timeout_seconds,
+        }
+    )[1:-1]
+
+
+def skipped(version_id: UUID, step: Step) -> str:
+    """A step that no taken edge leads to."""
+    return (
+        f'{{"id":"{uuid7()}","state":"SKIPPED","segment":"{step.path}","attempt":1,"budget":1,'
+        f"{_static(version_id, step.index)}}}"
+    )
+
+
+def pending(
+    version_id: UUID,
+    step: Step,
+    *,
+    segment: str | None = None,
+    attempt: int = 1,
+    budget: int = 1,
+    delay: float | None = None,
+    overrides: Any = None,
+    run_id: UUID | None = None,
+) -> str:
+    """A step that is ready; with `delay`, a retry due in so many seconds."""
+    more = "" if delay is None else f'"delay":{delay},'
+    if overrides is not None:
+        more += f'"overrides":{payloads.dump(overrides, "overrides")},'
+    return (
+        f'{{"id":"{run_id or uuid7()}","state":"PENDING","segment":"{segment or step.path}",'
+        f'"attempt":{attempt},"budget":{budget},{more}{_static(version_id, step.index)}}}'
+    )
+
+
+def claimed(
+    version_id: UUID, step: Step, segment: str, run_id: UUID, prepared: Prepared | None
+) -> str:
+    """The step this worker goes on with."""
+    inputs = ""
+    if prepared is not None:
+        inputs = (
+            f'"key":"{prepared.key}","inputs_hash":"{prepared.hash}","inputs":{prepared.text},'
+        )
+    return (
+        f'{{"id":"{run_id}","state":"RUNNING","segment":"{segment}","attempt":1,"budget":1,'
+        f"{inputs}{_static(version_id, step.index)}}}"
+    )
+
+
+def succeeded(
+    version_id: UUID,
+    step: Step,
+    segment: str,
+    prepared: Prepared,
+    outputs: str,
+    outcome: str,
+    milliseconds: float,
+) -> str:
+    """A pure step that already ran, in memory."""
+    return (
+        f'{{"id":"{uuid7()}","state":"SUCCESS","segment":"{segment}","attempt":1,"budget":1,'
+        f'"key":"{prepared.key}","inputs_hash":"{prepared.hash}","inputs":{prepared.text},'
+        f'"outputs":{outputs},"outcome":{json.dumps(outcome)},"ms":{milliseconds:.3f},'
+        f"{_static(version_id, step.index)}}}"
+    )

@@ -1,0 +1,33 @@
+-- Take the segment's live run: pending and due, or held by nobody any more.
+-- Races closed here:
+--  * two workers with the same message: the token observed before must still be the row's;
+--  * a pause or cancel that commits meanwhile: the CTE locks the execution FOR SHARE and re-reads
+--    its state after the wait; the update depends on it, so it cannot slip past;
+--  * a late holder: the token grows, and every later write compares it.
+WITH execution AS MATERIALIZED (
+    SELECT id
+      FROM executions_workflowexecution
+     WHERE id = %(execution)s AND epoch = %(epoch)s AND state = 'RUNNING'
+       FOR SHARE
+)
+UPDATE runners_run r
+   SET state = 'RUNNING',
+       lease_token = r.lease_token + 1,
+       leased_by = %(holder)s,
+       lease_until = clock_timestamp() + %(lease)s * interval '1 second',
+       due_at = clock_timestamp() + %(lease)s * interval '1 second',
+       heartbeat_at = clock_timestamp(),
+       started_at = clock_timestamp(),
+       deadline_at = clock_timestamp() + %(timeout)s * interval '1 second',
+       recoveries = r.recoveries + %(recovered)s,
+       inputs = %(inputs)s::jsonb,
+       inputs_hash = %(inputs_hash)s,
+       config_hash = %(config_hash)s,
+       idempotency_key = %(key)s
+  FROM execution e
+ WHERE r.id = %(run)s AND r.execution_id = e.id AND r.lease_token = %(token)s
+   AND (
+        (r.state = 'PENDING' AND (r.retry_after IS NULL OR r.retry_after <= clock_timestamp()))
+     OR (r.state = 'RUNNING' AND (r.lease_until < clock_timestamp() OR %(holder_gone)s))
+   )
+RETURNING r.lease_token

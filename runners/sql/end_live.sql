@@ -1,0 +1,7 @@
+-- The execution is over: its live runs end, and their holders are fenced. The caller holds the
+-- execution's lock and changed its state in a statement before this one.
+UPDATE runners_run
+   SET state = 'CANCELLED', lease_token = lease_token + 1, finished_at = clock_timestamp(),
+       lease_until = NULL, retry_after = NULL
+ WHERE execution_id = %(execution)s
+   AND state IN ('PENDING', 'LEASED', 'RUNNING', 'WAITING')

@@ -1,0 +1,20 @@
+-- What a worker needs to know before it claims: the execution, the segment's one live run, and
+-- the results the first step's templates read. Plain read, no lock: the claim compares the token
+-- seen here, so whatever changes in between makes the claim fail.
+SELECT e.state, e.epoch, e.started_at, e.workflow_id,
+       CASE WHEN %(want_input)s THEN e.trigger_payload::json END,
+       CASE WHEN %(want_vars)s THEN e.context_data::json END,
+       r.id, r.step_path, r.attempt, r.budget_start, r.state, r.lease_token, r.leased_by,
+       r.recoveries, r.overrides::json, r.heartbeat_details::json, r.priority,
+       r.lease_until < clock_timestamp(),
+       (SELECT json_agg(json_build_array(d.step_path, d.state, d.outcome, d.outputs, d.error,
+                                         d.error_type))
+          FROM runners_run d
+         WHERE d.execution_id = e.id AND NOT d.superseded
+           AND d.step_path = ANY(%(reads)s)
+           AND (d.state IN ('SUCCESS', 'SKIPPED') OR (d.state = 'FAILED' AND d.outcome = 'error')))
+  FROM executions_workflowexecution e
+  JOIN runners_run r ON r.execution_id = e.id AND r.epoch = e.epoch
+ WHERE e.id = %(execution)s
+   AND r.segment = %(segment)s AND NOT r.superseded
+   AND r.state IN ('PENDING', 'LEASED', 'RUNNING', 'WAITING')

@@ -1,0 +1,22 @@
+-- Pending runs that were sent a while ago and not claimed. Each is stamped to be looked at again
+-- later, so that a backlog never hides the rows behind it; those of paused executions likewise.
+WITH late AS (
+    SELECT r.id
+      FROM runners_run r
+     WHERE r.state = 'PENDING' AND r.due_at <= clock_timestamp() AND r.published_at IS NOT NULL
+     ORDER BY r.due_at
+     LIMIT %(batch)s
+       FOR UPDATE SKIP LOCKED
+), stamped AS (
+    UPDATE runners_run r
+       SET due_at = clock_timestamp() + %(patience)s * interval '1 second'
+      FROM late l
+     WHERE r.id = l.id
+    RETURNING r.id, r.execution_id, r.queue, r.priority, r.published_at
+)
+SELECT s.queue, s.id,
+       EXISTS (SELECT 1 FROM runners_run o
+                WHERE o.state = 'RUNNING' AND o.queue = s.queue AND o.priority = s.priority
+                  AND o.published_at > s.published_at + interval '10 seconds')
+  FROM stamped s
+  JOIN executions_workflowexecution e ON e.id = s.execution_id AND e.state = 'RUNNING'

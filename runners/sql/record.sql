@@ -1,0 +1,82 @@
+-- Complete (or fail) a held run, and in the same statement record what was run with it and add
+-- what comes next, the next one already claimed.
+-- Races closed here:
+--  * a holder that lost its lease: token and holder must match, else nothing below happens, since
+--    every part selects FROM the fenced update;
+--  * cancel, time-out, roll-back: the execution is locked FOR SHARE and must be of this epoch and
+--    not final; under a pause the result is recorded and the next run stays PENDING;
+--  * two planners: a second live or successful run of a step breaks the partial unique index; no
+--    ON CONFLICT, so the whole statement is undone.
+-- Always one row: (recorded, execution's state, runs claimed, other live runs or NULL).
+WITH execution AS MATERIALIZED (
+    SELECT id, state
+      FROM executions_workflowexecution
+     WHERE id = %(execution)s AND epoch = %(epoch)s AND state IN ('RUNNING', 'PAUSED')
+       FOR SHARE
+), fenced AS (
+    UPDATE runners_run r
+       SET state = %(state)s,
+           outcome = %(outcome)s,
+           outputs = %(outputs)s::jsonb,
+           error = %(error)s,
+           error_type = %(error_type)s,
+           error_details = %(error_details)s::jsonb,
+           logs = %(logs)s::jsonb,
+           duration_ms = %(duration_ms)s,
+           cost_tokens = %(cost_tokens)s,
+           cost_amount = %(cost_amount)s,
+           finished_at = clock_timestamp()
+      FROM execution e
+     WHERE r.id = %(run)s AND r.execution_id = e.id AND r.state = 'RUNNING'
+       AND r.lease_token = %(token)s AND r.leased_by = %(holder)s
+    RETURNING r.id, r.execution_id, r.epoch, r.priority, e.state AS execution_state
+), added AS (
+    INSERT INTO runners_run (
+        id, execution_id, epoch, segment, step_path, task_id, module_id, module,
+        attempt, budget_start, state, superseded, queue, priority,
+        lease_token, leased_by, lease_until, deadline_at, heartbeat_at, recoveries,
+        idempotency_key, inputs_hash, config_hash, overrides, inputs, outputs, outcome,
+        error, error_type, logs, retry_after, due_at, published_at, publications,
+        queued_at, started_at, finished_at, duration_ms, cost_tokens, cost_amount
+    )
+    SELECT n.id, f.execution_id, f.epoch, n.segment, n.path, n.task, n.module_id, n.module,
+           n.attempt, n.budget, v.state, false, n.queue, f.priority,
+           CASE WHEN v.state = 'RUNNING' THEN 1 ELSE 0 END,
+           CASE WHEN v.state = 'RUNNING' THEN %(holder)s ELSE '' END,
+           CASE WHEN v.state = 'RUNNING'
+                THEN clock_timestamp() + %(lease)s * interval '1 second' END,
+           CASE WHEN v.state = 'RUNNING'
+                THEN clock_timestamp() + n.timeout * interval '1 second' END,
+           NULL, 0,
+           coalesce(n.key, ''), coalesce(n.inputs_hash, ''), coalesce(n.config_hash, ''),
+           n.overrides, n.inputs, n.outputs, coalesce(n.outcome, ''),
+           '', '', n.logs,
+           clock_timestamp() + n.delay * interval '1 second',
+           CASE WHEN v.state = 'PENDING'
+                THEN clock_timestamp() + coalesce(n.delay, %(patience)s) * interval '1 second'
+                WHEN v.state = 'RUNNING'
+                THEN clock_timestamp() + %(lease)s * interval '1 second' END,
+           CASE WHEN v.state = 'PENDING' AND n.delay IS NULL THEN clock_timestamp() END,
+           CASE WHEN v.state = 'PENDING' AND n.delay IS NULL THEN 1 ELSE 0 END,
+           clock_timestamp(),
+           CASE WHEN v.state <> 'PENDING' THEN clock_timestamp() END,
+           CASE WHEN v.state IN ('SUCCESS', 'SKIPPED') THEN clock_timestamp() END,
+           n.ms, 0, 0
+      FROM fenced f
+     CROSS JOIN json_to_recordset(%(rows)s::json) AS n (
+           id uuid, state text, segment text, path text, task uuid, module_id uuid, module text,
+           attempt int, budget int, queue text, timeout float8, delay float8,
+           key text, inputs_hash text, config_hash text,
+           overrides jsonb, inputs jsonb, outputs jsonb, logs jsonb, outcome text, ms float8)
+     CROSS JOIN LATERAL (
+           SELECT CASE WHEN n.state = 'RUNNING' AND f.execution_state <> 'RUNNING'
+                       THEN 'PENDING' ELSE n.state END AS state) AS v
+    RETURNING state
+)
+SELECT (SELECT count(*) FROM fenced),
+       (SELECT execution_state FROM fenced),
+       (SELECT count(*) FROM added WHERE state = 'RUNNING'),
+       CASE WHEN %(survey)s THEN EXISTS (
+           SELECT 1 FROM runners_run o
+            WHERE o.execution_id = %(execution)s AND o.id <> %(run)s
+              AND o.state IN ('PENDING', 'LEASED', 'RUNNING', 'WAITING')) END

@@ -1,0 +1,12 @@
+-- Renew the leases of steps that execute now, never past deadline and grace. Touches no indexed
+-- column, so the row stays in its page. A run that is not returned is not wanted any more:
+-- cancelled, timed out or taken over.
+UPDATE runners_run r
+   SET lease_until = least(clock_timestamp() + %(lease)s * interval '1 second',
+                           r.deadline_at + %(grace)s * interval '1 second'),
+       heartbeat_at = clock_timestamp(),
+       heartbeat_details = coalesce(held.details::jsonb, r.heartbeat_details)
+  FROM unnest(%(runs)s::uuid[], %(tokens)s::int[], %(details)s::text[])
+       AS held (id, token, details)
+ WHERE r.id = held.id AND r.lease_token = held.token AND r.state = 'RUNNING'
+RETURNING r.id

@@ -1,0 +1,6 @@
+-- Results of finished steps that a later step's templates read.
+SELECT d.step_path, d.state, d.outcome, d.outputs::json, d.error, d.error_type
+  FROM runners_run d
+ WHERE d.execution_id = %(execution)s AND NOT d.superseded
+   AND d.step_path = ANY(%(reads)s)
+   AND (d.state IN ('SUCCESS', 'SKIPPED') OR (d.state = 'FAILED' AND d.outcome = 'error'))

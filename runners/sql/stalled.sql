@@ -1,0 +1,10 @@
+-- Executions under way without a live run. Whatever is planned for them leaves this scan: it gets
+-- a live run, or ends.
+SELECT e.id
+  FROM executions_workflowexecution e
+ WHERE e.state = 'RUNNING' AND e.started_at < clock_timestamp() - interval '5 seconds'
+   AND NOT EXISTS (
+       SELECT 1 FROM runners_run r
+        WHERE r.execution_id = e.id
+          AND r.state IN ('LEASED', 'PENDING', 'RUNNING', 'WAITING'))
+ LIMIT %(batch)s

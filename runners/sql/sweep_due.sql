@@ -1,0 +1,16 @@
+-- Pending runs that nobody was sent for yet and whose time has come: retries. Stamped, so that the
+-- next second does not pick them again. Those of a paused execution wait for its resume.
+WITH due AS (
+    SELECT r.id, r.execution_id
+      FROM runners_run r
+     WHERE r.state = 'PENDING' AND r.due_at <= clock_timestamp() AND r.published_at IS NULL
+     ORDER BY r.due_at
+     LIMIT %(batch)s
+       FOR UPDATE SKIP LOCKED
+)
+UPDATE runners_run r
+   SET published_at = clock_timestamp(), publications = 1,
+       due_at = clock_timestamp() + %(patience)s * interval '1 second'
+  FROM due d JOIN executions_workflowexecution e ON e.id = d.execution_id
+ WHERE r.id = d.id
+RETURNING r.execution_id, e.version_id, r.priority, r.segment, r.queue, r.step_path

@@ -1,0 +1,5 @@
+-- Merge written variables; the caller holds the execution's lock.
+UPDATE executions_workflowexecution
+   SET context_data = context_data || %(changes)s::jsonb
+ WHERE id = %(execution)s
+RETURNING context_data::json

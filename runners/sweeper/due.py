@@ -1,0 +1,12 @@
+"""Retries whose time has come are sent."""
+
+from runners import statements
+from runners.conf import config
+from runners.sweeper.resend import BATCH, resend
+
+
+def sweep() -> int:
+    """Send due retries of running executions; returns how many."""
+    return resend(
+        statements.fetch("sweep_due", {"batch": BATCH, "patience": config().patience})  # type: ignore[arg-type]
+    )

@@ -1,0 +1,48 @@
+"""Messages that got lost are sent again; a mere backlog is not.
+
+A message counts as lost when its queue is empty, or when a run sent to the same queue with the
+same priority 10 s later has been claimed already. Each resend doubles the wait.
+"""
+
+import logging
+
+from celery import current_app
+from kombu.exceptions import ChannelError
+
+from runners import statements
+from runners.conf import config
+from runners.sweeper.resend import BATCH, resend
+
+log = logging.getLogger(__name__)
+
+
+def sweep() -> int:
+    """Send lost segments again; returns how many."""
+    patience = config().patience
+    picked = statements.fetch("overlooked", {"batch": BATCH, "patience": patience})
+    if not picked:
+        return 0
+    empty = _empty({row[0] for row in picked})
+    lost = [run for queue, run, overtaken in picked if queue in empty or overtaken]
+    if not lost:
+        return 0
+    return resend(statements.fetch("resend", {"runs": lost, "patience": patience}))  # type: ignore[arg-type]
+
+
+def _empty(queues: set[str]) -> set[str]:
+    """Which of the queues hold no message; none when the broker does not answer."""
+    empty = set()
+    try:
+        with current_app.connection_for_write() as link:
+            link.ensure_connection(max_retries=1, timeout=2)
+            for queue in queues:
+                try:
+                    depth = link.default_channel.queue_declare(queue, passive=True).message_count
+                except (ChannelError, link.channel_errors):
+                    depth = 0
+                if not depth:
+                    empty.add(queue)
+    except Exception as error:
+        log.warning("the broker does not say how full its queues are: %s", error)
+        return set()
+    return empty

@@ -1,0 +1,12 @@
+"""Executions past their deadline end as TIMEOUT."""
+
+from executions import lifecycle
+from runners import statements
+
+BATCH = 100
+
+
+def sweep() -> int:
+    """Time out executions; returns how many."""
+    found = statements.fetch("overdue", {"batch": BATCH})
+    return sum(lifecycle.time_out(execution_id) for (execution_id,) in found)

@@ -1,0 +1,56 @@
+"""Celery's way in: ids come, one call is made. The message is a wake-up, the row is the truth."""
+
+from typing import Any
+from uuid import UUID
+
+from celery import shared_task
+from django.db import InterfaceError, OperationalError
+
+from runners import executor, planning, registration  # noqa: F401 - signals connect
+from runners.errors import LeaseLost, StepFailed
+
+# The transport's own trouble: try the message again. Steps are retried by rows, never here.
+TRANSPORT: dict[str, Any] = {
+    "autoretry_for": (OperationalError, InterfaceError),
+    "retry_backoff": 1,
+    "retry_backoff_max": 10,
+    "max_retries": 8,
+}
+
+
+@shared_task(name="runners.run_segment", bind=True, throws=(StepFailed,), **TRANSPORT)
+def run_segment(self: Any, execution_id: str, version_id: str, segment: str) -> None:
+    """Carry one segment of an execution."""
+    links = tuple(link["args"][2] for link in self.request.chain or ())
+    try:
+        executor.carry_segment(
+            UUID(execution_id),
+            UUID(version_id),
+            segment,
+            links=links,
+            header=self.request.chord is not None,
+        )
+    except LeaseLost:
+        return
+
+
+@shared_task(name="runners.advance", **TRANSPORT)
+def advance(execution_id: str) -> None:
+    """Plan an execution from its rows; also the body of every chord."""
+    planning.advance(UUID(execution_id))
+
+
+@shared_task(name="runners.sweep_due")
+def sweep_due() -> dict[str, int]:
+    """Every second: due retries, and steps whose process is gone."""
+    from runners.sweeper import often
+
+    return often()
+
+
+@shared_task(name="runners.sweep")
+def sweep() -> dict[str, int]:
+    """Every five seconds: everything else that should be moving and is not."""
+    from runners.sweeper import seldom
+
+    return seldom()

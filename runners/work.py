@@ -1,0 +1,62 @@
+"""The values that pass along the executor's pipeline."""
+
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from executions.graph.model import Step
+from runners.modules.base import Result
+from runners.outcomes import Failure
+from runners.prepare import Prepared
+
+
+@dataclass(slots=True)
+class Work:
+    """A run this process holds: claimed, its inputs rendered, or known to fail already."""
+
+    run_id: UUID
+    token: int
+    holder: str
+    step: Step
+    prepared: Prepared | None
+    failure: Failure | None = None
+    attempt: int = 1
+    budget: int = 1
+    overrides: Any = None
+    last_details: Any = None
+
+
+@dataclass(slots=True)
+class Done:
+    """A step that ran: what it gave, as value and as JSON text, and what it took."""
+
+    step: Step
+    prepared: Prepared
+    result: Result
+    outputs: str
+    milliseconds: float
+    logs: Any = None
+    tokens: int = 0
+    amount: Decimal = Decimal(0)
+
+
+@dataclass(slots=True)
+class Broken:
+    """A step whose inputs could not be made, or that failed in memory: it is claimed next."""
+
+    step: Step
+    prepared: Prepared | None
+    failure: Failure
+
+
+@dataclass(slots=True)
+class Unit:
+    """What is recorded together: one step with an effect, or a stretch of pure ones."""
+
+    head: Done | None
+    failure: Failure | None = None
+    more: list[Done] = field(default_factory=list)
+    broken: Broken | None = None
+    milliseconds: float = 0.0
+    logs: Any = None
