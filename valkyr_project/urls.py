@@ -1,8 +1,17 @@
 """Every address the project answers on."""
 
 from django.contrib import admin
-from django.urls import URLPattern, URLResolver, path
+from django.urls import URLPattern, URLResolver, include, path, re_path
+
+from executions.api.nowhere import Nowhere
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("admin/", admin.site.urls),
+    path("", include("executions.api.urls")),
+    re_path(r"^(?:v1|api/v1)(?:/.*)?$", Nowhere.as_view()),
 ]
+
+handler400 = "executions.api.problems.bad_request"
+handler403 = "executions.api.problems.refused"
+handler404 = "executions.api.problems.not_found"
+handler500 = "executions.api.problems.failed"

@@ -1,0 +1,77 @@
+"""How operations are described in the OpenAPI document: name, group, answers and errors."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from rest_framework import serializers
+
+PROBLEM = "application/problem+json"
+REASONS = {
+    400: "The request cannot be read.",
+    401: "Not signed in.",
+    403: "Your role does not allow it.",
+    404: "There is no such thing in your workspaces.",
+    405: "This address has other methods.",
+    406: "None of the accepted media types can be served.",
+    409: "Not possible in the present state.",
+    412: "Somebody else changed it meanwhile.",
+    413: "The body is too large.",
+    415: "The body's media type is not taken.",
+    422: "Something in the request is not valid; `errors` says what.",
+    429: "A limit is reached; Retry-After says how long.",
+    503: "A part the server needs does not answer.",
+}
+
+
+class ProblemItem(serializers.Serializer[Any]):
+    """One mistake: where, a stable code, a sentence."""
+
+    path = serializers.CharField(allow_blank=True)
+    code = serializers.CharField()
+    message = serializers.CharField()
+
+
+class Problem(serializers.Serializer[Any]):
+    """An error (RFC 9457)."""
+
+    type = serializers.CharField()
+    title = serializers.CharField()
+    status = serializers.IntegerField()
+    detail = serializers.CharField()
+    code = serializers.CharField(help_text="Stable, for programs.")
+    state = serializers.CharField(required=False, help_text="With 409: the present state.")
+    errors = ProblemItem(many=True, required=False)
+
+
+def operation(
+    operation_id: str,
+    tag: str,
+    responses: dict[Any, Any],
+    *,
+    request: Any = None,
+    errors: Sequence[int] = (),
+    parameters: Sequence[Any] = (),
+    public: bool = False,
+) -> Callable[[Any], Any]:
+    """Describe a view's method under its operation id."""
+    statuses = {406, 422, 503, *errors} | (set() if public else {401})
+    if request is not None:
+        statuses |= {400, 413, 415}
+    answers = dict(responses)
+    for status in sorted(statuses):
+        answers[(status, PROBLEM)] = OpenApiResponse(Problem, description=REASONS[status])
+    more: dict[str, Any] = {"auth": []} if public else {}
+    return extend_schema(
+        operation_id=operation_id,
+        tags=[tag],
+        request=request,
+        responses=answers,
+        parameters=[*parameters],
+        **more,
+    )
+
+
+def header(name: str, description: str) -> OpenApiParameter:
+    """A request header."""
+    return OpenApiParameter(name, str, OpenApiParameter.HEADER, description=description)

@@ -1,0 +1,47 @@
+"""What every view of the API shares: strict bodies and queries, and who acts."""
+
+from typing import Any
+
+from django.http import HttpRequest
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+from executions.access import User
+from executions.actor import Actor
+from executions.api.fields import Body
+from executions.api.parsing import JsonParser
+
+
+class Endpoint(APIView):
+    """One address; its methods are operations of the OpenAPI document."""
+
+    parser_classes: Any = [JsonParser]
+
+    def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
+        """The request, read as UTF-8 whatever charset the caller names."""
+        request.encoding = "utf-8"
+        return super().initialize_request(request, *args, **kwargs)
+
+    @property
+    def user(self) -> User:
+        """The signed-in user."""
+        return self.request.user
+
+    @property
+    def actor(self) -> Actor:
+        """The signed-in user, for the audit trail."""
+        return Actor.of(self.request.user)
+
+    def body(self, form: type[Body]) -> dict[str, Any]:
+        """The body's values by field; raises ValidationError with every problem."""
+        return _validated(form(data=self.request.data))
+
+    def query(self, form: type[Body]) -> dict[str, Any]:
+        """The query's values by field; raises ValidationError with every problem."""
+        return _validated(form(data=self.request.query_params.dict()))
+
+
+def _validated(form: Body) -> dict[str, Any]:
+    form.is_valid(raise_exception=True)
+    values: dict[str, Any] = form.validated_data
+    return values

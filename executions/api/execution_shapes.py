@@ -1,0 +1,134 @@
+"""Executions as JSON: what comes in, what goes out."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from executions.api.fields import Body, Json, Text, Whole
+from executions.api.paging import PageQuery
+from executions.models import WorkflowExecution
+from executions.states import ExecutionState, Role, TriggerType
+from executions.versions import compiled
+
+MAX_BATCH = 1000
+QUEUE_STATES = ("PENDING", "DISPATCHED", "FAILED")
+
+
+class WorkflowExecutionSummary(serializers.ModelSerializer[WorkflowExecution]):
+    """An execution in a list: everything but the large JSON values."""
+
+    workspaceId = serializers.UUIDField(source="workspace_id")
+    workflowId = serializers.UUIDField(source="workflow_id")
+    version = serializers.SerializerMethodField()
+    state = serializers.ChoiceField(ExecutionState.choices)
+    triggerType = serializers.ChoiceField(TriggerType.choices, source="trigger_type")
+    parentExecutionId = serializers.UUIDField(source="parent_id", allow_null=True)
+    createdAt = serializers.DateTimeField(source="created_at")
+    startedAt = serializers.DateTimeField(source="started_at", allow_null=True)
+    finishedAt = serializers.DateTimeField(source="finished_at", allow_null=True)
+    errorMessage = serializers.CharField(source="error_message")
+    metricsSnapshot = Json(source="metrics_snapshot", allow_null=True)
+    traceId = serializers.CharField(source="trace_id")
+
+    class Meta:
+        model = WorkflowExecution
+        fields = [
+            "id", "workspaceId", "workflowId", "version", "state", "priority", "triggerType",
+            "parentExecutionId", "createdAt", "startedAt", "finishedAt", "errorMessage",
+            "metricsSnapshot", "traceId",
+        ]  # fmt: skip
+
+    def get_version(self, execution: WorkflowExecution) -> int:
+        """The number of the version that runs."""
+        if hasattr(execution, "version_number"):
+            number: int = execution.version_number
+            return number
+        return compiled(execution.version_id).number
+
+
+class WorkflowExecutionShape(WorkflowExecutionSummary):
+    """An execution in full; the stack trace is for administrators."""
+
+    triggerPayload = Json(source="trigger_payload", allow_null=True)
+    contextData = Json(source="context_data")
+    output = Json(allow_null=True)
+    errorStackTrace = serializers.SerializerMethodField()
+
+    class Meta(WorkflowExecutionSummary.Meta):
+        fields = [
+            *WorkflowExecutionSummary.Meta.fields,
+            "triggerPayload", "contextData", "output", "errorStackTrace",
+        ]  # fmt: skip
+
+    def get_errorStackTrace(  # noqa: N802 - the JSON's name
+        self, execution: WorkflowExecution
+    ) -> str | None:
+        """The stack trace; null for everybody but administrators."""
+        return execution.error_stack_trace if self.context["role"] == Role.ADMIN else None
+
+
+class Start(Body):
+    """What `execute` takes."""
+
+    params = Json(required=False, default=dict, allow_null=True, help_text="The payload.")
+    priority = Whole(required=False, allow_null=True, min_value=0, max_value=9)
+    version = Whole(required=False, allow_null=True, min_value=1, max_value=2**31 - 1)
+
+
+class StartBatch(Body):
+    """What `execute-batch` takes."""
+
+    payloads = serializers.ListField(child=Json(allow_null=True), max_length=MAX_BATCH)
+    priority = Whole(required=False, allow_null=True, min_value=0, max_value=9)
+    version = Whole(required=False, allow_null=True, min_value=1, max_value=2**31 - 1)
+
+
+class StartedBatch(serializers.Serializer[Any]):
+    """The ids of the executions, in the payloads' order."""
+
+    ids = serializers.ListField(child=serializers.UUIDField())
+
+
+class ExecutionQuery(PageQuery):
+    """The filters of the list of executions."""
+
+    workflowId = serializers.UUIDField(required=False)
+    state = serializers.ChoiceField(ExecutionState.choices, required=False)
+    triggerType = serializers.ChoiceField(TriggerType.choices, required=False)
+    createdAfter = serializers.DateTimeField(required=False)
+    createdBefore = serializers.DateTimeField(required=False)
+
+
+class Reason(Body):
+    """Why, for the audit trail."""
+
+    reason = Text(required=False, default="", allow_blank=True, max_length=2000)
+
+
+class QueuedStart(Body):
+    """What `startExecution` takes."""
+
+    workflowDefinitionId = serializers.UUIDField()
+    workspaceId = serializers.UUIDField()
+    input = Json(required=False, default=dict, allow_null=True)
+
+
+class QueuedShape(serializers.Serializer[Any]):
+    """A queue item just made; its id is the execution's."""
+
+    queueId = serializers.UUIDField(source="id")
+    status = serializers.SerializerMethodField()
+
+    @extend_schema_field(serializers.ChoiceField(QUEUE_STATES))
+    def get_status(self, execution: WorkflowExecution) -> str:
+        """PENDING, DISPATCHED once admitted, FAILED if it ended without being admitted."""
+        if execution.state == ExecutionState.PENDING:
+            return "PENDING"
+        return "DISPATCHED" if execution.started_at else "FAILED"
+
+
+class QueueItemShape(QueuedShape):
+    """A queue item."""
+
+    executionId = serializers.UUIDField(source="id")

@@ -1,0 +1,125 @@
+"""Executions: list, read, cancel, pause, resume."""
+
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+from django.db.models import F, QuerySet
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from executions import lifecycle
+from executions.access import Action, obtain, visible
+from executions.api.documentation import operation
+from executions.api.endpoint import Endpoint
+from executions.api.execution_shapes import (
+    ExecutionQuery,
+    Reason,
+    WorkflowExecutionShape,
+    WorkflowExecutionSummary,
+)
+from executions.api.paging import page
+from executions.models import WorkflowExecution
+
+LARGE = ("trigger_payload", "context_data", "output", "error_stack_trace")
+FILTERS = {
+    "workflowId": "workflow_id",
+    "state": "state",
+    "triggerType": "trigger_type",
+    "createdAfter": "created_at__gt",
+    "createdBefore": "created_at__lt",
+}
+
+
+def executions() -> QuerySet[WorkflowExecution]:
+    """Executions with their version's number."""
+    return WorkflowExecution.objects.annotate(version_number=F("version__number"))
+
+
+class Executions(Endpoint):
+    """All executions."""
+
+    @operation(
+        "listWorkflowExecutions",
+        "WorkflowExecution",
+        {200: WorkflowExecutionSummary(many=True)},
+        parameters=[ExecutionQuery],
+    )
+    def get(self, request: Request) -> Response:
+        """The executions of your workspaces, newest first, without payloads and outputs."""
+        query = self.query(ExecutionQuery)
+        filters = {path: query[name] for name, path in FILTERS.items() if name in query}
+        rows = visible(self.user, executions()).filter(**filters).defer(*LARGE)
+        found = page(request, rows, query)
+        shape = WorkflowExecutionSummary(found.rows, many=True)
+        return Response(shape.data, headers=found.headers)
+
+
+class OneExecution(Endpoint):
+    """One execution."""
+
+    @operation(
+        "getWorkflowExecution",
+        "WorkflowExecution",
+        {200: WorkflowExecutionShape},
+        errors=[403, 404],
+    )
+    def get(self, request: Request, id: UUID) -> Response:  # noqa: A002
+        """One execution in full."""
+        execution, role = obtain(self.user, executions(), id, Action.VIEW)
+        return Response(WorkflowExecutionShape(execution, context={"role": role}).data)
+
+
+class Move(Endpoint):
+    """A change of state by a person."""
+
+    move: Callable[..., Any]
+
+    def _moved(self, pk: UUID) -> Response:
+        _, role = obtain(self.user, executions().defer(*LARGE), pk, Action.OPERATE)
+        reason = self.body(Reason)["reason"]
+        execution = type(self).move(pk, actor=self.actor, reason=reason)
+        return Response(WorkflowExecutionShape(execution, context={"role": role}).data)
+
+
+def _described(name: str) -> Callable[[Any], Any]:
+    return operation(
+        f"{name}WorkflowExecution",
+        "WorkflowExecution",
+        {200: WorkflowExecutionShape},
+        request=Reason,
+        errors=[403, 404, 409],
+    )
+
+
+class Cancel(Move):
+    """End it."""
+
+    move = staticmethod(lifecycle.cancel)
+
+    @_described("cancel")
+    def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
+        """End the execution; steps that run are told, nothing new starts."""
+        return self._moved(id)
+
+
+class Pause(Move):
+    """Hold it."""
+
+    move = staticmethod(lifecycle.pause)
+
+    @_described("pause")
+    def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
+        """Start nothing new; steps that run finish and are recorded."""
+        return self._moved(id)
+
+
+class Resume(Move):
+    """Go on."""
+
+    move = staticmethod(lifecycle.resume)
+
+    @_described("resume")
+    def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
+        """Go on where a pause stopped."""
+        return self._moved(id)

@@ -1,0 +1,85 @@
+"""Fields that take their own JSON type only, and bodies that take their own keys only."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from rest_framework import serializers
+
+
+class Body(serializers.Serializer[Any]):
+    """A request's body or query: unknown names are refused, all at once."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        """The validated values; raises ValidationError."""
+        if not isinstance(data, Mapping):
+            return super().to_internal_value(data)
+        problems: dict[str, Any] = {
+            str(name): serializers.ErrorDetail(self._unknown(), code="unknown_field")
+            for name in data
+            if name not in self.fields
+        }
+        try:
+            values = super().to_internal_value(data)
+        except serializers.ValidationError as error:
+            problems |= dict(error.detail)  # type: ignore[arg-type]
+        if problems:
+            raise serializers.ValidationError({k: _listed(v) for k, v in problems.items()})
+        return values
+
+    def _unknown(self) -> str:
+        known = ", ".join(name for name, field in self.fields.items() if not field.read_only)
+        return f"There is no such field here; there are: {known or 'none'}."
+
+
+class Text(serializers.CharField):
+    """A JSON string, nothing turned into one."""
+
+    def to_internal_value(self, data: Any) -> str:
+        """The text; raises ValidationError."""
+        if not isinstance(data, str):
+            self.fail("invalid")
+        return str(super().to_internal_value(data))
+
+
+class Flag(serializers.BooleanField):
+    """true or false, not "yes" or 1."""
+
+    def to_internal_value(self, data: Any) -> bool:
+        """The boolean; raises ValidationError."""
+        if not isinstance(data, bool):
+            self.fail("invalid", input=data)
+        return data
+
+
+class Whole(serializers.IntegerField):
+    """A JSON integer, not "5" or true."""
+
+    def to_internal_value(self, data: Any) -> int:
+        """The number; raises ValidationError."""
+        if isinstance(data, bool) or not isinstance(data, int):
+            self.fail("invalid")
+        return data
+
+
+class Json(serializers.JSONField):
+    """Any JSON value; the parser has made sure that it can be stored."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        """The value itself."""
+        return data
+
+
+class JsonObject(Json):
+    """A JSON object."""
+
+    default_error_messages = {"object": "Expected an object."}
+
+    def to_internal_value(self, data: Any) -> Any:
+        """The object itself; raises ValidationError."""
+        if not isinstance(data, dict):
+            self.fail("object")
+        return data
+
+
+def _listed(details: Any) -> Any:
+    return details if isinstance(details, list | dict) else [details]

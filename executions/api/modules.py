@@ -1,0 +1,52 @@
+"""What a definition may use: the module types, and the schema of the document itself."""
+
+from typing import Any
+
+from drf_spectacular.types import OpenApiTypes
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from executions.api.documentation import operation
+from executions.api.endpoint import Endpoint
+from executions.api.fields import Json
+from executions.catalog import catalog
+from executions.graph.schema import WORKFLOW_SCHEMA
+
+
+class ModuleType(serializers.Serializer[Any]):
+    """A module: what `use` may name."""
+
+    type = serializers.CharField()
+    title = serializers.CharField()
+    category = serializers.CharField()
+    description = serializers.CharField()
+    queue = serializers.CharField()
+    inline = serializers.BooleanField(help_text="Pure and quick: recorded together with others.")
+    effect = serializers.ChoiceField(["none", "idempotent", "external"])
+    outcomes = serializers.ListField(child=serializers.CharField())
+    writesVariables = serializers.BooleanField(source="writes_variables")
+    retry = serializers.CharField()
+    timeoutSeconds = serializers.FloatField(source="timeout_seconds")
+    credential = serializers.CharField(allow_null=True)
+    inputsSchema = Json(source="inputs_schema")
+    outputsSchema = Json(source="outputs_schema", allow_null=True)
+
+
+class ModuleTypes(Endpoint):
+    """All module types."""
+
+    @operation("listModuleTypes", "ModuleType", {200: ModuleType(many=True)})
+    def get(self, request: Request) -> Response:
+        """Every module that is installed, by type, with the JSON Schema of its `with`."""
+        specs = sorted(catalog().values(), key=lambda spec: spec.type)
+        return Response(ModuleType(specs, many=True).data)
+
+
+class WorkflowSchema(Endpoint):
+    """The definition's schema."""
+
+    @operation("getWorkflowSchema", "ModuleType", {200: OpenApiTypes.OBJECT})
+    def get(self, request: Request) -> Response:
+        """The JSON Schema (draft 2020-12) of a workflow definition."""
+        return Response(WORKFLOW_SCHEMA)

@@ -1,0 +1,97 @@
+"""Lists in pages: newest first, a cursor over (time, id) in the `Link` header, never a count."""
+
+import base64
+import binascii
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Q, QuerySet
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.utils.urls import replace_query_param
+
+from executions.api.fields import Body
+
+DEFAULT_LIMIT = 50
+MAX_LIMIT = 500
+
+
+class PageQuery(Body):
+    """The parameters every list takes."""
+
+    limit = serializers.IntegerField(
+        required=False, default=DEFAULT_LIMIT, min_value=1, max_value=MAX_LIMIT
+    )
+    cursor = serializers.CharField(
+        required=False, max_length=200, help_text="From the Link header of the page before."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """The rows of one page and the headers that lead to the next."""
+
+    rows: list[Any]
+    headers: dict[str, str]
+
+
+def page(
+    request: Request,
+    rows: QuerySet[Any],
+    query: dict[str, Any],
+    *,
+    order: Sequence[str] = ("created_at", "id"),
+    ascending: bool = False,
+) -> Page:
+    """One page of `rows`, ordered by `order` (a time and the id, or the id alone).
+
+    Raises ValidationError for a cursor that is not ours.
+    """
+    limit = query["limit"]
+    if query.get("cursor"):
+        rows = rows.filter(_after(_read(query["cursor"], order), order, ascending))
+    ordering = [name if ascending else f"-{name}" for name in order]
+    found = list(rows.order_by(*ordering)[: limit + 1])
+    headers = {}
+    if len(found) > limit:
+        found.pop()
+        cursor = _write([getattr(found[-1], name) for name in order])
+        url = replace_query_param(request.build_absolute_uri(), "cursor", cursor)
+        headers["Link"] = f'<{url}>; rel="next"'
+    return Page(found, headers)
+
+
+def _after(values: list[Any], order: Sequence[str], ascending: bool) -> Q:
+    side = "gt" if ascending else "lt"
+    if len(order) == 1:
+        return Q(**{f"{order[0]}__{side}": values[0]})
+    # The first condition is implied by the second; it lets the index start at the cursor.
+    return Q(**{f"{order[0]}__{side}e": values[0]}) & (
+        Q(**{f"{order[0]}__{side}": values[0]}) | Q(**{f"{order[1]}__{side}": values[1]})
+    )
+
+
+def _write(values: list[Any]) -> str:
+    texts = [v.isoformat() if isinstance(v, datetime) else str(v) for v in values]
+    return base64.urlsafe_b64encode(json.dumps(texts).encode()).decode().rstrip("=")
+
+
+def _read(cursor: str, order: Sequence[str]) -> list[Any]:
+    try:
+        padded = cursor + "=" * (-len(cursor) % 4)
+        texts = json.loads(base64.b64decode(padded, altchars=b"-_", validate=True))
+        *times, last = texts
+        values: list[Any] = [datetime.fromisoformat(text) for text in times]
+        values.append(UUID(last))
+        if len(values) != len(order) or any(time.tzinfo is None for time in values[:-1]):
+            raise ValueError(cursor)
+    except (ValueError, TypeError, AttributeError, binascii.Error, RecursionError):
+        raise serializers.ValidationError(
+            {"cursor": "This is no cursor of ours; take it from the Link header."},
+            code="bad_cursor",
+        ) from None
+    return values

@@ -1,0 +1,145 @@
+"""Bodies: size, encoding and shape are checked before anybody looks at a field.
+
+What passes can be stored: finite numbers, no NUL, no lone surrogate, no deep nesting.
+"""
+
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping
+from typing import IO, Any
+
+from django.conf import settings
+from rest_framework import status
+from rest_framework.exceptions import APIException, ParseError, ValidationError
+from rest_framework.parsers import BaseParser
+
+MAX_DEPTH = 100
+# A NUL or surrogate can only be written as an escape: JSON text is UTF-8 without control characters.
+_ESCAPE = re.compile(r"\\u(0000|d[89a-f])", re.IGNORECASE)
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+
+
+class BodyTooLarge(APIException):
+    """The body is longer than the server takes."""
+
+    status_code = status.HTTP_413_REQUEST_ENTITY_TOO_LARGE
+    default_code = "body_too_large"
+
+    def __init__(self, limit: int) -> None:
+        """Name the limit in bytes."""
+        super().__init__(f"The body is too large; at most {limit:,} bytes are taken.")
+
+
+class JsonParser(BaseParser):
+    """Strict JSON."""
+
+    media_type = "application/json"
+
+    def parse(
+        self,
+        stream: IO[Any],
+        media_type: str | None = None,
+        parser_context: Mapping[str, Any] | None = None,
+    ) -> Any:
+        """The value of the body; raises ParseError, BodyTooLarge, ValidationError."""
+        text = read_text(stream, parser_context)
+        try:
+            value = json.loads(text, parse_constant=_no_constant, parse_float=_finite)
+        except (ValueError, RecursionError) as error:
+            reason = "it nests too deep" if isinstance(error, RecursionError) else error
+            raise ParseError(f"The body is no JSON: {reason}.", code="malformed_json") from None
+        if text.count("{") + text.count("[") > MAX_DEPTH or _ESCAPE.search(text):
+            check_storable(value)
+        return value
+
+
+class TextParser(BaseParser):
+    """The body as text, for definitions: their own loader reads it."""
+
+    def parse(
+        self,
+        stream: IO[Any],
+        media_type: str | None = None,
+        parser_context: Mapping[str, Any] | None = None,
+    ) -> str:
+        """The text of the body; raises ParseError, BodyTooLarge."""
+        return read_text(stream, parser_context)
+
+
+class YamlText(TextParser):
+    """YAML, as text."""
+
+    media_type = "application/yaml"
+
+
+class OldYamlText(TextParser):
+    """YAML under the name it had before RFC 9512."""
+
+    media_type = "application/x-yaml"
+
+
+class JsonText(TextParser):
+    """JSON, as text."""
+
+    media_type = "application/json"
+
+
+def read_text(stream: IO[Any], parser_context: Mapping[str, Any] | None) -> str:
+    """The body as text, never more of it than DATA_UPLOAD_MAX_MEMORY_SIZE bytes."""
+    limit = int(settings.DATA_UPLOAD_MAX_MEMORY_SIZE or 0)
+    request = (parser_context or {}).get("request")
+    declared = request.META.get("CONTENT_LENGTH") if request is not None else None
+    if declared and declared.isdigit() and int(declared) > limit:
+        raise BodyTooLarge(limit)
+    body = stream.read(limit + 1)
+    if len(body) > limit:
+        raise BodyTooLarge(limit)
+    try:
+        return str(body.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise ParseError(
+            f"The body is no UTF-8 text: byte {error.start} cannot be read.", code="not_utf8"
+        ) from None
+
+
+def check_storable(value: Any) -> None:
+    """Raise ParseError for deep nesting, ValidationError for text that cannot be stored."""
+    for path, depth, item in _walk(value):
+        if depth > MAX_DEPTH:
+            raise ParseError(
+                f"The body nests deeper than {MAX_DEPTH} levels at {path[:100]}.", code="too_deep"
+            )
+        if isinstance(item, str) and (found := _UNSTORABLE.search(item)):
+            name = f"U+{ord(found.group()):04X}"
+            raise ValidationError(
+                {path: f"The text holds {name}, which cannot be stored. Remove it."},
+                code="bad_character",
+            )
+
+
+def _walk(value: Any) -> Iterator[tuple[str, int, Any]]:
+    waiting: list[tuple[str, int, Any]] = [("", 1, value)]
+    while waiting:
+        path, depth, item = waiting.pop()
+        yield path, depth, item
+        if depth > MAX_DEPTH:
+            return
+        if isinstance(item, dict):
+            for key, below in item.items():
+                name = f"{path}.{key}" if path else key
+                yield path, depth, key
+                waiting.append((name, depth + 1, below))
+        elif isinstance(item, list):
+            waiting.extend((f"{path}[{i}]", depth + 1, below) for i, below in enumerate(item))
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON number")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if math.isinf(number):
+        raise ValueError(f"{text[:40]} is too large a number")
+    return number

@@ -1,0 +1,173 @@
+"""Every error leaves as `application/problem+json` (RFC 9457), with a stable code, never a trace.
+
+`handle` serves the API's views, the functions at the end serve what fails before or outside them.
+"""
+
+import logging
+import sys
+from collections.abc import Iterable
+from http import HTTPStatus
+from typing import Any
+
+from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
+from django.db import DataError, InterfaceError, OperationalError
+from django.http import Http404, HttpRequest, HttpResponseBase, JsonResponse
+from django.views import defaults
+from rest_framework import exceptions
+
+from executions import access, errors
+from executions.api.problem_paths import flat
+from executions.graph.problem import DefinitionError
+from executions.publishing import SlugTaken
+
+log = logging.getLogger(__name__)
+CONTENT_TYPE = "application/problem+json"
+RETRY_SECONDS = 2
+
+STATUSES: dict[type[errors.ValkyrError], int] = {
+    errors.NotFound: 404,
+    errors.WrongState: 409,
+    errors.NotPublished: 409,
+    errors.WorkflowDisabled: 409,
+    errors.Unchanged: 409,
+    errors.KeyReused: 409,
+    SlugTaken: 409,
+    errors.StaleRevision: 412,
+    errors.QuotaExceeded: 429,
+    access.Forbidden: 403,
+}
+INVALID = 422
+
+
+def problem(
+    status: int,
+    detail: str,
+    *,
+    code: str | None = None,
+    problems: Iterable[Any] | None = None,
+    headers: dict[str, str] | None = None,
+    **more: Any,
+) -> JsonResponse:
+    """An answer in RFC 9457's form; `problems` are objects with path, code and message."""
+    title = HTTPStatus(status).phrase
+    code = code or title.lower().replace(" ", "_").replace("-", "_")
+    body = {"type": f"urn:valkyr:problem:{code}", "title": title, "status": status}
+    body |= {"detail": detail, "code": code, **more}
+    if problems is not None:
+        body["errors"] = [
+            {"path": p.path, "code": p.code, "message": p.message} for p in problems
+        ]
+    return JsonResponse(body, status=status, content_type=CONTENT_TYPE, headers=headers)
+
+
+def handle(error: Exception, context: dict[str, Any]) -> HttpResponseBase | None:
+    """The answer for an error raised in a view; None hands it on as a 500."""
+    for kind, answer in (
+        (errors.ValkyrError, _of_ours),
+        (DefinitionError, _of_definition),
+        (exceptions.ValidationError, _of_validation),
+        (exceptions.APIException, _of_framework),
+        ((OperationalError, InterfaceError), _of_database),
+        (DataError, _of_value),
+        ((Http404, PermissionDenied, SuspiciousOperation), _of_django),
+    ):
+        if isinstance(error, kind):
+            return answer(error)
+    return None
+
+
+def _of_ours(error: errors.ValkyrError) -> JsonResponse:
+    status = next((STATUSES[k] for k in type(error).__mro__ if k in STATUSES), INVALID)
+    headers, more = {}, {}
+    if isinstance(error, errors.QuotaExceeded):
+        headers["Retry-After"] = str(max(1, round(error.retry_after)))
+    if isinstance(error, errors.WrongState):
+        more["state"] = error.state
+    found = error.problems if isinstance(error, errors.WithProblems) else None
+    return problem(
+        status, error.message, code=error.code, problems=found, headers=headers, **more
+    )
+
+
+def _of_definition(error: DefinitionError) -> JsonResponse:
+    return problem(
+        INVALID,
+        "The text is no definition.",
+        code="invalid_definition",
+        problems=error.problems,
+    )
+
+
+def _of_validation(error: exceptions.ValidationError) -> JsonResponse:
+    found = flat(error.get_full_details())
+    fields = ", ".join(sorted({p.path for p in found if p.path})[:10])
+    detail = f"Not valid: {fields}." if fields else "The request is not valid."
+    return problem(INVALID, detail, code="invalid", problems=found)
+
+
+def _of_framework(error: exceptions.APIException) -> JsonResponse:
+    headers = {}
+    if auth := getattr(error, "auth_header", None):
+        headers["WWW-Authenticate"] = auth
+    if (wait := getattr(error, "wait", None)) is not None:
+        headers["Retry-After"] = str(int(wait) + 1)
+    first = flat(error.get_full_details())[0]
+    return problem(error.status_code, first.message, code=first.code, headers=headers)
+
+
+def _of_database(error: Exception) -> JsonResponse:
+    log.error("the database did not answer: %s", error)
+    return problem(
+        503,
+        "The database does not answer just now. Nothing was changed; try again in a moment.",
+        code="database_unavailable",
+        headers={"Retry-After": str(RETRY_SECONDS)},
+    )
+
+
+def _of_value(error: Exception) -> JsonResponse:
+    log.error("a value reached the database that it cannot store: %s", error)
+    return problem(INVALID, "The request holds a value that cannot be stored.", code="bad_value")
+
+
+def _of_django(error: Exception) -> JsonResponse:
+    if isinstance(error, Http404):
+        return problem(404, "There is nothing at this address.", code="not_found")
+    if isinstance(error, PermissionDenied):
+        return problem(403, str(error) or "You may not do that.")
+    if isinstance(error, RequestDataTooBig):
+        return problem(413, "The body is too large.", code="body_too_large")
+    return problem(400, "The request is not acceptable.")
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponseBase:
+    """Django's handler404."""
+    if _is_admin(request):
+        return defaults.page_not_found(request, exception)
+    return problem(404, f"There is nothing at {request.path[:200]}.", code="not_found")
+
+
+def refused(request: HttpRequest, exception: Exception) -> HttpResponseBase:
+    """Django's handler403."""
+    if _is_admin(request):
+        return defaults.permission_denied(request, exception)
+    return problem(403, "You may not do that.")
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponseBase:
+    """Django's handler400; a body past the limit is a 413."""
+    return _of_django(exception)
+
+
+def failed(request: HttpRequest) -> HttpResponseBase:
+    """Django's handler500; a database that does not answer is a 503."""
+    error = sys.exc_info()[1]
+    if isinstance(error, OperationalError | InterfaceError):
+        return _of_database(error)
+    if _is_admin(request):
+        return defaults.server_error(request)
+    return problem(500, "Something failed on our side; the server's log says what.")
+
+
+def _is_admin(request: HttpRequest) -> bool:
+    return request.path.startswith("/admin/")

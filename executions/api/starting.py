@@ -1,0 +1,144 @@
+"""Starting executions over HTTP: one, a batch, or by the queue's names; all through one door."""
+
+import re
+from typing import Any
+from uuid import UUID
+
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from executions.access import Action, Forbidden, obtain, require
+from executions.api.documentation import header, operation
+from executions.api.endpoint import Endpoint
+from executions.api.execution_shapes import (
+    QueuedShape,
+    QueuedStart,
+    QueueItemShape,
+    Start,
+    StartBatch,
+    StartedBatch,
+    WorkflowExecutionShape,
+)
+from executions.errors import NotFound
+from executions.models import Workflow, WorkflowExecution
+from executions.triggers.start import Started, start_batch, start_execution
+
+KEY = header(
+    "Idempotency-Key",
+    "The same key and body again answer with the execution of the first time; another body is "
+    "a 409. At most 200 visible characters.",
+)
+_KEY = re.compile(r"[\x21-\x7e]{1,200}")
+
+
+def startable() -> Any:
+    """Workflows as starting them needs them: without their drafts."""
+    return Workflow.objects.filter(archived_at=None).defer("definition", "description")
+
+
+def idempotency_key(request: Request) -> str | None:
+    """The request's key; raises ValidationError for one that cannot be kept."""
+    key = request.headers.get("Idempotency-Key")
+    if key is not None and not _KEY.fullmatch(key):
+        raise ValidationError(
+            {"Idempotency-Key": "Expected 1 to 200 visible ASCII characters without spaces."},
+            code="bad_key",
+        )
+    return key
+
+
+class Execute(Endpoint):
+    """Start one execution."""
+
+    @operation(
+        "executeWorkflow",
+        "WorkflowExecution",
+        {202: WorkflowExecutionShape},
+        request=Start,
+        errors=[403, 404, 409, 429],
+        parameters=[KEY],
+    )
+    def post(self, request: Request, workflowId: UUID) -> Response:  # noqa: N803 - the path's name
+        """Accept an execution of the latest version, or of the one named."""
+        workflow, role = obtain(self.user, startable(), workflowId, Action.TRIGGER)
+        given = self.body(Start)
+        started: Started = start_execution(
+            workflow,
+            given["params"],
+            actor=self.actor,
+            priority=given.get("priority"),
+            version=given.get("version"),
+            idempotency_key=idempotency_key(request),
+        )
+        return Response(
+            WorkflowExecutionShape(started.execution, context={"role": role}).data,
+            202,
+            headers={"Location": f"/v1/WorkflowExecution/{started.execution.pk}"},
+        )
+
+
+class ExecuteBatch(Endpoint):
+    """Start many executions, or none."""
+
+    @operation(
+        "executeWorkflowBatch",
+        "WorkflowExecution",
+        {202: StartedBatch},
+        request=StartBatch,
+        errors=[403, 404, 409, 429],
+    )
+    def post(self, request: Request, workflowId: UUID) -> Response:  # noqa: N803
+        """Accept up to 1,000 executions in one transaction, in the payloads' order."""
+        workflow, _ = obtain(self.user, startable(), workflowId, Action.TRIGGER)
+        given = self.body(StartBatch)
+        started = start_batch(
+            workflow,
+            given["payloads"],
+            actor=self.actor,
+            priority=given.get("priority"),
+            version=given.get("version"),
+        )
+        return Response({"ids": [str(execution.pk) for execution in started]}, 202)
+
+
+class StartByQueue(Endpoint):
+    """Start one execution, by the queue's names."""
+
+    @operation(
+        "startExecution",
+        "Queue",
+        {202: QueuedShape},
+        request=QueuedStart,
+        errors=[403, 404, 409, 429],
+        parameters=[KEY],
+    )
+    def post(self, request: Request) -> Response:
+        """Accept an execution; 404 for an unknown workflow, 403 for another workspace's."""
+        given = self.body(QueuedStart)
+        require(self.user, given["workspaceId"], Action.TRIGGER)
+        workflow = startable().filter(pk=given["workflowDefinitionId"]).first()
+        if workflow is None:
+            raise NotFound(f"There is no workflow {given['workflowDefinitionId']}.")
+        if workflow.workspace_id != given["workspaceId"]:
+            raise Forbidden(
+                f"Workflow {workflow.pk} is not of workspace {given['workspaceId']}."
+            )
+        started = start_execution(
+            workflow,
+            given["input"],
+            actor=self.actor,
+            idempotency_key=idempotency_key(request),
+        )
+        return Response(QueuedShape(started.execution).data, 202)
+
+
+class QueueItem(Endpoint):
+    """What became of a start."""
+
+    @operation("getQueueItem", "Queue", {200: QueueItemShape}, errors=[403, 404])
+    def get(self, request: Request, queueId: UUID) -> Response:  # noqa: N803
+        """PENDING, DISPATCHED once admitted, FAILED if it ended without being admitted."""
+        rows = WorkflowExecution.objects.only("id", "workspace_id", "state", "started_at")
+        execution, _ = obtain(self.user, rows, queueId, Action.TRIGGER)
+        return Response(QueueItemShape(execution).data)

@@ -1,0 +1,115 @@
+"""Definitions as files: YAML for people, JSON for programs."""
+
+from typing import Any
+from uuid import UUID
+
+import yaml
+from drf_spectacular.types import OpenApiTypes
+from rest_framework import serializers
+from rest_framework.renderers import BaseRenderer, JSONRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from executions import publishing
+from executions.access import Action, obtain, workspace_for
+from executions.api.documentation import operation
+from executions.api.endpoint import Endpoint
+from executions.api.fields import Body
+from executions.api.parsing import JsonText, OldYamlText, YamlText, check_storable
+from executions.api.workflow_shapes import WorkflowShape, name_in
+from executions.api.workflows import shown, workflows
+from executions.graph.definition import load_text
+
+DOCUMENT = {
+    ("application/yaml", "application/yaml"): OpenApiTypes.STR,
+    ("application/json", "application/json"): OpenApiTypes.OBJECT,
+}
+
+
+class YamlRenderer(BaseRenderer):
+    """A document as YAML, keys in their author's order, long text readable."""
+
+    media_type = "application/yaml"
+    format = "yaml"
+    charset = "utf-8"
+
+    def render(
+        self,
+        data: Any,
+        accepted_media_type: str | None = None,
+        renderer_context: Any = None,
+    ) -> str:
+        """The YAML text."""
+        text: str = yaml.dump(
+            data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100
+        )
+        return text
+
+
+class _Dumper(yaml.SafeDumper):
+    """Equal parts are written out, never as aliases."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+class ImportQuery(Body):
+    """Where an imported workflow goes."""
+
+    workspaceId = serializers.UUIDField(required=False)
+
+
+class ExportWorkflow(Endpoint):
+    """The draft as a file."""
+
+    renderer_classes = [YamlRenderer, JSONRenderer]
+
+    @operation(
+        "exportWorkflow",
+        "Workflow",
+        {(200, "application/yaml"): OpenApiTypes.STR, (200, "application/json"): OpenApiTypes.OBJECT},
+        errors=[403, 404],
+    )
+    def get(self, request: Request, id: UUID) -> Response:  # noqa: A002
+        """The draft as YAML, or as JSON for who accepts that; `import` takes it back."""
+        workflow, _ = obtain(self.user, workflows(), id, Action.VIEW)
+        document = {"schema": "valkyr/1", "name": workflow.name, **workflow.definition}
+        suffix = request.accepted_renderer.format
+        name = f'attachment; filename="{workflow.slug}.{suffix}"'
+        return Response(document, headers={"Content-Disposition": name})
+
+
+class ImportWorkflow(Endpoint):
+    """A file becomes a workflow."""
+
+    parser_classes = [YamlText, OldYamlText, JsonText]
+
+    @operation(
+        "importWorkflow",
+        "Workflow",
+        {201: WorkflowShape},
+        request={"application/yaml": OpenApiTypes.STR, "application/json": OpenApiTypes.OBJECT},
+        errors=[403, 404, 409],
+        parameters=[ImportQuery],
+    )
+    def post(self, request: Request) -> Response:
+        """A new workflow from a definition; all or nothing, its name from the definition."""
+        workspace_id = self.query(ImportQuery).get("workspaceId")
+        text = request.data if isinstance(request.data, str) else ""
+        document = load_text(text, content_type=request.content_type.split(";")[0])
+        check_storable(document)
+        name = name_in(document)
+        if not name:
+            raise serializers.ValidationError(
+                {"name": "The definition needs a name."}, code="required"
+            )
+        workspace = workspace_for(self.user, workspace_id, Action.AUTHOR)
+        description = document.get("description")
+        workflow = publishing.create_workflow(
+            workspace,
+            name=name,
+            definition=document,
+            description=description if isinstance(description, str) else "",
+            actor=self.actor,
+        )
+        return shown(workflow, 201)

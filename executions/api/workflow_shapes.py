@@ -1,0 +1,145 @@
+"""Workflows and versions as JSON: what comes in, what goes out."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from executions.api.fields import Body, Flag, Json, JsonObject, Text
+from executions.models import Workflow, WorkflowVersion
+from executions.states import VersionKind
+
+
+class WorkflowSummary(serializers.ModelSerializer[Workflow]):
+    """A workflow in a list: everything but the draft."""
+
+    workspaceId = serializers.UUIDField(source="workspace_id")
+    latestVersion = serializers.SerializerMethodField()
+    createdAt = serializers.DateTimeField(source="created_at")
+    updatedAt = serializers.DateTimeField(source="updated_at")
+
+    class Meta:
+        model = Workflow
+        fields = [
+            "id", "workspaceId", "name", "slug", "description", "enabled", "latestVersion",
+            "createdAt", "updatedAt",
+        ]  # fmt: skip
+
+    def get_latestVersion(self, workflow: Workflow) -> int | None:  # noqa: N802 - the JSON's name
+        """The number of the latest published version."""
+        if hasattr(workflow, "latest_number"):
+            number: int | None = workflow.latest_number
+            return number
+        rows = WorkflowVersion.objects.filter(pk=workflow.latest_version_id)
+        return rows.values_list("number", flat=True).first()
+
+
+class WorkflowShape(WorkflowSummary):
+    """A workflow with its draft."""
+
+    definition = Json(help_text="The draft, as its author wrote it.")
+
+    class Meta(WorkflowSummary.Meta):
+        fields = [*WorkflowSummary.Meta.fields, "definition"]
+
+
+class WorkflowChange(Body):
+    """The fields of a workflow that a PATCH may change."""
+
+    name = Text(max_length=200, required=False)
+    slug = serializers.SlugField(max_length=80, required=False)
+    description = Text(allow_blank=True, max_length=10_000, required=False)
+    enabled = Flag(required=False)
+    definition = JsonObject(required=False)
+
+
+class WorkflowReplacement(WorkflowChange):
+    """A whole workflow, for PUT; what is left out goes back to its default."""
+
+    name = Text(max_length=200)
+    description = Text(allow_blank=True, max_length=10_000, required=False, default="")
+    enabled = Flag(required=False, default=True)
+    definition = JsonObject()
+
+
+class NewWorkflow(WorkflowChange):
+    """A workflow to be made; the name may come from the definition."""
+
+    workspaceId = serializers.UUIDField(
+        required=False, help_text="May be left out by who has one workspace only."
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Take the name from the definition if none is given."""
+        attrs.setdefault("definition", {})
+        attrs.setdefault("name", name_in(attrs["definition"]))
+        if not attrs["name"]:
+            raise serializers.ValidationError(
+                {"name": "Give a name here or in the definition."}, code="required"
+            )
+        return attrs
+
+
+def name_in(definition: dict[str, Any]) -> str:
+    """The definition's own name, if it is one."""
+    name = definition.get("name")
+    return name.strip()[:200] if isinstance(name, str) else ""
+
+
+class Draft(Body):
+    """A definition to look at instead of the stored draft."""
+
+    definition = JsonObject(required=False)
+
+
+class ValidationItem(serializers.Serializer[Any]):
+    """One mistake in a definition."""
+
+    path = serializers.CharField(allow_blank=True)
+    code = serializers.CharField()
+    message = serializers.CharField()
+
+
+class ValidationResult(serializers.Serializer[Any]):
+    """Whether a definition can be published, and all that keeps it from being so."""
+
+    valid = serializers.BooleanField()
+    problems = ValidationItem(many=True)
+
+
+class Publication(Body):
+    """What kind of version to make."""
+
+    kind = serializers.ChoiceField(VersionKind.choices, required=False, default="published")
+
+
+class Published(serializers.ModelSerializer[WorkflowVersion]):
+    """A version just made."""
+
+    version = serializers.IntegerField(source="number")
+
+    class Meta:
+        model = WorkflowVersion
+        fields = ["version", "checksum"]
+
+
+class VersionSummary(serializers.ModelSerializer[WorkflowVersion]):
+    """A version in a list."""
+
+    workflowId = serializers.UUIDField(source="workflow_id")
+    version = serializers.IntegerField(source="number")
+    kind = serializers.ChoiceField(VersionKind.choices)
+    createdAt = serializers.DateTimeField(source="created_at")
+
+    class Meta:
+        model = WorkflowVersion
+        fields = ["id", "workflowId", "version", "kind", "checksum", "createdAt"]
+
+
+class VersionShape(VersionSummary):
+    """A version: as its author wrote it, and as it runs."""
+
+    source = Json()
+    definition = Json()
+
+    class Meta(VersionSummary.Meta):
+        fields = [*VersionSummary.Meta.fields, "source", "definition"]

@@ -1,0 +1,235 @@
+"""A workflow's draft and how it becomes a version: the only writer of workflows and versions.
+
+A draft may be saved with mistakes; a version may not. Versions never change once written.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+from django.db.models import Max
+from django.utils.text import slugify
+
+from executions import payloads
+from executions.actor import Actor, record
+from executions.catalog import catalog
+from executions.clock import database_now
+from executions.errors import InvalidDefinition, NotFound, StaleRevision, Unchanged, ValkyrError
+from executions.graph.definition import normalise
+from executions.graph.resolve import checksum, resolve
+from executions.graph.validation import Problem, problems
+from executions.models import Workflow, WorkflowVersion, Workspace
+from executions.states import VersionKind
+from executions.triggers import cron
+
+CHANGEABLE = ("name", "slug", "description", "enabled", "definition")
+MAX_DRAFT_BYTES = 1024 * 1024
+
+
+class SlugTaken(ValkyrError):
+    """Another workflow of the workspace has this slug; choose another."""
+
+    code = "slug_taken"
+
+
+def create_workflow(
+    workspace: Workspace,
+    *,
+    name: str,
+    definition: dict[str, Any],
+    actor: Actor,
+    slug: str | None = None,
+    description: str = "",
+    enabled: bool = True,
+) -> Workflow:
+    """A new workflow with its first draft; the slug is made from the name if none is given.
+
+    Raises SlugTaken, and InvalidDefinition for a draft that cannot be stored at all.
+    """
+    workflow = Workflow(
+        workspace=workspace,
+        name=name,
+        slug=slug or _slug(name),
+        description=description,
+        enabled=enabled,
+        definition=_storable(definition),
+        created_at=(now := database_now()),
+        updated_at=now,
+    )
+    with transaction.atomic():
+        _insert(workflow)
+        _audit(actor, "workflow.create", workflow, name=name, slug=workflow.slug)
+    return workflow
+
+
+def update_workflow(
+    workflow_id: UUID,
+    changes: Mapping[str, Any],
+    *,
+    actor: Actor,
+    expected_revision: int | None,
+) -> Workflow:
+    """Write the changed fields (see CHANGEABLE) and count one revision.
+
+    Raises NotFound, StaleRevision when the revision is another than expected, SlugTaken,
+    InvalidDefinition as `create_workflow`.
+    """
+    unknown = sorted(set(changes) - set(CHANGEABLE))
+    if unknown:
+        raise TypeError(f"{unknown} of a workflow cannot be changed; only {CHANGEABLE}.")
+    with transaction.atomic():
+        workflow = _locked(workflow_id, expected_revision)
+        for name, value in changes.items():
+            setattr(workflow, name, _storable(value) if name == "definition" else value)
+        workflow.revision += 1
+        workflow.updated_at = database_now()
+        _save(workflow, [*changes, "revision", "updated_at"])
+        _audit(actor, "workflow.update", workflow, fields=sorted(changes))
+    return workflow
+
+
+def archive_workflow(
+    workflow_id: UUID, *, actor: Actor, expected_revision: int | None = None, reason: str = ""
+) -> Workflow:
+    """Put a workflow away: nothing triggers it any more; its executions stay.
+
+    Raises NotFound, StaleRevision.
+    """
+    with transaction.atomic():
+        workflow = _locked(workflow_id, expected_revision)
+        workflow.archived_at = workflow.updated_at = database_now()
+        workflow.revision += 1
+        workflow.save(update_fields=["archived_at", "updated_at", "revision"])
+        cron.sync(workflow, None)
+        _audit(actor, "workflow.archive", workflow, reason)
+    return workflow
+
+
+def publish(
+    workflow_id: UUID, *, actor: Actor, kind: str = VersionKind.PUBLISHED
+) -> WorkflowVersion:
+    """Make an immutable version of the draft, everything resolved into it.
+
+    A published version becomes the latest and its triggers take effect; a test version only
+    exists. Raises NotFound, InvalidDefinition with all problems, Unchanged.
+    """
+    with transaction.atomic():
+        workflow = _locked(workflow_id, None)
+        document = _sound(workflow.definition)
+        version = WorkflowVersion(
+            workflow=workflow,
+            number=_next_number(workflow),
+            kind=kind,
+            source=workflow.definition,
+            definition=resolve(document, catalog()),
+            checksum=checksum(document),
+            published_by_id=actor.user_id,
+            created_at=database_now(),
+        )
+        if kind == VersionKind.PUBLISHED:
+            _refuse_unchanged(workflow, version)
+        version.save(force_insert=True)
+        if kind == VersionKind.PUBLISHED:
+            workflow.latest_version = version
+            workflow.save(update_fields=["latest_version"])
+            cron.sync(workflow, version)
+        _audit(actor, "workflow.publish", workflow, version=version.number, kind=str(kind))
+    return version
+
+
+def check(definition: Any) -> list[Problem]:
+    """Every problem that keeps a draft from being published; none when it can be."""
+    return problems(definition, catalog())
+
+
+def _sound(definition: Any) -> dict[str, Any]:
+    found = check(definition)
+    if found:
+        many = "1 problem" if len(found) == 1 else f"{len(found)} problems"
+        raise InvalidDefinition(f"The definition has {many} and cannot be published.", found)
+    return normalise(definition)
+
+
+def _storable(definition: Any) -> Any:
+    try:
+        payloads.dump(definition, "definition", MAX_DRAFT_BYTES)
+    except ValkyrError as error:
+        raise InvalidDefinition(
+            error.message, [Problem("definition", error.code, error.message)]
+        ) from error
+    return definition
+
+
+def _next_number(workflow: Workflow) -> int:
+    newest = workflow.versions.aggregate(newest=Max("number"))["newest"]
+    return int(newest or 0) + 1
+
+
+def _refuse_unchanged(workflow: Workflow, version: WorkflowVersion) -> None:
+    latest = WorkflowVersion.objects.filter(pk=workflow.latest_version_id).values_list(
+        "number", "checksum"
+    )
+    for number, known in latest:
+        if known == version.checksum:
+            raise Unchanged(
+                f"Nothing but `ui` changed since version {number} of {workflow.name!r}; "
+                "there is nothing to publish."
+            )
+
+
+def _locked(workflow_id: UUID, expected_revision: int | None) -> Workflow:
+    workflow = (
+        Workflow.objects.select_for_update(no_key=True)
+        .filter(pk=workflow_id, archived_at=None)
+        .first()
+    )
+    if workflow is None:
+        raise NotFound(f"There is no workflow {workflow_id}.")
+    if expected_revision is not None and workflow.revision != expected_revision:
+        raise StaleRevision(
+            f"Workflow {workflow.name!r} is at revision {workflow.revision}; you changed revision "
+            f"{expected_revision}. Fetch it again and repeat your change."
+        )
+    return workflow
+
+
+def _insert(workflow: Workflow) -> None:
+    try:
+        with transaction.atomic():
+            workflow.save(force_insert=True)
+    except IntegrityError as error:
+        raise _slug_taken(workflow) from error
+
+
+def _save(workflow: Workflow, fields: list[str]) -> None:
+    try:
+        with transaction.atomic():
+            workflow.save(update_fields=fields)
+    except IntegrityError as error:
+        raise _slug_taken(workflow) from error
+
+
+def _slug_taken(workflow: Workflow) -> SlugTaken:
+    return SlugTaken(
+        f"Another workflow of this workspace has the slug {workflow.slug!r}. Give a `slug` of your "
+        "own, or change the other workflow."
+    )
+
+
+def _slug(name: str) -> str:
+    return slugify(name)[:80].strip("-") or "workflow"
+
+
+def _audit(
+    actor: Actor, action: str, workflow: Workflow, reason: str = "", **details: Any
+) -> None:
+    record(
+        actor,
+        action,
+        workspace_id=workflow.workspace_id,
+        object_type="Workflow",
+        object_id=workflow.pk,
+        reason=reason,
+        details=details,
+    )

@@ -1,0 +1,19 @@
+"""What Celery calls in this app: ids in, one call."""
+
+from uuid import UUID
+
+from celery import shared_task
+from django.db import InterfaceError, OperationalError
+
+from executions.triggers import cron
+
+
+@shared_task(
+    name="executions.fire_cron",
+    autoretry_for=(OperationalError, InterfaceError),
+    retry_backoff=True,
+    max_retries=8,
+)
+def fire_cron(trigger_id: str) -> None:
+    """A schedule may be due; start what is."""
+    cron.fire(UUID(trigger_id))
