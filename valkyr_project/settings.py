@@ -40,9 +40,10 @@ X_FRAME_OPTIONS = "DENY"
 CONTENT_SECURITY_POLICY = {"DIRECTIVES": ADMIN_POLICY}
 
 INSTALLED_APPS = [
-    "valkyr_project.apps.AdminSite",
+    # Before the admin: it replaces the site on which the admin then registers every model.
     "unfold",
     "unfold.contrib.filters",
+    "valkyr_project.apps.AdminSite",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",

@@ -2,7 +2,103 @@
 
 from typing import Any
 
+from django.conf import settings
+from django.http import HttpRequest
+from django.templatetags.static import static
+from django.urls import reverse_lazy
+
+
+def _icon(request: HttpRequest) -> str:
+    return static("ui/icon.svg")
+
+
+def _flower(request: HttpRequest) -> str:
+    return str(settings.FLOWER_URL)
+
+
+def may_view(model: str) -> Any:
+    """A side bar entry's permission: may the user see `app.model`?"""
+    app, name = model.split(".")
+
+    def permitted(request: HttpRequest) -> bool:
+        return bool(request.user.has_perm(f"{app}.view_{name}")) or bool(
+            request.user.has_perm(f"{app}.change_{name}")
+        )
+
+    return permitted
+
+
+def _list_of(title: str, icon: str, model: str) -> dict[str, Any]:
+    return {
+        "title": title,
+        "icon": icon,
+        "link": reverse_lazy(f"admin:{model.replace('.', '_')}_changelist"),
+        "permission": may_view(model),
+    }
+
+
 UNFOLD: dict[str, Any] = {
     "SITE_TITLE": "Valkyr",
     "SITE_HEADER": "Valkyr",
+    "SITE_SUBHEADER": "Durable workflows",
+    "SITE_URL": None,
+    "SITE_ICON": _icon,
+    "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": _icon}],
+    "SHOW_HISTORY": False,
+    "SHOW_VIEW_ON_SITE": False,
+    "DASHBOARD_CALLBACK": "dlq.admin.dashboard.context",
+    "STYLES": [lambda request: static("ui/valkyr.css")],
+    "SCRIPTS": [
+        lambda request: static("ui/alpine-csp.js"),
+        lambda request: static("ui/valkyr.js"),
+    ],
+    "SIDEBAR": {
+        "show_search": False,
+        "show_all_applications": False,
+        "navigation": [
+            {
+                "items": [
+                    {
+                        "title": "Dashboard",
+                        "icon": "dashboard",
+                        "link": reverse_lazy("admin:index"),
+                    },
+                ]
+            },
+            {
+                "title": "Work",
+                "separator": True,
+                "items": [
+                    _list_of("Workflows", "account_tree", "executions.workflow"),
+                    _list_of("Executions", "play_circle", "executions.workflowexecution"),
+                    _list_of("Runs", "list_alt", "runners.run"),
+                    _list_of("Dead letters", "inbox", "dlq.deadletterentry"),
+                ],
+            },
+            {
+                "title": "Operation",
+                "separator": True,
+                "items": [
+                    _list_of("Workers", "memory", "runners.runner"),
+                    _list_of("Triggers", "bolt", "executions.trigger"),
+                    _list_of("Schedules", "schedule", "django_celery_beat.periodictask"),
+                    _list_of("Schedule ticks", "alarm_on", "executions.crontick"),
+                    _list_of("Activity", "history", "executions.activity"),
+                    {"title": "Flower", "icon": "local_florist", "link": _flower, "active": False},
+                    {"title": "API pages", "icon": "api", "link": "/docs", "active": False},
+                ],
+            },
+            {
+                "title": "People",
+                "separator": True,
+                "items": [
+                    _list_of("Workspaces", "workspaces", "executions.workspace"),
+                    _list_of("Tiers", "speed", "executions.tier"),
+                    _list_of("Members", "badge", "executions.membership"),
+                    _list_of("Users", "person", "auth.user"),
+                    _list_of("Groups", "group", "auth.group"),
+                ],
+            },
+        ],
+    },
 }

@@ -1,1 +1,12 @@
-"""Admin pages of this app."""
+"""Admin pages of this app; importing the package registers them."""
+
+from executions.admin import (  # noqa: F401 - importing registers
+    accounts,
+    activity,
+    execution,
+    schedules,
+    tenants,
+    trigger,
+    version,
+    workflow,
+)

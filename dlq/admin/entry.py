@@ -1,0 +1,196 @@
+"""Dead letters: a list that opens on what is open, a page that says what failed, what to do."""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from django.contrib import admin
+from django.http import HttpRequest
+from django.utils.html import format_html
+from unfold.decorators import display
+
+from dlq.admin.marks import resolution
+from dlq.admin.story import attempts_section, sentence
+from dlq.models import DeadLetterEntry, Resolution
+from executions.access import Action
+from executions.actor import Actor, record
+from executions.admin import links, marks
+from executions.admin.engine import FactAdmin
+from executions.admin.filters import AgeFilter, TabbedChangeList, TabFilter, WorkflowFilter
+from executions.admin.forms import NotesForm, OverridesForm, ReasonForm
+from executions.admin.operating import OperatingAdmin
+from executions.admin.operations import Operation
+from executions.admin.sections import Page, Section, facts, json_section, text_section
+
+
+def _requeue(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> Any:
+    from dlq.requeue import requeue
+
+    return requeue(pk, actor=actor, overrides=data.get("overrides"), reason=data["reason"])
+
+
+def _discard(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> Any:
+    from dlq.triage import discard
+
+    return discard(pk, actor=actor, notes=data["notes"])
+
+
+def _refuse_resolved(row: DeadLetterEntry) -> str:
+    if row.resolution == Resolution.PENDING:
+        return ""
+    word = Resolution(row.resolution).label
+    return f"Nothing to do: this dead letter is {word}."
+
+
+REQUEUE = Operation(
+    name="requeue",
+    title="Requeue…",
+    icon="replay",
+    done="requeued",
+    question="Starts a new run of the step in the same execution, with the same inputs.",
+    apply=_requeue,
+    needs=Action.TRIAGE,
+    refuse=_refuse_resolved,
+    form=ReasonForm,
+)
+REQUEUE_WITH = Operation(
+    name="requeue_with",
+    title="Requeue with overrides…",
+    icon="edit_note",
+    done="requeued",
+    question="Starts a new run of the step with these changes merged into its inputs.",
+    apply=_requeue,
+    needs=Action.TRIAGE,
+    refuse=_refuse_resolved,
+    form=OverridesForm,
+)
+DISCARD = Operation(
+    name="discard",
+    title="Discard…",
+    icon="delete",
+    done="discarded",
+    question="Closes the dead letter without another try. The evidence is kept for 30 days.",
+    apply=_discard,
+    needs=Action.TRIAGE,
+    refuse=_refuse_resolved,
+    form=NotesForm,
+    danger=True,
+)
+
+
+class ResolutionFilter(TabFilter):
+    """Dead letters by what became of them; the open ones unless asked otherwise."""
+
+    title = "state"
+    parameter_name = field = "resolution"
+    default = "open"
+    groups = {
+        "open": ("PENDING",),
+        "requeued": ("REQUEUED",),
+        "fixed": ("FIXED",),
+        "discarded": ("DISCARDED",),
+    }
+
+
+@admin.register(DeadLetterEntry)
+class DeadLetterEntryAdmin(OperatingAdmin, FactAdmin):
+    """The engine owns these rows; only the notes can be edited."""
+
+    operations = (REQUEUE, REQUEUE_WITH, DISCARD)
+    list_display = ("error", "where", "mark", "kind", "attempts", "age")
+    list_display_links = ("error",)
+    list_select_related = ("workflow",)
+    list_filter = (ResolutionFilter, "failure_type", WorkflowFilter, AgeFilter)
+    list_before_template = "valkyr/tabs.html"
+    list_defer = ("original_inputs", "original_config", "workflow__definition")
+    ordering = ("-id",)
+    search_ids = ("id", "execution_id", "run_id")
+    search_texts = ("step_path", "failure_reason", "fingerprint")
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> Any:
+        """With tabs of resolutions."""
+        return TabbedChangeList
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """For the notes."""
+        return self.has_operate_permission(request)
+
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+        """The notes, below the facts."""
+        return [("Notes", {"fields": ("notes",)})]
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        """Write the notes and nothing else: the engine may have moved the row meanwhile."""
+        if "notes" not in form.changed_data:
+            return
+        DeadLetterEntry.objects.filter(pk=obj.pk).update(notes=obj.notes)
+        record(
+            Actor.of(request.user),
+            "dead_letter.note",
+            workspace_id=obj.workspace_id,
+            object_type="DeadLetterEntry",
+            object_id=obj.pk,
+        )
+
+    @display(description="error")
+    def error(self, row: DeadLetterEntry) -> Any:
+        """The class in bold, the message below."""
+        return format_html(
+            '<span class="vk-error-type">{}</span><span class="vk-error-text">{}</span>',
+            row.error_type or row.get_failure_type_display(),
+            marks.clipped(row.failure_reason),
+        )
+
+    @display(description="workflow, step")
+    def where(self, row: DeadLetterEntry) -> Any:
+        """Where it failed; the link leads to the execution."""
+        address = links.page("executions_workflowexecution", row.execution_id)
+        return format_html("{}<br>{}", links.link(address, row.workflow), row.step_path)
+
+    @display(description="state")
+    def mark(self, row: DeadLetterEntry) -> Any:
+        """The resolution's word, icon and colour."""
+        return resolution(row.resolution)
+
+    @display(description="why")
+    def kind(self, row: DeadLetterEntry) -> str:
+        """Why it was given up."""
+        return str(row.get_failure_type_display())
+
+    @display(description="age")
+    def age(self, row: DeadLetterEntry) -> Any:
+        """Since when it is dead."""
+        return marks.ago(row.quarantined_at)
+
+    def page(self, request: HttpRequest, obj: Any) -> Page:
+        """The story of one failure."""
+        run = obj.run
+        sections: list[Section] = [
+            text_section("Error", run.error or obj.failure_reason, error=True),
+        ]
+        trace = (run.error_details or {}).get("traceback")
+        if trace:
+            sections.append(text_section("Traceback", str(trace), folded=True))
+        sections += [
+            attempts_section(obj),
+            json_section("Inputs", obj.original_inputs, folded=False),
+            json_section("Configuration", obj.original_config),
+        ]
+        lead = [resolution(obj.resolution), sentence(obj)]
+        return Page(lead, facts(self._facts(obj)), sections)
+
+    def _facts(self, obj: DeadLetterEntry) -> list[tuple[str, Any]]:
+        execution = marks.short(obj.execution_id)
+        same = links.listing("dlq_deadletterentry", q=obj.fingerprint, resolution="all")
+        new = obj.requeued_run_id and links.to("runners_run", obj.requeued_run_id, "the new run")
+        return [
+            ("Execution", links.to("executions_workflowexecution", obj.execution_id, execution)),
+            ("Run", links.to("runners_run", obj.run_id, f"{obj.step_path} #{obj.run.attempt}")),
+            ("Module", obj.module),
+            ("Same failures", links.link(same, "with this fingerprint")),
+            ("Resolved", marks.ago(obj.resolved_at)),
+            ("Reviewed by", str(obj.reviewed_by or "")),
+            ("Requeued as", new),
+            ("Kept until", marks.ago(obj.expires_at) if obj.expires_at else "it is resolved"),
+            ("Id", marks.copyable(obj.pk)),
+        ]

@@ -1,0 +1,20 @@
+"""How a dead letter's resolution looks."""
+
+from django.utils.safestring import SafeString
+
+from dlq.models import Resolution
+from executions.admin.marks import mark
+
+_MARKS = {
+    Resolution.PENDING: ("inbox", "red"),
+    Resolution.REQUEUED: ("replay", "blue"),
+    Resolution.FIXED: ("build", "green"),
+    Resolution.DISCARDED: ("delete", "grey"),
+}
+
+
+def resolution(value: str) -> SafeString:
+    """The resolution's word, icon and colour."""
+    known = Resolution(value)
+    icon, colour = _MARKS[known]
+    return mark(str(known.label), icon, colour)

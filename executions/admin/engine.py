@@ -1,0 +1,123 @@
+"""The base of our admins: scoped to the person's workspaces, bounded, read-only where it must be."""
+
+from typing import Any
+from uuid import UUID
+
+from django.core.exceptions import PermissionDenied
+from django.db.models import Model, Q, QuerySet
+from django.http import HttpRequest, HttpResponse
+from unfold.admin import ModelAdmin
+
+from executions.access import Action
+from executions.admin.paginator import BoundedPaginator
+from executions.admin.scope import scoped
+from executions.admin.sections import Page
+
+
+class ScopedAdmin(ModelAdmin):
+    """Shows the rows of the person's workspaces, 25 a page, without exact counts."""
+
+    list_per_page = 25
+    list_max_show_all = 0
+    show_full_result_count = False
+    paginator = BoundedPaginator
+    list_fullwidth = True
+    compressed_fields = True
+    # What a list does not show and should not load: JSON and long text.
+    list_defer: tuple[str, ...] = ()
+    # The look-up to the workspace's id where the model's foreign keys do not tell.
+    workspace_path = ""
+    # An id is looked for in these, other text in those (lists search nothing else).
+    search_ids: tuple[str, ...] = ()
+    search_texts: tuple[str, ...] = ()
+
+    def get_search_fields(self, request: HttpRequest) -> tuple[str, ...]:
+        """Whether there is a search box at all."""
+        return self.search_ids + self.search_texts
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        """Rows with that id, or with that text within a text column."""
+        term = search_term.strip()
+        if not term:
+            return queryset, False
+        try:
+            wanted = {name: UUID(term) for name in self.search_ids}
+        except ValueError:
+            wanted = {f"{name}__icontains": term for name in self.search_texts}
+        if not wanted:
+            return queryset.none(), False
+        return queryset.filter(Q(*wanted.items(), _connector=Q.OR)), False
+
+    def scope(self, request: HttpRequest, rows: QuerySet[Any], action: Action) -> QuerySet[Any]:
+        """The rows on which the person may do `action`."""
+        return scoped(request, rows, action, self.workspace_path)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """The rows the person may see; lists leave big columns in the database."""
+        rows = self.scope(request, super().get_queryset(request), Action.VIEW)
+        match = request.resolver_match
+        is_list = match is not None and (match.url_name or "").endswith("_changelist")
+        return rows.defer(*self.list_defer) if is_list and self.list_defer else rows
+
+    def has_operate_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Whether the person may run this model's actions: Django's change permission."""
+        opts = self.model._meta
+        return bool(request.user.has_perm(f"{opts.app_label}.change_{opts.model_name}"))
+
+    def get_or_refuse(self, request: HttpRequest, object_id: str) -> Any:
+        """The object, or PermissionDenied when there is none that the person may see."""
+        found = self.get_object(request, object_id)
+        if found is None:
+            raise PermissionDenied(f"There is no such {self.opts.verbose_name}, or not for you.")
+        return found
+
+
+class FactAdmin(ScopedAdmin):
+    """Rows that the engine owns: a list and a page of facts; no add, no change, no delete."""
+
+    change_form_before_template = "valkyr/facts.html"
+    actions_selection_counter = True
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Nobody adds these by hand."""
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Nobody edits these by hand."""
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """They go by retention alone."""
+        return False
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Django's view (or change) permission."""
+        opts = self.model._meta
+        return bool(request.user.has_perm(f"{opts.app_label}.view_{opts.model_name}")) or (
+            self.has_operate_permission(request)
+        )
+
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+        """The page shows facts, not form fields."""
+        return []
+
+    def page(self, request: HttpRequest, obj: Any) -> Page:
+        """What the object's page says."""
+        raise NotImplementedError
+
+    def render_change_form(
+        self,
+        request: HttpRequest,
+        context: dict[str, Any],
+        add: bool = False,
+        change: bool = False,
+        form_url: str = "",
+        obj: Model | None = None,
+    ) -> HttpResponse:
+        """Give the template the page's facts."""
+        if obj is not None:
+            context["page"] = self.page(request, obj)
+            context["title"] = f"{str(self.opts.verbose_name).capitalize()}"
+        return super().render_change_form(request, context, add, change, form_url, obj)

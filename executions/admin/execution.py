@@ -1,0 +1,180 @@
+"""Executions: a list by state, a page with all that happened; cancel, pause, resume."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib import admin
+from django.http import HttpRequest
+from unfold.decorators import display
+
+from executions import lifecycle
+from executions.admin import links, marks
+from executions.admin.engine import FactAdmin
+from executions.admin.filters import AgeFilter, TabbedChangeList, TabFilter, WorkflowFilter
+from executions.admin.operating import OperatingAdmin
+from executions.admin.operations import Operation
+from executions.admin.sections import Page, Section, facts, json_section, text_section
+from executions.models import WorkflowExecution
+from executions.states import UNFINISHED, ExecutionState, TriggerType
+
+# Panels of the execution's page that upper apps add: (request, execution) → section.
+Panel = Callable[[HttpRequest, WorkflowExecution], Section]
+panels: list[Panel] = []
+
+
+def _refuse_unless(*states: str) -> Callable[[Any], str]:
+    def refuse(row: WorkflowExecution) -> str:
+        if row.state in states:
+            return ""
+        word = ExecutionState(row.state).label
+        return f"Nothing to do: this execution is {word}."
+
+    return refuse
+
+
+CANCEL = Operation(
+    name="cancel",
+    title="Cancel…",
+    icon="do_not_disturb_on",
+    done="cancelled",
+    question="Live steps are cancelled and their results refused. This cannot be undone.",
+    apply=lambda pk, actor, data: lifecycle.cancel(pk, actor=actor, reason=data["reason"]),
+    refuse=_refuse_unless(*UNFINISHED),
+    danger=True,
+)
+PAUSE = Operation(
+    name="pause",
+    title="Pause…",
+    icon="pause_circle",
+    done="paused",
+    question="Steps that run will finish; nothing new starts until it is resumed.",
+    apply=lambda pk, actor, data: lifecycle.pause(pk, actor=actor, reason=data["reason"]),
+    refuse=_refuse_unless(ExecutionState.RUNNING),
+)
+RESUME = Operation(
+    name="resume",
+    title="Resume…",
+    icon="play_circle",
+    done="resumed",
+    question="It goes on where the pause stopped it.",
+    apply=lambda pk, actor, data: lifecycle.resume(pk, actor=actor, reason=data["reason"]),
+    refuse=_refuse_unless(ExecutionState.PAUSED),
+)
+
+
+class StateFilter(TabFilter):
+    """Executions by state."""
+
+    title = "state"
+    parameter_name = field = "state"
+    groups = {
+        "waiting": ("PENDING",),
+        "running": ("RUNNING",),
+        "paused": ("PAUSED",),
+        "succeeded": ("SUCCESS",),
+        "failed": ("FAILED", "TIMEOUT"),
+        "cancelled": ("CANCELLED",),
+    }
+
+
+@admin.register(WorkflowExecution)
+class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
+    """The engine owns these rows; people cancel, pause and resume."""
+
+    operations = (PAUSE, RESUME, CANCEL)
+    list_display = ("short_id", "which", "mark", "trigger", "created", "duration", "error")
+    list_display_links = ("short_id",)
+    list_select_related = ("workflow", "version")
+    list_filter = (StateFilter, WorkflowFilter, AgeFilter)
+    list_before_template = "valkyr/tabs.html"
+    list_defer = (
+        "trigger_payload",
+        "context_data",
+        "output",
+        "error_stack_trace",
+        "metrics_snapshot",
+        "workflow__definition",
+        "version__source",
+        "version__definition",
+    )
+    ordering = ("-id",)
+    search_ids = ("id", "workflow_id", "parent_id")
+    search_texts = ("workflow__name", "workflow__slug")
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> Any:
+        """With tabs of states."""
+        return TabbedChangeList
+
+    @display(description="execution")
+    def short_id(self, row: WorkflowExecution) -> Any:
+        """The id's end; the whole on hover."""
+        return marks.short(row.pk)
+
+    @display(description="workflow")
+    def which(self, row: WorkflowExecution) -> str:
+        """The workflow and its version."""
+        return f"{row.workflow} v{row.version.number}"
+
+    @display(description="state")
+    def mark(self, row: WorkflowExecution) -> Any:
+        """The state's word, icon and colour."""
+        return marks.state(row.state)
+
+    @display(description="trigger")
+    def trigger(self, row: WorkflowExecution) -> str:
+        """What asked for it."""
+        return str(TriggerType(row.trigger_type).label)
+
+    @display(description="created")
+    def created(self, row: WorkflowExecution) -> Any:
+        """How long ago it was asked for."""
+        return marks.ago(row.created_at)
+
+    @display(description="duration")
+    def duration(self, row: WorkflowExecution) -> str:
+        """From its start to its end, or until now."""
+        return marks.between(row.started_at, row.finished_at)
+
+    @display(description="error")
+    def error(self, row: WorkflowExecution) -> str:
+        """The beginning of the error."""
+        return marks.clipped(row.error_message) or marks.EMPTY
+
+    def page(self, request: HttpRequest, obj: Any) -> Page:
+        """All that happened in one execution."""
+        sections: list[Section] = []
+        if obj.error_message:
+            sections.append(text_section("Error", obj.error_message, error=True))
+        if obj.error_stack_trace and request.user.is_superuser:
+            sections.append(text_section("Traceback", obj.error_stack_trace, folded=True))
+        sections += [panel(request, obj) for panel in panels]
+        sections += [
+            json_section("Payload", obj.trigger_payload),
+            json_section("Variables", obj.context_data),
+            json_section("Output", obj.output, folded=obj.output is None),
+            json_section("Metrics", obj.metrics_snapshot),
+        ]
+        return Page([marks.state(obj.state)], facts(self._facts(obj)), sections)
+
+    def _facts(self, obj: WorkflowExecution) -> list[tuple[str, Any]]:
+        version = links.to("executions_workflowversion", obj.version_id, f"v{obj.version.number}")
+        parent = obj.parent_id and links.to(
+            "executions_workflowexecution", obj.parent_id, marks.short(obj.parent_id)
+        )
+        log = links.listing("executions_activity", q=str(obj.pk))
+        return [
+            ("Workflow", links.to("executions_workflow", obj.workflow_id, obj.workflow)),
+            ("Version", version),
+            ("Workspace", str(obj.workspace)),
+            ("Trigger", self.trigger(obj)),
+            ("Created", marks.ago(obj.created_at)),
+            ("Started", marks.ago(obj.started_at)),
+            ("Finished", marks.ago(obj.finished_at)),
+            ("Duration", self.duration(obj)),
+            ("Deadline", marks.ago(obj.deadline_at)),
+            ("Priority", str(obj.priority)),
+            ("Idempotency key", marks.copyable(obj.idempotency_key)),
+            ("Parent", parent),
+            ("Activity", links.link(log, "who did what")),
+            ("Id", marks.copyable(obj.pk)),
+        ]

@@ -1,0 +1,108 @@
+"""Filters of the lists: tabs of states, age by the time in the id, workflows one may see."""
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Any, ClassVar
+from uuid import UUID
+
+from django.contrib.admin import SimpleListFilter
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils import timezone
+from unfold.views import ChangeList
+
+from executions.admin.scope import scoped
+from executions.models import Workflow
+
+AGES = {
+    "1h": ("last hour", timedelta(hours=1)),
+    "24h": ("last 24 hours", timedelta(hours=24)),
+    "7d": ("last 7 days", timedelta(days=7)),
+}
+
+
+def first_id_at(at: datetime) -> UUID:
+    """The smallest UUIDv7 made at `at`, so that an age is a range of the primary key."""
+    milliseconds = int(at.timestamp() * 1_000)
+    return UUID(int=(milliseconds << 80) | (0x7 << 76) | (0b10 << 62))
+
+
+class TabbedChangeList(ChangeList):
+    """A list whose first filter also stands above it, as tabs."""
+
+    @property
+    def tabs(self) -> list[Any]:
+        """The choices of the first filter."""
+        return list(self.filter_specs[0].choices(self)) if self.filter_specs else []
+
+
+class TabFilter(SimpleListFilter):
+    """Groups of values of one field; `groups` maps a word to the values it stands for."""
+
+    field: ClassVar[str]
+    groups: ClassVar[dict[str, tuple[str, ...]]]
+    default: ClassVar[str | None] = None
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Iterable[tuple[str, str]]:
+        """Each group under its own word, and "all" where a default narrows the list."""
+        words = [(word, word) for word in self.groups]
+        return [*words, ("all", "all")] if self.default else words
+
+    def value(self) -> str | None:
+        """The chosen word; the default when none, or none that we know, was given."""
+        chosen = super().value()
+        known = chosen in self.groups or (chosen == "all" and self.default is not None)
+        return chosen if known else self.default
+
+    def choices(self, changelist: Any) -> Any:
+        """As Django's, without its "All" where we have our own."""
+        given = list(super().choices(changelist))
+        return given[1:] if self.default else given
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        """The rows of the chosen group."""
+        values = self.groups.get(self.value() or "")
+        if values is None:
+            return queryset
+        if len(values) == 1:
+            return queryset.filter(**{self.field: values[0]})
+        return queryset.filter(**{f"{self.field}__in": values})
+
+
+class AgeFilter(SimpleListFilter):
+    """How long ago the row was made."""
+
+    title = "age"
+    parameter_name = "since"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Iterable[tuple[str, str]]:
+        """The ages one can choose."""
+        return [(key, title) for key, (title, _) in AGES.items()]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        """The rows whose id is young enough."""
+        chosen = AGES.get(self.value() or "")
+        if chosen is None:
+            return queryset
+        return queryset.filter(pk__gte=first_id_at(timezone.now() - chosen[1]))
+
+
+class WorkflowFilter(SimpleListFilter):
+    """One of the workflows the person may see (the first hundred by name)."""
+
+    title = "workflow"
+    parameter_name = "workflow"
+    path = "workflow"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Iterable[tuple[str, str]]:
+        """The workflows by name."""
+        rows = scoped(request, Workflow.objects.filter(archived_at=None))
+        return [(str(pk), name) for pk, name in rows.values_list("pk", "name")[:100]]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        """The rows of the chosen workflow."""
+        try:
+            pk = UUID(self.value() or "")
+        except ValueError:
+            return queryset
+        return queryset.filter(**{self.path: pk})

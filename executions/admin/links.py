@@ -1,0 +1,29 @@
+"""Links between admin pages."""
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+
+def page(model: str, pk: Any) -> str:
+    """The address of one object's page; `model` is `app_model`, lower case."""
+    return reverse(f"admin:{model}_change", args=[pk])
+
+
+def listing(model: str, **filters: Any) -> str:
+    """The address of a list with its filters."""
+    address = reverse(f"admin:{model}_changelist")
+    return f"{address}?{urlencode(filters)}" if filters else address
+
+
+def link(address: str, text: Any) -> SafeString:
+    """A visible link; the text is escaped."""
+    return format_html('<a class="vk-link" href="{}">{}</a>', address, text)
+
+
+def to(model: str, pk: Any, text: Any) -> SafeString:
+    """A link to one object's page."""
+    return link(page(model, pk), text)

@@ -1,0 +1,111 @@
+"""How the admin shows small things: states, times, durations, ids. Everything is escaped here."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+EMPTY = "–"
+# state: (word, icon, colour); a state is never told by its colour alone.
+MARKS: Mapping[str, tuple[str, str, str]] = {
+    "PENDING": ("waiting", "radio_button_unchecked", "grey"),
+    "RUNNING": ("running", "clock_loader_40", "blue"),
+    "LEASED": ("leased", "lock_clock", "blue"),
+    "WAITING": ("waiting", "hourglass_empty", "amber"),
+    "PAUSED": ("paused", "pause_circle", "amber"),
+    "SUCCESS": ("succeeded", "check_circle", "green"),
+    "FAILED": ("failed", "cancel", "red"),
+    "TIMEOUT": ("timed out", "timer_off", "red"),
+    "DLQ": ("dead", "inbox", "red"),
+    "CANCELLED": ("cancelled", "do_not_disturb_on", "grey"),
+    "SKIPPED": ("skipped", "skip_next", "grey"),
+}
+
+
+def mark(word: str, icon: str, colour: str) -> SafeString:
+    """A word with an icon in a border of one of grey, blue, amber, green, red."""
+    return format_html(
+        '<span class="vk-state vk-state-{}">'
+        '<span class="material-symbols-outlined" aria-hidden="true">{}</span>{}</span>',
+        colour,
+        icon,
+        word,
+    )
+
+
+def state(value: str, word: str = "") -> SafeString:
+    """The mark of an execution's or run's state; `word` replaces the usual one."""
+    usual, icon, colour = MARKS.get(value, (value.lower() or EMPTY, "help", "grey"))
+    return mark(word or usual, icon, colour)
+
+
+def ago(at: datetime | None, now: datetime | None = None) -> SafeString | str:
+    """`at` as "3 min ago" or "in 20 s", with the full time on hover."""
+    if at is None:
+        return EMPTY
+    distance = (now or timezone.now()) - at
+    text = span(abs(distance))
+    worded = f"{text} ago" if distance >= timedelta(0) else f"in {text}"
+    return format_html(
+        '<time datetime="{}" title="{}" class="vk-nowrap">{}</time>',
+        at.isoformat(),
+        f"{at:%Y-%m-%d %H:%M:%S} UTC",
+        worded,
+    )
+
+
+def span(length: timedelta) -> str:
+    """A length of time in its largest sensible unit: "12 s", "3 min", "5 h", "9 d"."""
+    seconds = int(length.total_seconds())
+    for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
+        if seconds >= size * 2 or (seconds >= size and unit != "d"):
+            return f"{seconds // size} {unit}"
+    return f"{seconds} s"
+
+
+def took(milliseconds: float | None) -> str:
+    """A duration with its unit: "340 ms", "2.41 s", "3 min 20 s"."""
+    if milliseconds is None:
+        return EMPTY
+    if milliseconds < 1_000:
+        return f"{milliseconds:.3g} ms"
+    seconds = milliseconds / 1_000
+    if seconds < 60:
+        return f"{seconds:.2f} s"
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
+
+
+def between(start: datetime | None, end: datetime | None) -> str:
+    """How long it took from `start` to `end`; until now when it has not ended."""
+    if start is None:
+        return EMPTY
+    return took(((end or timezone.now()) - start).total_seconds() * 1_000)
+
+
+def copyable(value: Any) -> SafeString | str:
+    """An id in full, in monospace, with a button that copies it."""
+    if not value:
+        return EMPTY
+    return format_html(
+        '<span class="vk-mono">{0}</span><button type="button" class="vk-copy" data-copy="{0}" '
+        'aria-label="Copy {0}"><span class="material-symbols-outlined" aria-hidden="true">'
+        "content_copy</span></button>",
+        value,
+    )
+
+
+def short(value: Any) -> SafeString:
+    """The last characters of an id (a UUIDv7's first ones are its time), the whole on hover."""
+    text = str(value)
+    return format_html('<span class="vk-mono vk-nowrap" title="{}">…{}</span>', text, text[-8:])
+
+
+def clipped(text: str, length: int = 90) -> str:
+    """One line of `text`, at most `length` characters."""
+    line = " ".join(text.split())
+    return line if len(line) <= length else f"{line[: length - 1]}…"

@@ -1,0 +1,61 @@
+"""What a read-only page is made of: a headline, facts, and sections below them."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.utils.safestring import SafeString
+
+from executions.admin.marks import EMPTY
+from executions.admin.values import as_json, preformatted
+
+Cell = SafeString | str
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One labelled value; a wide one takes the whole line."""
+
+    label: str
+    value: Cell
+    wide: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A titled panel: a table (headers and rows) or a body; folded ones open on demand."""
+
+    title: str
+    body: Cell = ""
+    headers: Sequence[str] = ()
+    rows: Sequence[Sequence[Cell]] = ()
+    empty: str = ""
+    folded: bool = False
+    error: bool = False
+    more: Cell = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A whole page: `lead` is a sentence (or a mark) that says what one looks at."""
+
+    lead: Sequence[Cell]
+    facts: Sequence[Fact]
+    sections: Sequence[Section] = field(default_factory=tuple)
+
+
+def json_section(title: str, value: Any, *, folded: bool = True) -> Section:
+    """A panel with a JSON value; nothing stored says so."""
+    if value is None:
+        return Section(title, body="Nothing.", folded=folded)
+    return Section(title, body=as_json(value), folded=folded)
+
+
+def text_section(title: str, text: str, *, folded: bool = False, error: bool = False) -> Section:
+    """A panel with text as it stands."""
+    return Section(title, body=preformatted(text), folded=folded, error=error)
+
+
+def facts(pairs: Iterable[tuple[str, Any]]) -> list[Fact]:
+    """Facts from (label, value) pairs; an empty value shows as a dash."""
+    return [Fact(label, EMPTY if value in (None, "") else value) for label, value in pairs]

@@ -1,0 +1,93 @@
+"""Triggers of published versions and the record of each time one was due, to read."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.http import HttpRequest
+from unfold.decorators import display
+
+from executions.admin import links, marks
+from executions.admin.engine import FactAdmin
+from executions.admin.filters import AgeFilter
+from executions.admin.sections import Page, facts, json_section
+from executions.models import CronTick, Trigger
+
+
+@admin.register(Trigger)
+class TriggerAdmin(FactAdmin):
+    """Publishing keeps these in step with the definition's `triggers:`."""
+
+    list_display = ("workflow", "type", "when_due", "enabled", "created")
+    list_select_related = ("workflow",)
+    list_filter = ("type", "enabled")
+    list_defer = ("workflow__definition",)
+    ordering = ("-id",)
+    search_ids = ("id", "workflow_id")
+    search_texts = ("workflow__name", "workflow__slug")
+
+    @display(description="settings")
+    def when_due(self, row: Trigger) -> str:
+        """The trigger's settings in a line."""
+        return ", ".join(f"{key}: {value}" for key, value in row.settings.items()) or marks.EMPTY
+
+    @display(description="since")
+    def created(self, row: Trigger) -> Any:
+        """How long it exists."""
+        return marks.ago(row.created_at)
+
+    def page(self, request: HttpRequest, obj: Any) -> Page:
+        """The trigger and where its times are."""
+        ticks = links.listing("executions_crontick", q=str(obj.pk))
+        return Page(
+            [f"{obj.get_type_display().capitalize()} trigger of {obj.workflow}"],
+            facts(
+                [
+                    ("Workflow", links.to("executions_workflow", obj.workflow_id, obj.workflow)),
+                    ("Enabled", "yes" if obj.enabled else "no"),
+                    ("Since", marks.ago(obj.created_at)),
+                    ("Id", marks.copyable(obj.pk)),
+                    ("Times it was due", links.link(ticks, "Schedule ticks")),
+                ]
+            ),
+            [json_section("Settings", obj.settings, folded=False)],
+        )
+
+
+@admin.register(CronTick)
+class CronTickAdmin(FactAdmin):
+    """Each fire time of a schedule once, with what it started or why it started nothing."""
+
+    list_display = ("fire_at", "workflow", "started", "reason")
+    list_select_related = ("trigger__workflow",)
+    list_filter = (AgeFilter,)
+    list_defer = ("trigger__workflow__definition", "trigger__settings")
+    ordering = ("-id",)
+    workspace_path = "trigger__workflow__workspace_id"
+    search_ids = ("id", "trigger_id", "execution_id")
+
+    @display(description="workflow")
+    def workflow(self, row: CronTick) -> str:
+        """Whose schedule it is."""
+        return str(row.trigger.workflow)
+
+    @display(description="execution")
+    def started(self, row: CronTick) -> Any:
+        """The execution it started."""
+        if row.execution_id is None:
+            return marks.EMPTY
+        text = marks.short(row.execution_id)
+        return links.to("executions_workflowexecution", row.execution_id, text)
+
+    def page(self, request: HttpRequest, obj: Any) -> Page:
+        """One fire time."""
+        return Page(
+            [f"{obj.trigger.workflow} was due at {obj.fire_at:%Y-%m-%d %H:%M:%S} UTC"],
+            facts(
+                [
+                    ("Execution", self.started(obj)),
+                    ("Reason", obj.reason),
+                    ("Noted", marks.ago(obj.created_at)),
+                    ("Trigger", links.to("executions_trigger", obj.trigger_id, obj.trigger)),
+                ]
+            ),
+        )

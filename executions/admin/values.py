@@ -1,0 +1,40 @@
+"""How the admin shows stored JSON and long text: formatted, escaped, masked, bounded."""
+
+import json
+import re
+from typing import Any
+
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+SHOWN_CHARACTERS = 100_000
+MASK = "••••••"
+SECRET = re.compile(
+    r"(?i)^(authorization|cookie|set-cookie|.*(password|passwd|secret|api[-_]?key|private[-_]?key)"
+    r"|(access|refresh|auth|bearer)[-_]?token)$"
+)
+
+
+def masked(value: Any) -> Any:
+    """The value with whatever stands under a secret's usual name replaced by dots."""
+    if isinstance(value, dict):
+        return {
+            key: MASK if SECRET.match(str(key)) and inner not in (None, "") else masked(inner)
+            for key, inner in value.items()
+        }
+    if isinstance(value, list):
+        return [masked(inner) for inner in value]
+    return value
+
+
+def as_json(value: Any) -> SafeString:
+    """A JSON value on lines of its own, secrets masked, at most `SHOWN_CHARACTERS`."""
+    return preformatted(json.dumps(masked(value), ensure_ascii=False, indent=2, default=str))
+
+
+def preformatted(text: str) -> SafeString:
+    """Text as it stands, escaped; a very long one ends with a note of how much there is."""
+    if len(text) > SHOWN_CHARACTERS:
+        rest = len(text) - SHOWN_CHARACTERS
+        text = f"{text[:SHOWN_CHARACTERS]}\n… {rest:,} characters more; the API gives the whole."
+    return format_html('<pre class="vk-pre" tabindex="0">{}</pre>', text)

@@ -1,0 +1,157 @@
+"""Workflows: the draft as text, its problems on saving, and the actions publish, run, archive."""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from django.contrib import admin, messages
+from django.http import HttpRequest
+from unfold.decorators import display
+
+from executions.access import Action
+from executions.actor import Actor
+from executions.admin import links, marks
+from executions.admin.draft import DraftForm
+from executions.admin.forms import PayloadForm, ReasonForm
+from executions.admin.operating import OperatingAdmin
+from executions.admin.operations import Operation
+from executions.admin.scope import scoped
+from executions.models import Workflow, WorkflowExecution, WorkflowVersion, Workspace
+
+SHOWN_PROBLEMS = 10
+
+
+def _publish(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> WorkflowVersion:
+    from executions.publishing import publish
+
+    return publish(pk, actor=actor)
+
+
+def _archive(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> Workflow:
+    from executions.publishing import archive_workflow
+
+    return archive_workflow(pk, actor=actor, reason=data["reason"])
+
+
+def _run(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> WorkflowExecution:
+    from executions.triggers.start import start_execution
+
+    workflow = Workflow.objects.get(pk=pk)
+    return start_execution(workflow, data["payload"], actor=actor).execution
+
+
+PUBLISH = Operation(
+    name="publish",
+    title="Publish…",
+    icon="publish",
+    done="published",
+    question="Makes an immutable version of the draft; new executions and triggers use it.",
+    apply=_publish,
+    needs=Action.AUTHOR,
+    form=ReasonForm,
+    destination=lambda version: links.page("executions_workflowversion", version.pk),
+)
+RUN = Operation(
+    name="run",
+    title="Run…",
+    icon="play_arrow",
+    done="started",
+    question="Starts one execution of the latest version.",
+    apply=_run,
+    needs=Action.TRIGGER,
+    refuse=lambda row: (
+        "" if row.latest_version_id else "Nothing to run: publish the workflow first."
+    ),
+    form=PayloadForm,
+    bulk=False,
+    destination=lambda execution: links.page("executions_workflowexecution", execution.pk),
+)
+ARCHIVE = Operation(
+    name="archive",
+    title="Archive…",
+    icon="archive",
+    done="archived",
+    question="Nothing triggers it any more; its executions stay. This cannot be undone here.",
+    apply=_archive,
+    needs=Action.AUTHOR,
+    refuse=lambda row: "Nothing to do: it is archived." if row.archived_at else "",
+    danger=True,
+)
+
+
+@admin.register(Workflow)
+class WorkflowAdmin(OperatingAdmin):
+    """Definitions that people edit; publishing makes versions of them."""
+
+    form = DraftForm
+    operations = (RUN, PUBLISH, ARCHIVE)
+    list_display = ("name", "slug", "switch", "published", "updated", "executions")
+    list_select_related = ("latest_version",)
+    list_filter = ("enabled",)
+    list_defer = ("definition", "latest_version__source", "latest_version__definition")
+    ordering = ("name",)
+    search_ids = ("id",)
+    search_texts = ("name", "slug")
+    fields = ("workspace", "name", "slug", "description", "enabled", "draft", "revision_seen")
+    warn_unsaved_form = True
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        """Those that are not put away."""
+        return super().get_queryset(request).filter(archived_at=None)
+
+    @display(description="state")
+    def switch(self, row: Workflow) -> Any:
+        """Whether anything can trigger it."""
+        if row.enabled:
+            return marks.mark("enabled", "toggle_on", "green")
+        return marks.mark("off", "toggle_off", "grey")
+
+    @display(description="published")
+    def published(self, row: Workflow) -> Any:
+        """The latest version."""
+        if row.latest_version is None:
+            return marks.mark("draft only", "edit_note", "amber")
+        text = f"v{row.latest_version.number}"
+        return links.to("executions_workflowversion", row.latest_version_id, text)
+
+    @display(description="changed")
+    def updated(self, row: Workflow) -> Any:
+        """How long ago the draft changed."""
+        return marks.ago(row.updated_at)
+
+    @display(description="executions")
+    def executions(self, row: Workflow) -> Any:
+        """A link to its executions."""
+        address = links.listing("executions_workflowexecution", workflow=row.pk)
+        return links.link(address, "executions")
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Workflows are archived, never deleted."""
+        return False
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
+        """A workflow stays in its workspace."""
+        return ("workspace",) if obj else ()
+
+    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        """Only workspaces in which the person may write workflows can be chosen."""
+        if db_field.name == "workspace":
+            rows = Workspace.objects.filter(archived_at=None)
+            kwargs["queryset"] = scoped(request, rows, Action.AUTHOR, "id")
+        return super().formfield_for_foreignkey(db_field, request, **kwargs)
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        """Write through the functions that the API calls, and list the draft's problems."""
+        from executions.publishing import check
+
+        saved = form.write(Actor.of(request.user))
+        obj.pk, obj.revision = saved.pk, saved.revision
+        found = check(saved.definition)
+        for problem in found[:SHOWN_PROBLEMS]:
+            place = f"{problem.path}: " if problem.path else ""
+            self.message_user(request, f"{place}{problem.message}", messages.WARNING)
+        if len(found) > SHOWN_PROBLEMS:
+            text = f"And {len(found) - SHOWN_PROBLEMS} problems more."
+            self.message_user(request, text, messages.WARNING)
+        if not found:
+            self.message_user(request, "The draft has no problems; it can be published.")

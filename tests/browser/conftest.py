@@ -1,0 +1,117 @@
+"""A real Chromium against the real ASGI application, served by uvicorn in a thread.
+
+Not pytest-django's live_server: that one is WSGI. The Content-Security-Policy is under test, so
+nothing bypasses it, and every console message fails the test that caused it.
+"""
+
+import os
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import uvicorn
+from django.core.cache import cache
+from django.core.management import call_command
+from django.test import Client, override_settings
+
+from tests.support.chromium import REASON, chromium_path
+
+CHROMIUM = chromium_path()
+FLAGS = [
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+PASSWORD = "correct horse battery staple"  # noqa: S105 - of a database that lives for one test
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark this folder's tests; skip them where there is no browser."""
+    for item in items:
+        if not str(item.path).startswith(os.path.dirname(__file__)):
+            continue
+        item.add_marker(pytest.mark.browser)
+        # WhiteNoise gives ASGI a synchronous iterator, once a static file.
+        item.add_marker(
+            pytest.mark.filterwarnings("ignore:StreamingHttpResponse must consume synchronous")
+        )
+        if CHROMIUM is None:
+            item.add_marker(pytest.mark.skip(reason=REASON))
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args() -> dict[str, Any]:
+    """The installed Chromium, quiet."""
+    return {"executable_path": CHROMIUM, "args": FLAGS}
+
+
+@pytest.fixture(scope="session")
+def browser_context_args() -> dict[str, Any]:
+    """One size, no motion."""
+    return {"viewport": {"width": 1440, "height": 900}, "reduced_motion": "reduce"}
+
+
+@pytest.fixture(scope="session")
+def server(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of the application, with its static files collected as in production."""
+    # Playwright's synchronous API leaves an event loop in this thread.
+    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
+    with override_settings(STATIC_ROOT=str(tmp_path_factory.mktemp("static"))):
+        call_command("collectstatic", "--noinput", verbosity=0)
+        from django.core.asgi import get_asgi_application
+        from django.db import connections
+
+        # No connection may outlive its request, or the test database cannot be dropped.
+        connections["default"].settings_dict["CONN_MAX_AGE"] = 0
+        application = get_asgi_application()
+        listener = socket.socket()
+        listener.bind(("127.0.0.1", 0))
+        config = uvicorn.Config(
+            application, lifespan="off", log_level="warning", timeout_graceful_shutdown=1
+        )
+        running = uvicorn.Server(config)
+        thread = threading.Thread(target=running.run, kwargs={"sockets": [listener]}, daemon=True)
+        thread.start()
+        deadline = time.monotonic() + 10
+        while not running.started:
+            assert time.monotonic() < deadline, "uvicorn did not start within 10 s"
+            time.sleep(0.02)
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        running.should_exit = True
+        thread.join(5)
+        listener.close()
+
+
+@pytest.fixture
+def quiet_page(server: str, transactional_db: None, page: Any) -> Iterator[Any]:
+    """A page that fails the test on any console error or warning, CSP violations included."""
+    cache.clear()
+    page.set_default_timeout(8_000)
+    problems: list[str] = []
+    page.on(
+        "console",
+        lambda message: (
+            problems.append(f"{page.url}: {message.text}")
+            if message.type in {"error", "warning"}
+            else None
+        ),
+    )
+    page.on("pageerror", lambda error: problems.append(f"{page.url}: {error}"))
+    page.problems = problems
+    page.home = server
+    yield page
+    assert problems == []
+
+
+@pytest.fixture
+def staff_page(quiet_page: Any, django_user_model: Any) -> Any:
+    """A page signed in as a superuser called op."""
+    user = django_user_model.objects.create_superuser("op", password=PASSWORD)
+    client = Client()
+    client.force_login(user)
+    quiet_page.context.add_cookies(
+        [{"name": "sessionid", "value": client.cookies["sessionid"].value, "url": quiet_page.home}]
+    )
+    return quiet_page

@@ -1,0 +1,81 @@
+"""Every admin page in a real browser, under the policy, without one console message."""
+
+from typing import Any
+
+from django.contrib import admin
+from playwright.sync_api import expect
+
+from tests.browser.conftest import PASSWORD
+from tests.support import admin_rows as rows
+
+
+def _visit(page: Any, address: str) -> None:
+    answer = page.goto(f"{page.home}{address}")
+    assert answer.status == 200, f"{address} answered {answer.status}"
+    policy = answer.headers["content-security-policy"]
+    assert "unsafe-eval" not in policy
+    assert "script-src 'self';" in policy or policy.rstrip(";").endswith("script-src 'self'")
+
+
+def _lists() -> list[tuple[str, Any]]:
+    return [
+        (f"/admin/{model._meta.app_label}/{model._meta.model_name}/", model)
+        for model in admin.site._registry
+    ]
+
+
+def test_a_person_signs_in_through_the_form(quiet_page: Any, django_user_model: Any) -> None:
+    django_user_model.objects.create_superuser("op", password=PASSWORD)
+    _visit(quiet_page, "/admin/login/")
+
+    quiet_page.get_by_label("Username").fill("op")
+    quiet_page.get_by_label("Password").fill(PASSWORD)
+    quiet_page.get_by_role("button", name="Log in").click()
+
+    expect(quiet_page).to_have_url(f"{quiet_page.home}/admin/")
+    expect(quiet_page.get_by_text("No executions yet")).to_be_visible()
+
+
+def test_every_page_of_an_empty_installation_is_quiet(staff_page: Any) -> None:
+    _visit(staff_page, "/admin/")
+    for address, _ in _lists():
+        _visit(staff_page, address)
+
+
+def test_every_list_and_page_with_rows_is_quiet(staff_page: Any) -> None:
+    rows.one_of_each(rows.workflow())
+    _visit(staff_page, "/admin/")
+    for address, model in _lists():
+        _visit(staff_page, address)
+        row = model._default_manager.first()
+        if row is not None:
+            _visit(staff_page, f"{address}{row.pk}/change/")
+
+
+def test_every_form_for_adding_is_quiet(staff_page: Any) -> None:
+    for name in ("workflow", "workspace", "tier", "membership"):
+        _visit(staff_page, f"/admin/executions/{name}/add/")
+    for name in ("user", "group"):
+        _visit(staff_page, f"/admin/auth/{name}/add/")
+    _visit(staff_page, "/admin/password_change/")
+
+
+def test_hostile_payloads_show_as_text(staff_page: Any) -> None:
+    entry = rows.failed_order(rows.workflow())
+    for address in (
+        "/admin/",
+        "/admin/dlq/deadletterentry/",
+        f"/admin/dlq/deadletterentry/{entry.pk}/change/",
+        f"/admin/executions/workflowexecution/{entry.execution_id}/change/",
+        f"/admin/runners/run/{entry.run_id}/change/",
+    ):
+        _visit(staff_page, address)
+        assert staff_page.locator("b", has_text="bold").count() == 0
+        assert staff_page.locator("script", has_text="alert").count() == 0
+    expect(staff_page.get_by_text("größe").first).to_be_visible()
+
+
+def test_the_theme_can_be_switched(staff_page: Any) -> None:
+    staff_page.emulate_media(color_scheme="dark", reduced_motion="reduce")
+    _visit(staff_page, "/admin/")
+    expect(staff_page.locator("html")).to_have_class("dark")

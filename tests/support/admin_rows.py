@@ -1,0 +1,153 @@
+"""Rows for the admin's tests, written straight to the tables: a busy day of one workflow."""
+
+from datetime import timedelta
+from typing import Any
+from uuid import uuid4
+
+from django.utils import timezone
+from uuid6 import uuid7
+
+from dlq.models import DeadLetterEntry
+from executions.models import (
+    Activity,
+    CronTick,
+    Tier,
+    Trigger,
+    Workflow,
+    WorkflowExecution,
+    WorkflowVersion,
+    Workspace,
+)
+from runners.models import Run, Runner
+
+DEFINITION: dict[str, Any] = {
+    "name": "Order import",
+    "tasks": [
+        {"id": "reserve", "use": "flow.noop"},
+        {"id": "charge", "use": "flow.noop", "after": "reserve"},
+    ],
+}
+HOSTILE = "<script>alert('x')</script><b>bold</b> & größe"
+
+
+def workspace(slug: str = "default") -> Workspace:
+    """The workspace of that slug, made where a flushed database has lost it."""
+    tier, _ = Tier.objects.get_or_create(name="unlimited")
+    return Workspace.objects.get_or_create(slug=slug, defaults={"name": slug, "tier": tier})[0]
+
+
+def workflow(slug: str = "order-import", *, owner: Workspace | None = None) -> Workflow:
+    """A published workflow."""
+    made = Workflow.objects.create(
+        workspace=owner or workspace(), name="Order import", slug=slug, definition=DEFINITION
+    )
+    version = WorkflowVersion.objects.create(
+        workflow=made, number=1, source=DEFINITION, definition=DEFINITION, checksum="c" * 64
+    )
+    made.latest_version = version
+    made.save()
+    return made
+
+
+def execution(of: Workflow, state: str = "RUNNING", **values: Any) -> WorkflowExecution:
+    """An execution in that state, three minutes old."""
+    now = timezone.now()
+    final = state in {"SUCCESS", "FAILED", "CANCELLED", "TIMEOUT"}
+    return WorkflowExecution.objects.create(
+        workspace_id=of.workspace_id,
+        workflow=of,
+        version=of.latest_version,
+        state=state,
+        created_at=now - timedelta(minutes=3),
+        started_at=None if state == "PENDING" else now - timedelta(minutes=2, seconds=58),
+        finished_at=now - timedelta(minutes=1) if final else None,
+        trigger_payload={"order": 1047, "note": HOSTILE, "password": "hunter2"},
+        **values,
+    )
+
+
+def run(of: WorkflowExecution, step: str = "charge.main", state: str = "DLQ", **values: Any) -> Run:
+    """An attempt of a step in that state."""
+    now = timezone.now()
+    final = state in {"SUCCESS", "FAILED", "DLQ", "CANCELLED", "SKIPPED"}
+    fields: dict[str, Any] = {
+        "segment": step,
+        "step_path": step,
+        "task_id": uuid4(),
+        "module_id": uuid4(),
+        "module": "http.request",
+        "queue": "io",
+        "queued_at": now - timedelta(minutes=2, seconds=50),
+        "started_at": now - timedelta(minutes=2, seconds=49),
+        "inputs": {"url": "http://partner.test/charge", "body": {"amount": 990, "note": HOSTILE}},
+    }
+    if final:
+        fields |= {"finished_at": now - timedelta(minutes=2), "duration_ms": 1234.5}
+    if state in {"RUNNING", "LEASED"}:
+        fields |= {
+            "leased_by": "io@box-1",
+            "lease_token": 1,
+            "lease_until": now + timedelta(seconds=30),
+        }
+    if state in {"FAILED", "DLQ"}:
+        fields |= {
+            "error": f"HTTP 422 from http://partner.test/charge: {HOSTILE}",
+            "error_type": "PERMANENT",
+            "error_details": {"status": 422, "traceback": 'Traceback …\n  File "x.py", line 1'},
+        }
+    return Run.objects.create(execution=of, state=state, **(fields | values))
+
+
+def dead_letter(of: Run, **values: Any) -> DeadLetterEntry:
+    """The dead letter of a dead run."""
+    ended = of.execution
+    return DeadLetterEntry.objects.create(
+        workspace_id=ended.workspace_id,
+        workflow_id=ended.workflow_id,
+        execution=ended,
+        run=of,
+        task_id=of.task_id,
+        step_path=of.step_path,
+        module=of.module,
+        failure_type="PERMANENT_ERROR",
+        failure_reason=of.error or "it failed",
+        error_type=of.error_type,
+        fingerprint="f" * 64,
+        attempts=of.attempt,
+        original_inputs=of.inputs,
+        original_config={"url": "{{ vars.partner }}/charge"},
+        quarantined_at=timezone.now() - timedelta(minutes=2),
+        **values,
+    )
+
+
+def failed_order(of: Workflow) -> DeadLetterEntry:
+    """A FAILED execution whose second step died at its second attempt."""
+    ended = execution(of, "FAILED", error_message=f"charge.main failed: {HOSTILE}")
+    run(ended, "reserve.main", "SUCCESS", outputs={"reserved": True})
+    run(ended, "charge.main", "FAILED", attempt=1)
+    return dead_letter(run(ended, "charge.main", "DLQ", attempt=2))
+
+
+def one_of_each(of: Workflow, times: int = 1) -> None:
+    """`times` rows in every table that the admin lists."""
+    now = timezone.now()
+    for number in range(times):
+        failed_order(of)
+        live = execution(of, "RUNNING")
+        run(live, "charge.main", "RUNNING")
+        execution(of, "SUCCESS", output={"total": 990})
+        WorkflowVersion.objects.create(
+            workflow=of, number=2 + number + of.versions.count(), source={}, definition={},
+            checksum=str(uuid4()),
+        )  # fmt: skip
+        made = Trigger.objects.create(workflow=of, type="CRON", settings={"cron": "0 6 * * *"})
+        CronTick.objects.create(trigger=made, fire_at=now, execution=live)
+        Runner.objects.create(
+            name=f"io@{uuid7()}", host="box-1", pid=4711, pool="prefork", queues=["io", "default"]
+        )
+        Activity.objects.create(
+            workspace_id=of.workspace_id, actor_name="ada", action="execution.cancel",
+            object_type="WorkflowExecution", object_id=live.pk, reason=HOSTILE,
+            details={"from": "RUNNING"},
+        )  # fmt: skip

@@ -1,0 +1,41 @@
+// Small comforts of the admin: copying ids, and where the keyboard is when a dialog opens or closes.
+(() => {
+  let opener = null;
+
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("[data-copy]");
+    if (!button) return;
+    event.preventDefault();
+    const done = () => {
+      button.setAttribute("aria-label", "Copied");
+      button.querySelector("span").textContent = "check";
+    };
+    if (navigator.clipboard) navigator.clipboard.writeText(button.dataset.copy).then(done, () => {});
+  });
+
+  document.addEventListener("htmx:beforeRequest", (event) => {
+    const from = event.target;
+    if (from.getAttribute("hx-target") === "#modal-content") opener = from;
+    if (from.tagName === "FORM") from.querySelectorAll("button[type=submit]").forEach((b) => (b.disabled = true));
+  });
+  document.addEventListener("htmx:afterRequest", (event) => {
+    if (event.target.tagName === "FORM")
+      event.target.querySelectorAll("button[type=submit]").forEach((b) => (b.disabled = false));
+  });
+  document.addEventListener("htmx:afterSettle", () => {
+    const dialog = document.querySelector("#modal-content #dialog");
+    if (!dialog) return;
+    const invalid = dialog.querySelector(".errors textarea, .errors input:not([type=hidden])");
+    const first = dialog.querySelector("textarea, select, input:not([type=hidden])");
+    // The dialog is shown a moment after its content arrives.
+    requestAnimationFrame(() =>
+      requestAnimationFrame(() => (invalid || first || dialog.querySelector("button[type=submit]"))?.focus()),
+    );
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && opener && document.contains(opener)) {
+      opener.focus();
+      opener = null;
+    }
+  });
+})();
