@@ -17,7 +17,7 @@ from executions.templating.errors import (
     quoted,
 )
 from executions.templating.expression import Expression, Reference, Scope, compile_expression
-from executions.templating.splitting import has_template, split
+from executions.templating.splitting import ExpressionText, has_template, split
 from executions.templating.values import MAX_TEXT, UnusableValue, as_text
 
 __all__ = [
@@ -113,14 +113,7 @@ class _Compiler:
             self._refuse((*pointer, key), "template_in_key", message)
 
     def _text(self, text: str, pointer: Pointer) -> Render | None:
-        try:
-            parts = [
-                part if isinstance(part, str) else compile_expression(part.source)
-                for part in split(text)
-            ]
-        except ExpressionSyntaxError as error:
-            self._refuse(pointer, error.code, f'template "{quoted(text)}": {error}')
-            return None
+        parts = self._parts(text, pointer)
         expressions = [part for part in parts if isinstance(part, Expression)]
         self.expressions += len(expressions)
         for expression in expressions:
@@ -129,6 +122,25 @@ class _Compiler:
         if len(parts) == 1 and expressions:
             return _value(expressions[0], where)
         return _joined(parts, where)
+
+    def _parts(self, text: str, pointer: Pointer) -> list[str | Expression]:
+        """The parts of a string, without those that cannot be compiled."""
+        parts: list[str | Expression] = []
+        try:
+            parts += [
+                part if isinstance(part, str) else self._part(part, text, pointer)
+                for part in split(text)
+            ]
+        except ExpressionSyntaxError as error:
+            self._refuse(pointer, error.code, f'template "{quoted(text)}": {error}')
+        return parts
+
+    def _part(self, part: ExpressionText, text: str, pointer: Pointer) -> str | Expression:
+        try:
+            return compile_expression(part.source)
+        except ExpressionSyntaxError as error:
+            self._refuse(pointer, error.code, f'template "{quoted(text)}": {error}')
+            return ""
 
     def _refuse(self, pointer: Pointer, code: str, message: str) -> None:
         self.problems.append(TemplateSyntaxProblem(pointer, code, message))

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from executions.graph.texts import DefinitionError, load_text
+from executions.graph.problem import DefinitionError
+from executions.graph.texts import load_text
 
 __all__ = ["DefinitionError", "load_text", "modules_of", "normalise", "outcome_text", "split_after"]
 
@@ -26,8 +27,6 @@ def normalise(document: dict[str, Any]) -> dict[str, Any]:
         shortened.append(_without_after(task))
         if shortened[-1] is not task:
             written += [_edge(entry, task["id"]) for entry in _entries(task["after"])]
-    if not shortened and "edges" not in document:
-        return document
     return document | {"tasks": shortened, "edges": written}
 
 
@@ -59,7 +58,7 @@ def _with_outcome(edge: Any) -> Any:
     return edge | {"on": outcome_text(edge.get("on", SUCCESS))}
 
 
-def _entries(after: Any) -> list[str]:
+def _entries(after: Any) -> Any:
     return [after] if isinstance(after, str) else after
 
 

@@ -3,6 +3,7 @@
 A pair (a, b) says that b comes after a.
 """
 
+from collections import deque
 from collections.abc import Iterable, Sequence
 from heapq import heapify, heappop, heappush
 
@@ -46,45 +47,70 @@ def ancestors(count: int, pairs: Iterable[Pair], order: Sequence[int]) -> list[i
     return before
 
 
-def cycles(count: int, pairs: Sequence[Pair]) -> list[list[int]]:
-    """One cycle of each knot of indexes that lead back to themselves, each in its own order.
+def cycles(count: int, pairs: Iterable[Pair]) -> list[list[int]]:
+    """A shortest cycle of each knot, which is a set of indexes that all lead to each other.
 
-    A cycle starts at its lowest index. Every index on some cycle is in a knot; knots are disjoint.
+    A cycle starts at its knot's lowest index and follows the pairs.
     """
-    stuck = set(range(count)) - set(topological_order(count, pairs))
-    # Of what is left, drop what only comes after a cycle: follow the pairs the other way.
-    reverse = [(target, source) for source, target in pairs if {source, target} <= stuck]
-    after = set(topological_order(count, reverse))
-    knot = stuck - after
-    following: dict[int, list[int]] = {index: [] for index in knot}
+    following: list[list[int]] = [[] for _ in range(count)]
+    preceding: list[list[int]] = [[] for _ in range(count)]
     for source, target in pairs:
-        if source in knot and target in knot:
-            following[source].append(target)
-    return _one_cycle_each(knot, following)
+        following[source].append(target)
+        preceding[target].append(source)
+    found = [_cycle_from(min(knot), knot, following) for knot in _knots(following, preceding)]
+    return sorted(cycle for cycle in found if cycle)
 
 
-def _one_cycle_each(knot: set[int], following: dict[int, list[int]]) -> list[list[int]]:
-    """Walk ahead from each index not walked yet; meeting the walk itself closes a cycle."""
-    found = []
-    walked: set[int] = set()
-    for start in sorted(knot):
-        walk: list[int] = []
-        place: dict[int, int] = {}
-        index: int | None = start
-        while index is not None and index not in walked:
-            walked.add(index)
-            place[index] = len(walk)
-            walk.append(index)
-            ahead = following[index]
-            closing = next((other for other in ahead if other in place), None)
-            if closing is not None:
-                found.append(_from_lowest(walk[place[closing] :]))
-                break
-            index = next((other for other in ahead if other not in walked), None)
-        walked.update(walk)
-    return found
+def _knots(following: list[list[int]], preceding: list[list[int]]) -> list[set[int]]:
+    """The strongly connected components, by Kosaraju's two walks."""
+    finished: list[int] = []
+    seen: set[int] = set()
+    for start in range(len(following)):
+        _walk(start, following, seen, finished)
+    knots = []
+    seen = set()
+    for start in reversed(finished):
+        knot: list[int] = []
+        _walk(start, preceding, seen, knot)
+        if knot:
+            knots.append(set(knot))
+    return knots
 
 
-def _from_lowest(cycle: list[int]) -> list[int]:
-    start = cycle.index(min(cycle))
-    return cycle[start:] + cycle[:start]
+def _walk(start: int, following: list[list[int]], seen: set[int], finished: list[int]) -> None:
+    """Depth first from `start`, without recursion; appends each index when it is done with."""
+    if start in seen:
+        return
+    seen.add(start)
+    open_indexes = [(start, iter(following[start]))]
+    while open_indexes:
+        index, ahead = open_indexes[-1]
+        step = next((other for other in ahead if other not in seen), None)
+        if step is None:
+            finished.append(index)
+            open_indexes.pop()
+        else:
+            seen.add(step)
+            open_indexes.append((step, iter(following[step])))
+
+
+def _cycle_from(start: int, knot: set[int], following: list[list[int]]) -> list[int]:
+    """The shortest way from `start` back to it within its knot; [] when there is none."""
+    came_from: dict[int, int] = {}
+    queue = deque([start])
+    while queue:
+        index = queue.popleft()
+        for ahead in following[index]:
+            if ahead == start:
+                return _way(start, index, came_from)
+            if ahead in knot and ahead not in came_from:
+                came_from[ahead] = index
+                queue.append(ahead)
+    return []
+
+
+def _way(start: int, end: int, came_from: dict[int, int]) -> list[int]:
+    way = [end]
+    while way[-1] != start:
+        way.append(came_from[way[-1]])
+    return way[::-1]

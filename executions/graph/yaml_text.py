@@ -1,1 +1,192 @@
-def read_yaml(text): ...
+"""YAML as people mean it: the 1.2 core schema, JSON values only, each key once.
+
+So `on:` is a key and not `true`, dates and times stay text, and there are no tags, no merge keys.
+The text is read as a stream of events, in one pass without recursion.
+"""
+
+import copy
+import math
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+import yaml
+
+from executions.graph.problem import TextError
+
+MAX_DEPTH = 64
+MAX_VALUES = 500_000  # after aliases are written out
+
+_TAG = "tag:yaml.org,2002:"
+_WORDS: dict[str, bool | None] = {"": None, "~": None, "null": None, "Null": None, "NULL": None}
+_WORDS |= dict.fromkeys(("true", "True", "TRUE"), True)
+_WORDS |= dict.fromkeys(("false", "False", "FALSE"), False)
+_NUMBER_START = frozenset("+-.0123456789")
+_INTEGER = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
+_FLOAT = re.compile(
+    r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)"
+)
+
+
+def read_yaml(text: str) -> Any:
+    """The JSON value that the text describes; raises TextError."""
+    builder = _Builder()
+    try:
+        for event in yaml.parse(text, Loader=yaml.CSafeLoader):
+            builder.take(event)
+    except yaml.MarkedYAMLError as error:
+        what = ", ".join(part for part in (error.context, error.problem) if part)
+        message = f"the text is not YAML: {what}{_place(error.problem_mark)}"
+        raise TextError("syntax", message) from None
+    except yaml.YAMLError as error:
+        raise TextError("syntax", f"the text is not YAML: {error}") from None
+    return builder.document
+
+
+@dataclass(slots=True)
+class _Open:
+    """A list or object whose end has not come yet."""
+
+    value: Any
+    anchor: str | None
+    start: int  # how many values had been read when it began
+    key: str | None = None
+
+
+@dataclass(slots=True)
+class _Builder:
+    """Builds values out of events; an alias becomes a copy, counted like any value."""
+
+    document: Any = None
+    documents: int = 0
+    count: int = 0
+    open: list[_Open] = field(default_factory=list)
+    anchors: dict[str, tuple[Any, int]] = field(default_factory=dict)
+
+    def take(self, event: yaml.Event) -> None:
+        if isinstance(event, yaml.ScalarEvent):
+            self._scalar(event)
+        elif isinstance(event, yaml.AliasEvent):
+            self._alias(event)
+        elif isinstance(event, yaml.CollectionStartEvent):
+            self._begin(event)
+        elif isinstance(event, yaml.CollectionEndEvent):
+            ended = self.open.pop()
+            self._remember(ended.anchor, ended.value, self.count - ended.start)
+        elif isinstance(event, yaml.DocumentStartEvent):
+            self.documents += 1
+            if self.documents > 1:
+                raise _refused("syntax", "a second document begins; expected one", event)
+
+    def _scalar(self, event: yaml.ScalarEvent) -> None:
+        if self._awaits_key():
+            self._key(event)
+            return
+        value = _plain(event) if event.implicit[0] else _tagged(event)
+        self._add(value, 1, event)
+        self._remember(event.anchor, value, 1)
+
+    def _key(self, event: yaml.ScalarEvent) -> None:
+        # A key is the text as written: `true: a` and `1: a` have the keys "true" and "1".
+        holder, key = self.open[-1], event.value
+        if event.implicit[0] and key in _WORDS and _WORDS[key] is None:
+            raise _refused("syntax", "a key must be text", event)
+        if key in holder.value:
+            raise _refused("duplicate_key", f'the key "{key}" is given twice', event)
+        self._remember(event.anchor, key, 1)
+        holder.key = key
+
+    def _alias(self, event: yaml.AliasEvent) -> None:
+        if self._awaits_key():
+            raise _refused("syntax", "a key must be written out, not an alias", event)
+        if event.anchor not in self.anchors:
+            message = f'the alias "*{event.anchor}" stands for nothing that ended before it'
+            raise _refused("syntax", message, event)
+        value, size = self.anchors[event.anchor]
+        self._count(size, event)
+        self._add(copy.deepcopy(value), 0, event)
+
+    def _begin(self, event: yaml.CollectionStartEvent) -> None:
+        if self._awaits_key():
+            raise _refused("syntax", "a key must be text", event)
+        if len(self.open) >= MAX_DEPTH:
+            raise _refused("too_deep", f"values are nested more than {MAX_DEPTH} deep", event)
+        value: Any = {} if isinstance(event, yaml.MappingStartEvent) else []
+        expected = "map" if isinstance(value, dict) else "seq"
+        if event.tag not in (None, "!", f"{_TAG}{expected}"):
+            raise _refused("syntax", f"the tag {event.tag} is not available", event)
+        start = self.count
+        self._add(value, 1, event)
+        self.open.append(_Open(value, event.anchor, start))
+
+    def _awaits_key(self) -> bool:
+        return bool(self.open) and isinstance(self.open[-1].value, dict) and not self._has_key()
+
+    def _has_key(self) -> bool:
+        return self.open[-1].key is not None
+
+    def _add(self, value: Any, size: int, event: yaml.NodeEvent) -> None:
+        self._count(size, event)
+        if not self.open:
+            self.document = value
+        elif isinstance(self.open[-1].value, list):
+            self.open[-1].value.append(value)
+        else:
+            self.open[-1].value[self.open[-1].key] = value
+            self.open[-1].key = None
+
+    def _count(self, size: int, event: yaml.NodeEvent) -> None:
+        self.count += size
+        if self.count > MAX_VALUES:
+            message = f"written out, the text has more than {MAX_VALUES:,} values"
+            raise _refused("too_many_values", message, event)
+
+    def _remember(self, anchor: str | None, value: Any, size: int) -> None:
+        if anchor is not None:
+            self.anchors[anchor] = (value, size)
+
+
+def _plain(event: yaml.ScalarEvent) -> Any:
+    """A scalar without quotes or tag, by the core schema."""
+    text: str = event.value
+    if text in _WORDS:
+        return _WORDS[text]
+    if text[0] in _NUMBER_START:
+        if _INTEGER.fullmatch(text):
+            return _number(event, "int")
+        if _FLOAT.fullmatch(text):
+            return _number(event, "float")
+    return text
+
+
+def _tagged(event: yaml.ScalarEvent) -> Any:
+    """A scalar with quotes or a tag of the core schema."""
+    kind = "str" if event.tag in (None, "!") else event.tag.removeprefix(_TAG)
+    if kind == "str":
+        return event.value
+    if kind in ("int", "float"):
+        return _number(event, kind)
+    if kind in ("null", "bool") and event.value in _WORDS:
+        return _WORDS[event.value]
+    raise _refused("syntax", f"the tag {event.tag} is not available here", event)
+
+
+def _number(event: yaml.ScalarEvent, kind: str) -> float:
+    text: str = event.value
+    try:
+        if kind == "int":
+            return int(text, 0 if text[:2] in ("0o", "0x") else 10)
+        number = float(re.sub(r"\.(?=[inIN])", "", text))
+    except ValueError as error:
+        raise _refused("value", f"the number cannot be read: {error}", event) from None
+    if not math.isfinite(number):
+        raise _refused("value", f"JSON cannot hold the number {text}", event)
+    return number
+
+
+def _refused(code: str, message: str, event: yaml.Event) -> TextError:
+    return TextError(code, f"{message}{_place(event.start_mark)}")
+
+
+def _place(mark: Any) -> str:
+    return f" (line {mark.line + 1}, column {mark.column + 1})" if mark is not None else ""

@@ -6,10 +6,11 @@ found, and turned into Python when first evaluated, so that compiling a graph st
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache
+from threading import Lock
 from typing import Any
 
-from jinja2 import TemplateSyntaxError, nodes
 from jinja2 import TemplateError as JinjaError
+from jinja2 import TemplateSyntaxError, nodes
 from jinja2.parser import Parser
 
 from executions.templating.errors import ExpressionSyntaxError, TemplateError
@@ -38,6 +39,8 @@ _EVALUATION_ERRORS = (
     MemoryError,
 )
 
+_COMPILING = Lock()
+
 
 class Expression:
     """An expression and the references it makes; `evaluate` raises TemplateError."""
@@ -62,7 +65,7 @@ def compile_expression(source: str) -> Expression:
     references = frozenset(
         _reference(keys) for keys in check_syntax(tree) if keys[0] not in FUNCTIONS
     )
-    return Expression(source, references, _LateEvaluator(tree))
+    return Expression(source, references, _LateEvaluator(text_operands(tree)))
 
 
 def _reference(keys: tuple[str | int, ...]) -> Reference:
@@ -92,7 +95,10 @@ def _parse(source: str) -> nodes.Expr:
             )
         return tree
     except TemplateSyntaxError as error:
-        raise ExpressionSyntaxError("template_syntax", f"{error.message}") from None
+        message = (error.message or "").replace(
+            "unexpected 'end of template'", "the expression ends too early"
+        )
+        raise ExpressionSyntaxError("template_syntax", message) from None
     except RecursionError:
         raise ExpressionSyntaxError(
             "template_too_complex", "the expression is nested too deeply"
@@ -125,12 +131,14 @@ class _LateEvaluator:
     def _compile(self) -> Callable[[Any], Any]:
         tree = self._tree
         if tree is not None:
-            assign = nodes.Assign(nodes.Name("result", "store"), text_operands(tree), lineno=1)
-            template = ENVIRONMENT.from_string(
-                nodes.Template([assign], lineno=1).set_environment(ENVIRONMENT)
-            )
-            self._render = template.root_render_func
-            self._tree = None
+            # Making code changes the tree, so one thread does it.
+            with _COMPILING:
+                if self._render is None:
+                    assign = nodes.Assign(nodes.Name("result", "store"), tree, lineno=1)
+                    document = nodes.Template([assign], lineno=1)
+                    document.set_environment(ENVIRONMENT)
+                    self._render = ENVIRONMENT.from_string(document).root_render_func
+                    self._tree = None
         assert self._render is not None
         return self._render
 

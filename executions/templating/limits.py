@@ -17,7 +17,7 @@ MAX_DIGITS = 15
 _WIDE_FORMAT = re.compile(r"%[^a-zA-Z%]*?(\d{4,}|\*)")
 
 
-class TooLarge(ValueError):
+class TooLarge(ValueError):  # noqa: N818 - reads as what it says
     """An operation would build more than a template may."""
 
 
@@ -59,8 +59,8 @@ def power(left: Any, right: Any) -> Any:
     if isinstance(left, int) and isinstance(right, int):
         _bounded_bits(left.bit_length() * abs(right))
     result = operator.pow(left, right)
-    if isinstance(result, complex):
-        raise ValueError("the power of these numbers is not a real number")
+    if type(result) is complex:
+        raise ArithmeticError("the power of these numbers is not a real number")
     return result
 
 

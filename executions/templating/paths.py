@@ -87,7 +87,7 @@ def _known(value: Mapping[Any, Any]) -> str:
 
 
 def kind(value: Any) -> str:
-    """A JSON value's type in words: "text", "a number", "a list", …"""
+    """A JSON value's type in words, such as `text`, `a number`, `a list`."""
     if value is None:
         return "null"
     if isinstance(value, bool):

@@ -9,8 +9,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from jinja2 import StrictUndefined
-from jinja2.runtime import Context, missing
+from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
+from jinja2.utils import missing
 
 from executions.templating import limits
 from executions.templating.paths import lacks
@@ -18,19 +19,22 @@ from executions.templating.values import as_json, as_text
 
 FUNCTIONS: Mapping[str, Any] = {"range": limits.bounded_range}
 
+# fmt: off
 # Deterministic filters whose result is at most a small multiple of what they are given.
-_FILTERS = frozenset(
-    "abs capitalize count d default dictsort filesizeformat first float groupby int items last "
-    "length list lower map max min reject rejectattr reverse select selectattr sort striptags "
-    "title trim truncate unique upper urlencode wordcount".split()
-)
-
-_TEXT_METHODS = frozenset(
-    "capitalize casefold center count endswith expandtabs find index isalnum isalpha isdecimal "
-    "isdigit islower isnumeric isspace istitle isupper join ljust lower lstrip partition "
-    "removeprefix removesuffix replace rfind rindex rjust rpartition rsplit rstrip split "
-    "splitlines startswith strip swapcase title upper zfill".split()
-)
+_FILTERS = frozenset([
+    "abs", "capitalize", "count", "d", "default", "dictsort", "filesizeformat", "first",
+    "float", "groupby", "int", "items", "last", "length", "list", "lower", "map", "max", "min",
+    "reject", "rejectattr", "reverse", "select", "selectattr", "sort", "striptags", "title",
+    "trim", "truncate", "unique", "upper", "urlencode", "wordcount",
+])
+_TEXT_METHODS = frozenset([
+    "capitalize", "casefold", "center", "count", "endswith", "expandtabs", "find", "index",
+    "isalnum", "isalpha", "isdecimal", "isdigit", "islower", "isnumeric", "isspace", "istitle",
+    "isupper", "join", "ljust", "lower", "lstrip", "partition", "removeprefix", "removesuffix",
+    "replace", "rfind", "rindex", "rjust", "rpartition", "rsplit", "rstrip", "split",
+    "splitlines", "startswith", "strip", "swapcase", "title", "upper", "zfill",
+])
+# fmt: on
 _METHODS: Mapping[type, frozenset[str]] = {
     str: _TEXT_METHODS,
     dict: frozenset({"get", "items", "keys", "values"}),
@@ -86,7 +90,7 @@ class ExpressionEnvironment(ImmutableSandboxedEnvironment):
             return self.undefined(obj=obj, name=argument)
 
     # The names start with underscores so that they cannot clash with a call's keyword arguments.
-    def call(__self, __context: Context, __obj: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N805
+    def call(__self, __context: Context, __obj: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N805, PYI063 - as in the base class
         """Call a listed method or function, with its size checked first."""
         text = getattr(__obj, "__self__", None)
         if isinstance(text, str):
@@ -95,8 +99,8 @@ class ExpressionEnvironment(ImmutableSandboxedEnvironment):
                 limits.bounded_text(args[0] * (text.count("\t") if name == "expandtabs" else 1))
             elif name == "replace":
                 return limits.replace(text, *args, **kwargs)
-            elif name == "join":
-                return limits.join(*args, **kwargs, separator=text)
+            elif name == "join" and len(args) == 1:
+                return limits.join(args[0], text)
         return super().call(__context, __obj, *args, **kwargs)
 
 

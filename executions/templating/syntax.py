@@ -1,6 +1,6 @@
 """Walks a parsed expression: which names it reads, and whether all it uses is available."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 
 from jinja2 import nodes
@@ -78,7 +78,7 @@ def _check_available(node: nodes.Node) -> None:
         _check_listed("test", node.name, ENVIRONMENT.tests)
 
 
-def _check_listed(what: str, name: str, known: dict[str, object]) -> None:
+def _check_listed(what: str, name: str, known: Mapping[str, object]) -> None:
     if name not in known:
         close = get_close_matches(name, known, n=1)
         hint = f'; did you mean "{close[0]}"?' if close else ""

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import ItemsView, Iterator, KeysView, Mapping, ValuesView
 from typing import Any
 
 from jinja2 import Undefined
@@ -14,7 +14,7 @@ MAX_VALUES = 1_000_000  # values in one result, nested ones counted
 MAX_DEPTH = 64
 
 
-class UnusableValue(Exception):
+class UnusableValue(Exception):  # noqa: N818 - reads as what it says
     """An expression yielded something that is not JSON, or too much of it."""
 
 
@@ -65,14 +65,14 @@ class _Copy:
             return _checked_number(value)
         if isinstance(value, Mapping):
             return {_key(key): self.copy(item, depth + 1) for key, item in value.items()}
-        if isinstance(value, (list, tuple, range, Iterator, *_VIEWS)):
+        if isinstance(value, _SEQUENCES):
             return [self.copy(item, depth + 1) for item in value]
         if callable(value):
             raise UnusableValue("the expression yields a method, not a value; call it with ()")
         raise UnusableValue(f"the expression yields {kind(value)}, which is not JSON")
 
 
-_VIEWS = (type({}.keys()), type({}.values()), type({}.items()))
+_SEQUENCES = (list, tuple, range, Iterator, KeysView, ValuesView, ItemsView)
 
 
 def _checked_text(value: str) -> str:

@@ -1,0 +1,183 @@
+"""The well-formed parts of a body, found without trusting its shape: what the rules look at.
+
+What is not well formed is left out here and reported by `shape`, so that one mistake is one
+problem.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from executions.catalog import Catalog, ModuleSpec
+from executions.graph.definition import ERROR, SUCCESS, outcome_text, split_after
+from executions.templating.errors import Pointer
+
+MAIN = "main"
+
+
+@dataclass(slots=True)
+class ModuleEntry:
+    """One module of a task; `config` is None where `with` is not an object."""
+
+    pointer: Pointer
+    id: str | None
+    type: str
+    spec: ModuleSpec | None
+    config: Mapping[str, Any] | None
+    document: Mapping[str, Any]
+    sound: bool = True  # nothing is wrong with its config, so its outcomes are known
+
+    def outcomes(self) -> tuple[str, ...] | None:
+        """The outcomes of a gate, () of a plain module, None where they cannot be known."""
+        if self.spec is None or self.config is None or not self.sound:
+            return None
+        return tuple(self.spec.outcomes_for(self.config))
+
+
+@dataclass(slots=True)
+class TaskEntry:
+    """One task; `index` is its place among the entries, not in the document."""
+
+    index: int
+    pointer: Pointer
+    id: str
+    document: Mapping[str, Any]
+    modules: list[ModuleEntry]
+
+    def gate_outcomes(self) -> tuple[str, ...] | None:
+        """As ModuleEntry.outcomes, of the module that decides: the last one."""
+        return self.modules[-1].outcomes() if self.modules else None
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeEntry:
+    """One edge; `source` and `target` are indexes of entries, None where no task has the id."""
+
+    pointer: Pointer
+    source_pointer: Pointer
+    target_pointer: Pointer
+    from_id: str
+    to_id: str
+    on: str
+    stated: bool  # the outcome was given, not assumed
+    source: int | None
+    target: int | None
+
+    @property
+    def stands(self) -> bool:
+        """Whether both its ends exist."""
+        return self.source is not None and self.target is not None
+
+
+@dataclass(slots=True)
+class BodyReading:
+    """One `{tasks, edges}` with the pointers of its parts."""
+
+    tasks: list[TaskEntry] = field(default_factory=list)
+    edges: list[EdgeEntry] = field(default_factory=list)
+    by_id: dict[str, int] = field(default_factory=dict)  # of equal ids the first
+    duplicates: list[TaskEntry] = field(default_factory=list)
+
+    @property
+    def pairs(self) -> list[tuple[int, int]]:
+        """The edges whose ends exist, as pairs of indexes."""
+        return [
+            (edge.source, edge.target)
+            for edge in self.edges
+            if edge.source is not None and edge.target is not None
+        ]
+
+
+def read_body(body: Mapping[str, Any], pointer: Pointer, catalog: Catalog) -> BodyReading:
+    """The well-formed tasks and edges of `body`, which stands at `pointer`."""
+    reading = BodyReading()
+    for place, task in _objects(body.get("tasks"), (*pointer, "tasks")):
+        if not isinstance(task.get("id"), str):
+            continue
+        entry = TaskEntry(
+            len(reading.tasks), place, task["id"], task, _modules(task, place, catalog)
+        )
+        reading.tasks.append(entry)
+        if entry.id in reading.by_id:
+            reading.duplicates.append(entry)
+        else:
+            reading.by_id[entry.id] = entry.index
+    reading.edges = [*_edges(body, pointer, reading.by_id), *_after_edges(reading)]
+    return reading
+
+
+def _objects(value: Any, pointer: Pointer) -> Iterator[tuple[Pointer, Mapping[str, Any]]]:
+    if isinstance(value, list):
+        for index, item in enumerate(value):
+            if isinstance(item, dict):
+                yield (*pointer, index), item
+
+
+def _modules(task: Mapping[str, Any], place: Pointer, catalog: Catalog) -> list[ModuleEntry]:
+    if "modules" in task:
+        return [
+            _module(module, module.get("id"), where, catalog)
+            for where, module in _objects(task["modules"], (*place, "modules"))
+            if isinstance(module.get("use"), str)
+        ]
+    return [_module(task, MAIN, place, catalog)] if isinstance(task.get("use"), str) else []
+
+
+def _module(
+    document: Mapping[str, Any], module_id: Any, pointer: Pointer, catalog: Catalog
+) -> ModuleEntry:
+    config = document.get("with", {})
+    return ModuleEntry(
+        pointer=pointer,
+        id=module_id if isinstance(module_id, str) else None,
+        type=document["use"],
+        spec=catalog.get(document["use"]),
+        config=config if isinstance(config, dict) else None,
+        document=document,
+    )
+
+
+def _edges(
+    body: Mapping[str, Any], pointer: Pointer, by_id: Mapping[str, int]
+) -> Iterator[EdgeEntry]:
+    for place, edge in _objects(body.get("edges"), (*pointer, "edges")):
+        from_id, to_id, on = edge.get("from"), edge.get("to"), outcome_text(edge.get("on", SUCCESS))
+        if isinstance(from_id, str) and isinstance(to_id, str) and isinstance(on, str):
+            yield EdgeEntry(
+                pointer=place,
+                source_pointer=(*place, "from"),
+                target_pointer=(*place, "to"),
+                from_id=from_id,
+                to_id=to_id,
+                on=on,
+                stated="on" in edge,
+                source=by_id.get(from_id),
+                target=by_id.get(to_id),
+            )
+
+
+def _after_edges(reading: BodyReading) -> Iterator[EdgeEntry]:
+    for task in reading.tasks:
+        after = task.document.get("after")
+        entries = [after] if isinstance(after, str) else after
+        for index, entry in enumerate(entries if isinstance(entries, list) else []):
+            if isinstance(entry, str):
+                place: Pointer = (*task.pointer, "after", *([index] if entries is after else []))
+                from_id, on = split_after(entry)
+                yield EdgeEntry(
+                    pointer=place,
+                    source_pointer=place,
+                    target_pointer=place,
+                    from_id=from_id,
+                    to_id=task.id,
+                    on=on,
+                    stated=":" in entry,
+                    source=reading.by_id.get(from_id),
+                    target=task.index,
+                )
+
+
+def outcomes_of(task: TaskEntry) -> tuple[str, ...] | None:
+    """All outcomes that an edge from the task may name; None where they cannot be known."""
+    gate = task.gate_outcomes()
+    return None if gate is None else (*(gate or (SUCCESS,)), ERROR)

@@ -1,0 +1,1 @@
+"""What a definition must keep beyond its shape, one idea a file; each rule yields Problems."""

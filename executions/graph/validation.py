@@ -1,0 +1,86 @@
+"""Everything that is wrong with a definition, all at once: what publishing asks first.
+
+The rules look at well-formed parts only, so that one mistake is one problem.
+"""
+
+from collections.abc import Iterator, Mapping
+from itertools import chain
+from typing import Any
+
+from executions.catalog import Catalog
+from executions.graph.problem import Problem, problem
+from executions.graph.reading import read_body
+from executions.graph.rules.edges import contradictions, edge_problems
+from executions.graph.rules.input_schema import input_problems
+from executions.graph.rules.modules import module_problems
+from executions.graph.rules.order import order_problems
+from executions.graph.rules.references import template_problems
+from executions.graph.rules.triggers import trigger_problems
+from executions.graph.rules.unsupported import unsupported_features
+from executions.graph.schema import MAX_TASKS
+from executions.graph.shape import shape_problems
+from executions.graph.storable import storage_problems
+from executions.templates import has_template
+from executions.templating.errors import Pointer
+
+__all__ = ["MAX_PROBLEMS", "Problem", "problems"]
+
+MAX_PROBLEMS = 500
+
+
+def problems(document: Any, catalog: Catalog) -> list[Problem]:
+    """All problems of any JSON value as a definition; [] when it can be published.
+
+    A document past the caps of size, depth or tasks has that problem only; after MAX_PROBLEMS the
+    rest is left out and said to be. The order is that of the rules, and of the document within.
+    """
+    found = storage_problems(document)
+    if found:
+        return found
+    if not isinstance(document, dict):
+        return list(shape_problems(document))
+    tasks = document.get("tasks")
+    if isinstance(tasks, list) and len(tasks) > MAX_TASKS:
+        message = f"there are {len(tasks):,} tasks; at most {MAX_TASKS:,} may be"
+        return [problem(("tasks",), "too_many_tasks", message)]
+    return _bounded(chain(shape_problems(document), _rule_problems(document, catalog)))
+
+
+def _bounded(found: Iterator[Problem]) -> list[Problem]:
+    """Each problem once, the first MAX_PROBLEMS of them."""
+    kept: dict[Problem, None] = {}
+    for one in found:
+        if len(kept) == MAX_PROBLEMS:
+            message = f"there are more than {MAX_PROBLEMS:,} problems; the first are shown"
+            return [*kept, problem((), "too_many_problems", message)]
+        kept[one] = None
+    return list(kept)
+
+
+def _rule_problems(document: Mapping[str, Any], catalog: Catalog) -> Iterator[Problem]:
+    declared = document.get("variables")
+    variables = declared if isinstance(declared, dict) else {}
+    reading = read_body(document, (), catalog)
+    yield from unsupported_features(document, reading)
+    yield from module_problems(reading, catalog, variables)
+    yield from edge_problems(reading)
+    yield from order_problems(reading)
+    yield from contradictions(reading)
+    yield from template_problems(document, reading, variables)
+    yield from _templates_in_defaults(variables)
+    yield from input_problems(document)
+    yield from trigger_problems(document)
+
+
+def _templates_in_defaults(variables: Mapping[str, Any]) -> Iterator[Problem]:
+    """Defaults are values: nothing is there yet that a template could refer to."""
+    pending: list[tuple[Pointer, Any]] = [(("variables", key), variables[key]) for key in variables]
+    while pending:
+        pointer, value = pending.pop()
+        if isinstance(value, str) and has_template(value):
+            message = "a variable's default is a value; templates are not rendered here"
+            yield problem(pointer, "template_not_allowed", message)
+        elif isinstance(value, dict):
+            pending += [((*pointer, key), item) for key, item in value.items()]
+        elif isinstance(value, list):
+            pending += [((*pointer, index), item) for index, item in enumerate(value)]
