@@ -1,0 +1,60 @@
+"""The only writer of a dead letter's resolution: one guarded move, once."""
+
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from dlq.conf import retention_days
+from dlq.models import DeadLetterEntry, Resolution
+from executions.actor import Actor, record
+from executions.clock import database_now
+from executions.errors import NotFound, WrongState
+
+
+def find(entry_id: UUID) -> DeadLetterEntry:
+    """The entry, unlocked; raises NotFound."""
+    entry = DeadLetterEntry.objects.filter(pk=entry_id).first()
+    if entry is None:
+        raise NotFound(f"There is no dead letter {entry_id}.")
+    return entry
+
+
+def resolve(
+    entry: DeadLetterEntry,
+    resolution: Resolution,
+    *,
+    actor: Actor,
+    notes: str = "",
+    details: Any = None,
+    **changes: Any,
+) -> None:
+    """PENDING → a resolution, in the caller's transaction; raises WrongState if somebody was first.
+
+    Of two people who resolve the same entry at once one wins and the other is told.
+    """
+    now = database_now()
+    if notes:
+        changes["notes"] = f"{entry.notes}\n{notes}".strip()
+    moved = DeadLetterEntry.objects.filter(pk=entry.pk, resolution=Resolution.PENDING).update(
+        resolution=resolution,
+        resolved_at=now,
+        expires_at=now + timedelta(days=retention_days()),
+        reviewed_by_id=actor.user_id,
+        **changes,
+    )
+    if moved != 1:
+        present = find(entry.pk)
+        raise WrongState(
+            f"Dead letter {entry.pk} is {present.resolution} already (since "
+            f"{present.resolved_at:%Y-%m-%d %H:%M:%S} UTC); nothing was done.",
+            present.resolution,
+        )
+    record(
+        actor,
+        f"dead_letter.{resolution.lower()}",
+        workspace_id=entry.workspace_id,
+        object_type="DeadLetterQueue",
+        object_id=entry.pk,
+        reason=notes,
+        details=details,
+    )

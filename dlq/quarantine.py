@@ -1,0 +1,42 @@
+"""A live run goes to the dead-letter queue by hand: whatever its worker does is refused."""
+
+from uuid import UUID
+
+from django.db import transaction
+
+from dlq.models import DeadLetterEntry
+from executions.actor import Actor, record
+from executions.errors import NotFound, WrongState
+from runners import outside
+from runners.models import Run
+from runners.outcomes import Failure
+from runners.states import ErrorType
+
+
+def quarantine(run_id: UUID, *, actor: Actor, reason: str) -> DeadLetterEntry:
+    """Take a live run out of circulation; raises NotFound, WrongState when it is not live."""
+    failure = Failure(
+        ErrorType.PERMANENT, f"Quarantined by {actor.name}: {reason}", "Quarantined", None, None, ""
+    )
+    with transaction.atomic():
+        entry = outside.dead_letter(run_id, failure, manual=reason or "quarantined by hand")
+        if entry is None:
+            state = Run.objects.filter(pk=run_id).values_list("state", flat=True).first()
+            if state is None:
+                raise NotFound(f"There is no run {run_id}.")
+            raise WrongState(
+                f"Run {run_id} is {state}; only a live run (PENDING, LEASED, RUNNING, WAITING) of "
+                "an execution under way can be quarantined.",
+                state,
+            )
+        assert isinstance(entry, DeadLetterEntry)
+        record(
+            actor,
+            "run.quarantine",
+            workspace_id=entry.workspace_id,
+            object_type="Run",
+            object_id=run_id,
+            reason=reason,
+            details={"deadLetterId": str(entry.pk)},
+        )
+    return entry

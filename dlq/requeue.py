@@ -1,0 +1,75 @@
+"""A dead letter goes home: a new run of its step, in the same execution, which goes on from there."""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from uuid6 import uuid7
+
+from dlq import lifecycle
+from dlq.models import DeadLetterEntry, Resolution
+from executions import lifecycle as executions
+from executions.actor import Actor
+from executions.errors import WrongState
+from executions.models import WorkflowExecution
+from runners import reruns
+from runners.models import Run
+
+
+def requeue(
+    entry_id: UUID,
+    *,
+    actor: Actor,
+    overrides: Mapping[str, Any] | None = None,
+    reason: str = "",
+) -> Run:
+    """Start a new run of the dead step; its execution goes from FAILED back to RUNNING.
+
+    `overrides` are merged into the step's rendered inputs, nested keys too. The step has a new
+    retry budget. After a permanent error, or with overrides, its idempotency key is a new one.
+    Raises NotFound; WrongState when the entry is resolved already, or its execution is over in
+    another way.
+    """
+    entry = lifecycle.find(entry_id)
+    run_id = uuid7()
+    with transaction.atomic():
+        _guard(entry)
+        execution = executions.reopen(entry.execution_id, workspace_id=entry.workspace_id)
+        reruns.again(
+            execution,
+            entry.run_id,
+            run_id=run_id,
+            overrides=dict(overrides) if overrides else None,
+            new_key=entry.error_type == "PERMANENT",
+        )
+        lifecycle.resolve(
+            entry,
+            Resolution.REQUEUED,
+            actor=actor,
+            notes=reason,
+            details={"runId": str(run_id), "overrides": dict(overrides or {})},
+            requeued_run_id=run_id,
+        )
+        executions.announce(execution)
+    return Run.objects.get(pk=run_id)
+
+
+def _guard(entry: DeadLetterEntry) -> None:
+    """Tell the loser of a race before anything else fails for a lesser reason."""
+    if entry.resolution != Resolution.PENDING:
+        raise WrongState(
+            f"Dead letter {entry.pk} is {entry.resolution} already; nothing was done.",
+            entry.resolution,
+        )
+    state = (
+        WorkflowExecution.objects.filter(pk=entry.execution_id)
+        .values_list("state", flat=True)
+        .get()
+    )
+    if state in ("CANCELLED", "TIMEOUT", "SUCCESS"):
+        raise WrongState(
+            f"Execution {entry.execution_id} is {state}; only a step of one that is RUNNING, "
+            "PAUSED or FAILED can be requeued. Start the workflow again instead.",
+            state,
+        )

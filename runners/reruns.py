@@ -1,0 +1,86 @@
+"""A further run of a step that failed for good, for who mends it."""
+
+from typing import Any
+from uuid import UUID
+
+from executions.errors import WrongState
+from executions.models import WorkflowExecution
+from executions.versions import compiled
+from runners import ending, rows
+from runners.journey import Journey
+from runners.models import Run
+from runners.prepare import merged
+
+
+def again(
+    execution: WorkflowExecution,
+    dead_run_id: UUID,
+    *,
+    run_id: UUID,
+    overrides: Any,
+    new_key: bool,
+) -> None:
+    """Insert the next attempt of a dead run's step, pending, with a new retry budget.
+
+    The caller holds the execution's lock. Raises WrongState when the run is not the step's newest
+    or not dead, or belongs to a time before a roll-back.
+    """
+    dead = Run.objects.only(
+        "id", "execution_id", "epoch", "step_path", "attempt", "state", "overrides", "superseded"
+    ).get(pk=dead_run_id)
+    newest = (
+        Run.objects.filter(
+            execution_id=execution.pk,
+            epoch=execution.epoch,
+            step_path=dead.step_path,
+            superseded=False,
+        )
+        .order_by("-attempt")
+        .values_list("pk", flat=True)
+        .first()
+    )
+    if dead.state != "DLQ" or newest != dead.pk:
+        raise WrongState(
+            f"Run {dead.pk} of step {dead.step_path} is not the step's newest attempt any more; "
+            "nothing was done.",
+            dead.state,
+        )
+    version = compiled(execution.version_id)
+    journey = Journey(
+        execution_id=execution.pk,
+        version=version,
+        segment=dead.step_path,
+        epoch=execution.epoch,
+        priority=execution.priority,
+        started_at=None,
+        input=None,
+        variables={},
+        resumed=True,
+    )
+    step = version.graph.steps[version.graph.by_path[dead.step_path]]
+    attempt = dead.attempt + 1
+    ending.insert(
+        journey,
+        [
+            rows.pending(
+                version.id,
+                step,
+                attempt=attempt,
+                budget=attempt,
+                overrides=_overrides(dead.overrides, overrides, attempt, new_key=new_key),
+                run_id=run_id,
+            )
+        ],
+    )
+
+
+def _overrides(before: Any, inputs: Any, attempt: int, *, new_key: bool) -> Any:
+    """What the run carries: merged inputs, and a salt that makes its idempotency key a new one."""
+    earlier = before or {}
+    out: dict[str, Any] = {}
+    if inputs or earlier.get("inputs"):
+        out["inputs"] = merged(earlier.get("inputs") or {}, inputs or {})
+    salt = str(attempt) if new_key else earlier.get("salt")
+    if salt:
+        out["salt"] = salt
+    return out or None
