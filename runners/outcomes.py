@@ -160,12 +160,13 @@ def error_type_of(error: BaseException) -> ErrorType:
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
     """The error and what it was raised from; not what it merely happened during."""
-    current: BaseException | None = error
+    current: Any = error
     for _ in range(MAX_CAUSES):
-        if current is None:
+        if not isinstance(current, BaseException):
             return
         yield current
-        current = current.__cause__
+        # Where a library raises `from None`, the cause is often what its error was made of.
+        current = current.__cause__ or (current.args[0] if current.args else None)
 
 
 def _by_sqlstate(error: BaseException) -> ErrorType | None:

@@ -114,7 +114,7 @@ def _sentence(error: SchemaError) -> str:
     if error.validator in ("minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum"):
         bound = {"minimum": "at least", "maximum": "at most", "exclusiveMinimum": "more than"}
         return f"expected {bound.get(error.validator, 'less than')} {expected}, found {found}"
-    return str(error.message)[:500]
+    return f"expected {error.validator} {_shown(expected)}, found {found}"
 
 
 def _type_names(kinds: Iterable[str]) -> str:

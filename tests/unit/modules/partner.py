@@ -46,7 +46,7 @@ class Answers(BaseHTTPRequestHandler):
     def _serve(self) -> None:
         parts = urlsplit(self.path)
         length = int(self.headers.get("content-length", 0))
-        self.query = {key: values for key, values in parse_qs(parts.query).items()}
+        self.query = parse_qs(parts.query)
         self.seen = {
             "method": self.command,
             "path": parts.path,
@@ -60,7 +60,9 @@ class Answers(BaseHTTPRequestHandler):
         with suppress(ConnectionError, TimeoutError):
             answer()
 
-    do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = do_HEAD = do_OPTIONS = _serve
+    # The names are http.server's.
+    for _method in ("GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"):
+        locals()[f"do_{_method}"] = _serve
 
     def log_message(self, *arguments: Any) -> None:
         pass

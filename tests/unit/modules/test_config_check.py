@@ -1,0 +1,104 @@
+"""A step's `with` is checked when publishing: all that is written out, nothing that is not."""
+
+import pytest
+
+from runners.modules import registry
+
+VALID = {
+    "flow.noop": {},
+    "flow.if": {"condition": "{{ input.x }}"},
+    "flow.switch": {"value": "{{ input.x }}", "cases": ["a"]},
+    "flow.fail": {"message": "m"},
+    "flow.set_variables": {"values": {"a": "{{ input }}"}},
+    "data.set": {"values": {}},
+    "data.jmespath": {"expression": "a", "data": "{{ input }}"},
+    "data.template": {"text": "Dear {{ input.name }}"},
+    "data.csv_parse": {"text": "{{ input.csv }}"},
+    "data.validate": {"data": "{{ input }}", "schema": {}},
+    "http.request": {"url": "{{ vars.base }}/orders"},
+    "email.send": {"from": "a@b.example", "to": "{{ input.mail }}", "subject": "s"},
+    "file.read": {"path": "a"},
+    "file.write": {"path": "a", "content": "{{ previous.text }}"},
+}
+
+
+def found(type_name, config):
+    problems = registry.specs()[type_name].check(config)
+    return [(problem.pointer, problem.code) for problem in problems]
+
+
+def test_every_built_in_module_has_an_example_here():
+    assert VALID.keys() == {name for name in registry.specs() if name.split(".")[0] != "test"}
+
+
+@pytest.mark.parametrize("type_name", VALID)
+def test_a_good_config_has_no_problems(type_name):
+    assert found(type_name, VALID[type_name]) == []
+
+
+@pytest.mark.parametrize("type_name", VALID)
+def test_an_unknown_key_is_named_with_those_that_are_known(type_name):
+    config = {**VALID[type_name], "urll": 1}
+
+    (problem,) = registry.specs()[type_name].check(config)
+
+    assert (problem.pointer, problem.code) == (("urll",), "unknown_key")
+    assert "known keys:" in problem.message
+
+
+def test_all_problems_are_reported_at_once():
+    config = {"method": "FETCH", "headers": [], "timeoutSeconds": 0, "maxBytes": "many", "x": 1}
+
+    assert sorted(found("http.request", config)) == [
+        (("headers",), "type"),
+        (("maxBytes",), "type"),
+        (("method",), "value"),
+        (("timeoutSeconds",), "value"),
+        (("url",), "required"),
+        (("x",), "unknown_key"),
+    ]
+
+
+def test_a_template_stands_for_any_value():
+    config = {
+        "url": "{{ a }}",
+        "method": "{{ b }}",
+        "headers": "{{ c }}",
+        "timeoutSeconds": "{{ d }}",
+        "followRedirects": "{{ e }}",
+        "acceptStatus": ["{{ f }}", 404],
+        "query": {"page": "{{ g }}"},
+    }
+
+    assert found("http.request", config) == []
+
+
+def test_what_is_written_out_beside_a_template_is_still_checked():
+    config = {"url": "{{ a }}", "acceptStatus": ["{{ f }}", {"no": 1}], "headers": {"a": ["x"]}}
+
+    assert sorted(pointer for pointer, _ in found("http.request", config)) == [
+        ("acceptStatus", 1),
+        ("headers", "a"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("config", "sentence"),
+    [
+        ({"url": 3}, "expected a text, found 3"),
+        ({"url": None}, "expected a text, found None"),
+        ({"url": "http://a.example", "maxBytes": 0}, "expected at least 1, found 0"),
+        ({"url": "http://a.example", "timeoutSeconds": "soon"}, "expected a number"),
+        ({"url": "x" * 9000}, "expected maxLength 8192, found 'xxx"),
+    ],
+)
+def test_sentences_say_what_was_expected_and_found(config, sentence):
+    (problem,) = registry.specs()["http.request"].check(config)
+
+    assert sentence in problem.message
+    assert len(problem.message) < 600
+
+
+@pytest.mark.parametrize("config", [None, [], "{{ input }}", 3])
+def test_a_config_that_is_no_object_is_one_problem(config):
+    assert found("flow.noop", config) == [((), "type")]

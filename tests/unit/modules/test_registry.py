@@ -1,0 +1,185 @@
+"""The registry finds built-in and third-party modules, and survives broken ones."""
+
+import subprocess
+import sys
+from importlib import metadata
+
+import pytest
+
+from runners.modules.base import Module, ModuleInputs, Result
+from runners.modules.builtin import BUILTIN
+from runners.modules.registry import Registry, UnknownModule
+
+GOOD = """
+from runners.modules.base import Module, ModuleInputs, Result
+from runners.modules.flow import Noop  # imported, so not declared here
+from runners.modules.registry import step
+
+class Greet(Module):
+    '''Greets.'''
+    type = "acme.greet"
+    title = "Greet"
+    category = "custom"
+    Inputs = ModuleInputs
+    def execute(self, inputs, ctx):
+        return Result("hello")
+
+@step("acme.double")
+def double(n: int) -> int:
+    return 2 * n
+"""
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """Write importable files; they are forgotten again after the test."""
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def write(name, text):
+        (tmp_path / f"{name}.py").write_text(text)
+        monkeypatch.delitem(sys.modules, name, raising=False)
+
+    return write
+
+
+@pytest.fixture
+def entry_point(monkeypatch):
+    """Pretend that an installed package names these entry points."""
+
+    def install(**targets):
+        found = [
+            metadata.EntryPoint(name.replace("__", "."), target, "valkyr.modules")
+            for name, target in targets.items()
+        ]
+        monkeypatch.setattr(
+            "runners.modules.registry.entry_points",
+            lambda *, group: found if group == "valkyr.modules" else [],
+        )
+
+    return install
+
+
+def test_every_built_in_module_loads_and_describes_itself():
+    specs = Registry().specs()
+
+    assert specs.keys() >= BUILTIN.keys()
+    for name in BUILTIN:
+        spec = specs[name]
+        assert spec.type == name
+        assert all((spec.title, spec.description, spec.category))
+        assert spec.effect in {"none", "idempotent", "external"}
+        assert spec.queue in {"default", "io"}
+        assert spec.inputs_schema["additionalProperties"] is False
+        for key, field in spec.inputs_schema["properties"].items():
+            assert field["description"], f"{name}.{key}"
+
+
+def test_specs_are_worked_out_once():
+    registry = Registry()
+
+    assert registry.specs() is registry.specs()
+
+
+def test_an_unknown_module_is_named():
+    with pytest.raises(UnknownModule, match=r"no module of type 'acme\.none' is installed"):
+        Registry().get("acme.none")
+
+
+def test_modules_of_the_environment_are_found(package, monkeypatch, step_context):
+    package("acme_good", GOOD)
+    monkeypatch.setenv("VALKYR_EXTRA_MODULES", " acme_good ,")
+    registry = Registry()
+
+    assert registry.get("acme.greet").run({}, step_context) == Result("hello")
+    assert registry.get("acme.double").run({"n": 4}, step_context) == Result(8)
+    assert registry.specs().keys() - BUILTIN.keys() == {"acme.greet", "acme.double"}
+
+
+def test_modules_of_entry_points_are_found(package, entry_point):
+    package("acme_good", GOOD)
+    entry_point(acme__greet="acme_good:Greet", acme__double="acme_good:double")
+    registry = Registry()
+
+    assert registry.get("acme.greet").description == "Greets."
+    assert registry.get("acme.double").title == "Double"
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("import acme_is_not_installed", "ModuleNotFoundError"),
+        ("raise SystemExit(3)", "SystemExit"),
+        ("def", "SyntaxError"),
+        ("x = 1", "AttributeError"),
+        ("Greet = 3", "TypeError"),
+    ],
+)
+def test_a_broken_entry_point_is_named_when_used_and_harms_no_other(
+    package, entry_point, caplog, text, reason
+):
+    package("acme_broken", text)
+    package("acme_good", GOOD)
+    entry_point(acme__broken="acme_broken:Greet", acme__double="acme_good:double")
+    registry = Registry()
+
+    assert "acme.double" in registry.specs()
+    assert registry.get("flow.noop")
+    with pytest.raises(UnknownModule, match=rf"'acme\.broken' could not be loaded: {reason}"):
+        registry.get("acme.broken")
+    assert "'acme.broken' could not be loaded" in caplog.text
+
+
+def test_a_broken_file_of_the_environment_is_named_with_the_modules_it_may_hold(
+    package, monkeypatch
+):
+    package("acme_broken", "1 / 0")
+    monkeypatch.setenv("VALKYR_EXTRA_MODULES", "acme_broken,acme_none")
+
+    with pytest.raises(UnknownModule, match=r"acme_broken: ZeroDivisionError.*acme_none: Module"):
+        Registry().get("acme.any")
+
+
+@pytest.mark.parametrize("taken", ["flow.noop", "acme.greet"])
+def test_a_third_party_cannot_take_anothers_type(taken, package, entry_point):
+    package("acme_good", GOOD)
+    package("acme_evil", GOOD.replace("acme.greet", taken).replace("acme.double", "acme.other"))
+    entry_point(acme__greet="acme_good:Greet", evil="acme_evil:Greet")
+    registry = Registry()
+
+    specs = registry.specs()
+
+    assert type(registry.get(taken)).__module__ != "acme_evil"
+    assert taken in specs
+    with pytest.raises(UnknownModule, match="is taken already"):
+        registry.get("evil")
+
+
+def test_a_module_can_be_added_by_hand():
+    class Mine(Module):
+        """Mine."""
+
+        type = "mine.one"
+        title = "One"
+        category = "custom"
+        Inputs = ModuleInputs
+
+    registry, mine = Registry(), Mine()
+    registry.specs()
+
+    registry.add(mine)
+    registry.add(mine)
+
+    assert registry.get("mine.one") is mine
+    assert registry.specs()["mine.one"].description == "Mine."
+    with pytest.raises(ValueError, match="taken already"):
+        registry.add(Mine())
+
+
+def test_loading_a_module_imports_no_library_that_it_does_not_need():
+    program = (
+        "import sys; from runners.modules import registry; registry.specs(); "
+        "heavy = {'httpx', 'jsonschema', 'django', 'celery'} & set(sys.modules); "
+        "assert not heavy, heavy"
+    )
+
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
