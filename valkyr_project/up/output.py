@@ -7,6 +7,7 @@ import logging
 import logging.handlers
 import os
 import re
+import sys
 import time
 from collections import deque
 from pathlib import Path
@@ -25,7 +26,7 @@ class Output:
     def __init__(self, logs: Path, names: list[str]) -> None:
         """Write below `logs`; `names` sets the width of the terminal's first column."""
         self._logs = logs
-        self._printer = Printer(width=max(map(len, names)))
+        self._printer = Printer(sys.stdout, width=max(map(len, names)))
         self._files: dict[str, logging.handlers.RotatingFileHandler] = {}
         self._tails: dict[str, deque[str]] = {}
         self._shown: dict[tuple[str, str], float] = {}

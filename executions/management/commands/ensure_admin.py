@@ -4,7 +4,7 @@ import os
 from typing import Any
 
 from django.contrib.auth import get_user_model
-from django.contrib.auth.models import AbstractUser
+from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import transaction
 
@@ -42,7 +42,7 @@ class Command(BaseCommand):
         return "created"
 
 
-def _make_member(user: AbstractUser) -> None:
+def _make_member(user: User) -> None:
     workspace = Workspace.objects.filter(slug=Workspace.DEFAULT_SLUG).first()
     if workspace is None:
         raise CommandError(

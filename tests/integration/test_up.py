@@ -1,0 +1,218 @@
+"""`make up` from outside: one shared stack for what does not end it, fresh ones for what does."""
+
+import os
+import pwd
+import re
+import signal
+import stat
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import psutil
+import psycopg
+import pytest
+import redis
+
+from tests.support.folders import passable_folder
+from tests.support.stack import PROJECT, Stack
+from tests.support.waiting import wait_until, wait_until_gone
+
+LONG_PATH = "a folder with spaces/" + "long" * 25
+
+
+@pytest.fixture(scope="module")
+def stack() -> Iterator[Stack]:
+    """A ready stack in a folder with spaces whose path is longer than a socket's may be."""
+    with passable_folder(LONG_PATH) as folder, Stack(folder / ".valkyr") as stack:
+        stack.wait_ready()
+        yield stack
+
+
+def up(home: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """A start that is expected to end by itself."""
+    return subprocess.run(
+        [sys.executable, "-m", "valkyr_project.up"],
+        cwd=PROJECT,
+        env=os.environ | {"VALKYR_HOME": str(home), **environment},
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+
+
+def sign_in(url: str, username: str, password: str) -> bool:
+    with httpx.Client(base_url=url, follow_redirects=True) as client:
+        page = client.get("/admin/login/").text
+        token = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', page)
+        assert token is not None
+        client.post(
+            "/admin/login/?next=/admin/",
+            data={
+                "csrfmiddlewaretoken": token[1],
+                "username": username,
+                "password": password,
+            },
+            headers={"Referer": url},
+        )
+        return "sessionid" in client.cookies
+
+
+def test_the_printed_name_and_password_sign_in_to_the_admin(stack: Stack) -> None:
+    printed = re.search(r"user (\S+), password (\S+) \(kept", stack.text)
+
+    assert printed is not None, stack.text
+    assert sign_in(stack.url, printed[1], printed[2])
+    assert not sign_in(stack.url, printed[1], "wrong")
+
+
+def test_flower_asks_for_its_password_and_changes_nothing(stack: Stack) -> None:
+    signed_in = ("admin", stack.secrets()["FLOWER_PASSWORD"])
+
+    assert httpx.get(f"{stack.flower_url}/").status_code == 401
+    assert httpx.get(f"{stack.flower_url}/workers", auth=signed_in).status_code == 200
+    worker = next(
+        iter(httpx.get(f"{stack.flower_url}/api/workers?refresh=1", auth=signed_in).json())
+    )
+    refused = httpx.post(f"{stack.flower_url}/api/worker/shutdown/{worker}", auth=signed_in)
+    assert refused.status_code in {403, 405}
+
+
+def test_everything_listens_on_this_machine_alone(stack: Stack) -> None:
+    listening = {
+        connection.laddr.ip
+        for process in stack.family()
+        for connection in process.net_connections("inet")
+        if connection.status == psutil.CONN_LISTEN
+    }
+
+    assert listening == {"127.0.0.1"}
+
+
+def test_secrets_are_in_files_only_their_owner_reads_and_in_no_command_line(stack: Stack) -> None:
+    for name in ("secrets.env", "running.json", "logs/web.log", "logs", "flower"):
+        path = stack.home / name
+        if path.exists():
+            assert not stat.S_IMODE(path.stat().st_mode) & 0o077, name
+    commands = "\n".join(" ".join(process.cmdline()) for process in stack.family())
+    for secret in stack.secrets().values():
+        assert secret not in commands
+
+
+def test_a_second_start_in_the_same_folder_says_where_the_first_one_is(stack: Stack) -> None:
+    second = up(stack.home)
+
+    assert second.returncode == 1
+    assert f"already runs in {stack.home} at {stack.url}" in second.stderr
+    assert str(stack.process.pid) in second.stderr
+
+
+@pytest.mark.parametrize("variable", ["PORT", "FLOWER_PORT"])
+def test_a_port_in_use_is_named_with_its_holder_and_the_variable(
+    stack: Stack, tmp_path: Path, variable: str
+) -> None:
+    refused = up(tmp_path / "home", **{"PORT": "1024", variable: str(stack.port)})
+
+    assert refused.returncode == 1
+    assert f"Port {stack.port} ({variable}) is in use by " in refused.stderr
+    assert f"set {variable} to another port" in refused.stderr
+    assert not (tmp_path / "home" / "postgres").exists()
+
+
+def test_a_worker_that_is_killed_is_started_again(stack: Stack) -> None:
+    killed = stack.find("worker -n io@")
+    assert killed is not None
+    killed.kill()
+
+    wait_until_gone([killed.pid])
+    wait_until(lambda: "worker-io ended (killed by SIGKILL)" in stack.text)
+    wait_until(lambda: stack.find("worker -n io@"))
+
+
+def test_a_killed_redis_is_started_again_at_the_same_address(stack: Stack) -> None:
+    address = stack.facts()["redis_url"]
+    with redis.Redis.from_url(address) as client:
+        client.set("tests:kept", "yes")
+        wait_until(lambda: client.info("persistence")["aof_pending_bio_fsync"] == 0)
+    killed = stack.find("redis-server")
+    assert killed is not None
+    killed.kill()
+    wait_until_gone([killed.pid])
+
+    def answers() -> bool:
+        with redis.Redis.from_url(address) as client:
+            try:
+                return bool(client.get("tests:kept") == b"yes")
+            except redis.RedisError:
+                return False
+
+    wait_until(answers)
+
+
+def ordinary_user() -> tuple[str, dict[str, object], dict[str, str]]:
+    """(python, subprocess arguments, environment) of someone who is not root."""
+    if os.geteuid() != 0:
+        return sys.executable, {}, {}
+    nobody = pwd.getpwnam("nobody")
+    account = {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
+    packages = sysconfig.get_path("purelib")
+    test = f"import sys; sys.exit(sys.version_info[:2] != {sys.version_info[:2]})"
+    for python in (sys.executable, "/usr/bin/python3", "/usr/local/bin/python3"):
+        try:
+            subprocess.run([python, "-c", test], check=True, cwd="/", **account)  # type: ignore[call-overload]
+            subprocess.run(["test", "-r", packages], check=True, cwd="/", **account)  # type: ignore[call-overload]
+        except (OSError, subprocess.CalledProcessError):
+            continue
+        return python, account, {"PYTHONPATH": packages, "PYTHONDONTWRITEBYTECODE": "1"}
+    pytest.skip("the account nobody can run no Python of this version here")
+
+
+def test_an_ordinary_user_finds_all_data_again_after_kill_9_of_everything() -> None:
+    python, account, environment = ordinary_user()
+    with passable_folder(LONG_PATH) as folder:
+        if account:
+            os.chown(folder, int(str(account["user"])), -1)
+        home = folder / "home"
+        with Stack(home, environment, python, **account) as first:
+            first.wait_ready()
+            with psycopg.connect(first.facts()["database_url"], autocommit=True) as connection:
+                connection.execute("CREATE TABLE kept AS SELECT 7 AS number")
+            secrets = first.secrets()
+            first.kill_everything()
+
+        with Stack(home, environment, python, **account) as second:
+            second.wait_ready()
+            with psycopg.connect(second.facts()["database_url"]) as connection:
+                assert connection.execute("SELECT number FROM kept").fetchone() == (7,)
+            assert second.secrets() == secrets
+            assert sign_in(second.url, "admin", secrets["VALKYR_ADMIN_PASSWORD"])
+
+
+def test_given_servers_and_administrator_are_used_and_ctrl_c_leaves_them_alone(
+    stack: Stack,
+) -> None:
+    facts = stack.facts()
+    environment = {
+        "DATABASE_URL": facts["database_url"],
+        "REDIS_URL": facts["redis_url"],
+        "VALKYR_ADMIN_USERNAME": "ada",
+        "VALKYR_ADMIN_PASSWORD": "a-password-of-my-own",
+        "VALKYR_KEY_PREFIX": "other:",
+    }
+    with passable_folder() as folder, Stack(folder / "home", environment) as other:
+        other.wait_ready()
+        assert sign_in(other.url, "ada", "a-password-of-my-own")
+        assert "a-password-of-my-own" not in other.text
+        assert not (other.home / "postgres").exists()
+        assert not (other.home / "redis").exists()
+        started = [process.pid for process in other.family()]
+
+        assert other.stop(signal.SIGINT) == 0, other.text
+
+        wait_until_gone(started)
+    assert all(process.is_running() for process in stack.family())
+    assert httpx.get(f"{stack.url}/admin/login/").status_code == 200

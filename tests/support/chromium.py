@@ -1,0 +1,18 @@
+"""Where the browser for browser tests is, or why there is none."""
+
+import os
+import shutil
+
+NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
+
+
+def chromium_path() -> str | None:
+    """The program named by CHROMIUM, or the first known one; None where there is none."""
+    named = os.environ.get("CHROMIUM", "")
+    return shutil.which(named) if named else next(filter(None, map(shutil.which, NAMES)), None)
+
+
+REASON = (
+    "no Chromium found: install it (apt-get install chromium) or name it in CHROMIUM, "
+    "then the browser tests run"
+)

@@ -1,0 +1,155 @@
+"""A whole stack, started as `make up` starts it, for tests that look at it from outside."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Self
+
+import psutil
+
+from tests.support.waiting import wait_until, wait_until_gone
+from valkyr_project.embedded.child import free_port
+
+PROJECT = Path(__file__).parents[2]
+
+
+class Stack:
+    """One `python -m valkyr_project.up` with a data folder and ports of its own."""
+
+    def __init__(
+        self,
+        home: Path,
+        extra: Mapping[str, str] | None = None,
+        python: str = sys.executable,
+        **popen: Any,
+    ) -> None:
+        """Start it; `extra` adds environment variables, `popen` goes to subprocess."""
+        self.home = home
+        self.port = free_port()
+        self.flower_port = free_port()
+        self.environment = clean_environment() | {
+            "VALKYR_HOME": str(home),
+            "PORT": str(self.port),
+            "FLOWER_PORT": str(self.flower_port),
+            "RUNNER_CONCURRENCY": "2",
+            **(extra or {}),
+        }
+        self.lines: list[str] = []
+        self.process = subprocess.Popen(
+            [python, "-m", "valkyr_project.up"],
+            cwd=PROJECT,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+            **popen,
+        )
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    @property
+    def url(self) -> str:
+        """Where the web process answers."""
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def flower_url(self) -> str:
+        """Where Flower answers."""
+        return f"http://127.0.0.1:{self.flower_port}"
+
+    @property
+    def text(self) -> str:
+        """All it printed so far."""
+        return "".join(self.lines)
+
+    def facts(self) -> dict[str, Any]:
+        """What it announced in running.json."""
+        found = json.loads((self.home / "running.json").read_text())
+        assert isinstance(found, dict)
+        return found
+
+    def secrets(self) -> dict[str, str]:
+        """What it keeps in secrets.env."""
+        lines = (self.home / "secrets.env").read_text().splitlines()
+        return dict(line.split("=", 1) for line in lines if not line.startswith("#"))
+
+    def wait_ready(self, seconds: float = 60) -> None:
+        """Return once the closing block was printed; raise with the output otherwise."""
+        wait_until(
+            lambda: "Ctrl-C stops everything" in self.text or self.process.poll() is not None,
+            seconds,
+            f"the stack's readiness; so far:\n{self.text}\n",
+        )
+        assert self.process.poll() is None, self.text
+
+    def family(self) -> list[psutil.Process]:
+        """The supervisor and everything below it."""
+        top = psutil.Process(self.process.pid)
+        return [top, *top.children(recursive=True)]
+
+    def find(self, words: str) -> psutil.Process | None:
+        """The direct child whose command line contains `words`."""
+        for child in psutil.Process(self.process.pid).children():
+            try:
+                if words in " ".join(child.cmdline()):
+                    return child
+            except psutil.NoSuchProcess:
+                continue
+        return None
+
+    def kill_everything(self) -> None:
+        """kill -9 of the supervisor and all below it at once, as a power cut would."""
+        family = self.family()
+        for process in reversed(family):  # the supervisor last: it must not stop anything itself
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
+        self.process.wait()
+        wait_until_gone([process.pid for process in family])
+        self._close()
+
+    def stop(self, number: signal.Signals = signal.SIGTERM, seconds: float = 40) -> int:
+        """Ask it to stop and wait for its end; returns the exit code."""
+        if self.process.poll() is None:
+            self.process.send_signal(number)
+        try:
+            return self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            self.kill_everything()
+            raise AssertionError(f"did not stop within {seconds} s:\n{self.text}") from None
+        finally:
+            self._close()
+
+    def _close(self) -> None:
+        self._reader.join(5)
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self.lines.append(line)
+
+
+def clean_environment() -> dict[str, str]:
+    """The caller's environment without anything that configures Valkyr."""
+    names = ("VALKYR_", "CELERY_", "FLOWER_", "RUNNER_", "DJANGO_")
+    exact = {"DATABASE_URL", "REDIS_URL", "PORT", "DATABASE_DIRECT_URL"}
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(names) and name not in exact
+    }

@@ -1,0 +1,1 @@
+"""`make up`, its pure parts."""
