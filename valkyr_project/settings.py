@@ -52,6 +52,7 @@ INSTALLED_APPS = [
     "django_celery_beat",
     "rest_framework",
     "drf_spectacular",
+    "drf_spectacular_sidecar",
     "csp",
     "executions.apps.ExecutionsConfig",
     "runners.apps.RunnersConfig",
@@ -208,7 +209,7 @@ REST_FRAMEWORK = {
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_PARSER_CLASSES": ["executions.api.parsing.JsonParser"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "EXCEPTION_HANDLER": "executions.api.problems.handle",
     "UNAUTHENTICATED_USER": None,
@@ -224,6 +225,16 @@ SPECTACULAR_SETTINGS = {
     "VERSION": "1",
     "OAS_VERSION": "3.1.0",
     "SERVE_INCLUDE_SCHEMA": False,
+    "ENUM_NAME_OVERRIDES": {
+        "ExecutionState": "executions.states.ExecutionState",
+        "TriggerType": "executions.states.TriggerType",
+        "HealthStatus": "executions.api.health.STATUSES",
+        "QueueStatus": "executions.api.execution_shapes.QUEUE_STATES",
+        "RunState": "runners.api.run_shapes.STATES",
+        "ErrorType": "runners.api.run_shapes.ERROR_TYPES",
+        "FailureType": "dlq.models.FailureType",
+        "Resolution": "dlq.models.Resolution",
+    },
 }
 DATA_UPLOAD_MAX_MEMORY_SIZE = env.integer("VALKYR_MAX_BODY_BYTES", 5 * 1024 * 1024)
 APPEND_SLASH = True

@@ -8,6 +8,8 @@ from executions.api.nowhere import Nowhere
 urlpatterns: list[URLPattern | URLResolver] = [
     path("admin/", admin.site.urls),
     path("", include("executions.api.urls")),
+    path("", include("runners.api.urls")),
+    path("", include("dlq.api.urls")),
     re_path(r"^(?:v1|api/v1)(?:/.*)?$", Nowhere.as_view()),
 ]
 

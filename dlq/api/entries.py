@@ -124,7 +124,9 @@ class QuarantineRun(Endpoint):
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """A live run goes to the dead-letter queue by hand (failureType MANUAL)."""
-        rows = Run.objects.select_related("execution").only("id", "execution__workspace_id")
+        rows = Run.objects.select_related("execution").only(
+            "id", "execution", "execution__workspace_id"
+        )
         obtain(self.user, rows, id, Action.TRIAGE)
         reason = self.body(Quarantine)["reason"]
         return shown(quarantine(id, actor=self.actor, reason=reason))

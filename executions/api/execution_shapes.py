@@ -12,7 +12,7 @@ from executions.states import ExecutionState, Role, TriggerType
 from executions.versions import compiled
 
 MAX_BATCH = 1000
-QUEUE_STATES = ("PENDING", "DISPATCHED", "FAILED")
+QUEUE_STATES = [(name, name.lower()) for name in ("PENDING", "DISPATCHED", "FAILED")]
 
 
 class WorkflowExecutionSummary(serializers.ModelSerializer[WorkflowExecution]):

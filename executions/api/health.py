@@ -17,13 +17,14 @@ from executions.api.documentation import operation
 from executions.api.tokens import OpenEndpoint
 
 log = logging.getLogger(__name__)
+STATUSES = [("UP", "UP"), ("DOWN", "DOWN")]
 SECONDS = 2  # the least that libpq takes for a connect time-out
 
 
 class Health(serializers.Serializer[Any]):
     """UP or DOWN, as a whole and by part."""
 
-    status = serializers.ChoiceField(["UP", "DOWN"])
+    status = serializers.ChoiceField(STATUSES)
     components = serializers.DictField(child=serializers.JSONField(), required=False)
 
 
