@@ -11,6 +11,7 @@ import sys
 import time
 from collections import deque
 from pathlib import Path
+from typing import TextIO
 
 from honcho.printer import Message, Printer
 
@@ -23,10 +24,10 @@ LOG_BYTES = 10_000_000
 class Output:
     """Keeps each process's lines and shows those a person should see."""
 
-    def __init__(self, logs: Path, names: list[str]) -> None:
+    def __init__(self, logs: Path, names: list[str], terminal: TextIO = sys.stdout) -> None:
         """Write below `logs`; `names` sets the width of the terminal's first column."""
         self._logs = logs
-        self._printer = Printer(sys.stdout, width=max(map(len, names)))
+        self._printer = Printer(terminal, width=max(map(len, names)))
         self._files: dict[str, logging.handlers.RotatingFileHandler] = {}
         self._tails: dict[str, deque[str]] = {}
         self._shown: dict[tuple[str, str], float] = {}
