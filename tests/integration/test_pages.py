@@ -1,0 +1,50 @@
+"""The workflows printed on our pages can be published as they stand, and links lead somewhere."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from executions.catalog import catalog
+from executions.graph.definition import load_text, normalise
+from executions.graph.validation import problems
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+BLOCK = re.compile(r"```yaml\n(schema: valkyr/1\n.*?)```", re.DOTALL)
+LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)")
+HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
+
+
+def printed() -> list[tuple[str, str]]:
+    found = []
+    for page in PAGES:
+        for text in BLOCK.findall(page.read_text()):
+            name = re.search(r"^name: (.+)$", text, re.MULTILINE)
+            assert name, f"{page}: a workflow without a name"
+            found.append((f"{page.name}:{name[1]}", text))
+    return found
+
+
+@pytest.mark.parametrize(("name", "text"), printed(), ids=lambda value: value.split("\n")[0])
+def test_a_printed_workflow_can_be_published(name: str, text: str) -> None:
+    document = normalise(load_text(text, content_type="application/yaml"))
+
+    assert problems(document, catalog()) == [], name
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_every_link_between_pages_leads_somewhere(path: Path) -> None:
+    broken = []
+    for target, anchor in LINK.findall(path.read_text()):
+        file = (path.parent / target).resolve() if target else path
+        if not file.exists() or (anchor and anchor not in anchors(file)):
+            broken.append(f"{target}#{anchor}")
+
+    assert broken == []
+
+
+def anchors(page: Path) -> set[str]:
+    """GitHub's names for a page's headings."""
+    titles = HEADING.findall(page.read_text())
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
