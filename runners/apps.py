@@ -14,7 +14,7 @@ class RunnersConfig(AppConfig):
     def ready(self) -> None:
         """Offer our modules to the graph and listen to the life of executions."""
         from executions import catalog
-        from runners import receivers  # noqa: F401 - connects on import
+        from runners import checks, receivers  # noqa: F401 - connect on import
 
         catalog.register(_modules)
 

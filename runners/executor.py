@@ -99,7 +99,7 @@ def stretch(journey: Journey, unit: Unit) -> None:
                 seconds=step.timeout_seconds,
                 variables=journey.variables,
             )
-            with time_limit(step.timeout_seconds):
+            with time_limit(seconds_for(step)):
                 done = execute(step, prepared, context)
         except (Exception, StepTimeout) as error:
             unit.broken = Broken(step, prepared, _classed(error, step))
@@ -117,6 +117,12 @@ def execute(step: Step, prepared: Prepared, context: Context) -> Done:
             f"The module {step.module} ended with the outcome {result.outcome!r}, which it does "
             f"not declare; declared: {', '.join(step.outcomes) or 'success'}."
         )
+    undeclared = set(result.variables or ()) - set(context.variables)
+    if undeclared:
+        raise StepError(
+            f"The step {step.path} sets {', '.join(sorted(undeclared))}, which the workflow does "
+            "not declare. Add it to `variables` with a default."
+        )
     outputs = payloads.dump(result.outputs, f"output of step {step.path}")
     return Done(
         step,
@@ -130,6 +136,11 @@ def execute(step: Step, prepared: Prepared, context: Context) -> Done:
     )
 
 
+def seconds_for(step: Step) -> float:
+    """How long a step may take; a pure one less than a lease, which nobody renews for it."""
+    return min(step.timeout_seconds, config().lease / 2) if step.inline else step.timeout_seconds
+
+
 class held:  # noqa: N801 - a block, not a thing
     """The block in which a module runs: timed, its lease renewed, no connection kept."""
 
@@ -139,7 +150,7 @@ class held:  # noqa: N801 - a block, not a thing
         self.work = work
         self.context = context
         self.beat: Any = None
-        self.limit = time_limit(work.step.timeout_seconds)
+        self.limit = time_limit(seconds_for(work.step))
 
     def __enter__(self) -> None:
         step = self.work.step
@@ -181,7 +192,7 @@ def _classed(error: BaseException, step: Step) -> Failure:
     if isinstance(error, StepTimeout):
         return Failure(
             ErrorType.TIMEOUT,
-            f"Step {step.path} was not done after {step.timeout_seconds:g} s, its time-out.",
+            f"Step {step.path} was not done after {seconds_for(step):g} s, its time-out.",
             "StepTimeout",
             None,
             None,

@@ -63,8 +63,8 @@ def _place(frame: traceback.FrameSummary) -> str:
 
 def _short(filename: str) -> str:
     """A path from the project's or the library folder's root, which says enough."""
-    for root in (str(ROOT), *LIBRARIES):
-        # Site-packages lie inside the standard library's folder, so they come first above.
+    # The narrower folder first: libraries may lie in the project's folder (.venv).
+    for root in (*LIBRARIES, str(ROOT)):
         if filename.startswith(f"{root}/"):
             return filename[len(root) + 1 :]
     return filename

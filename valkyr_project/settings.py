@@ -167,6 +167,7 @@ CELERY_TASK_ROUTES = {
     "runners.advance": {"queue": "control"},
     "runners.sweep*": {"queue": "control"},
     "executions.*": {"queue": "control"},
+    "dlq.*": {"queue": "control"},
 }
 CELERY_RESULT_EXPIRES = 3600
 CELERY_RESULT_CHORD_EXPIRES = 7 * 86_400
@@ -198,6 +199,11 @@ CELERY_BEAT_SCHEDULE = {
         "task": "runners.sweep",
         "schedule": timedelta(seconds=5),
         "options": {"expires": 5.0, "queue": "control"},
+    },
+    "valkyr: retention": {
+        "task": "dlq.expire",
+        "schedule": timedelta(days=1),
+        "options": {"expires": 3600.0, "queue": "control"},
     },
 }
 

@@ -16,7 +16,7 @@ from executions.access import Action
 from executions.actor import Actor, record
 from executions.admin import links, marks
 from executions.admin.engine import FactAdmin
-from executions.admin.filters import AgeFilter, TabbedChangeList, TabFilter, WorkflowFilter
+from executions.admin.filters import AgeFilter, TabFilter, WorkflowFilter
 from executions.admin.forms import NotesForm, OverridesForm, ReasonForm
 from executions.admin.operating import OperatingAdmin
 from executions.admin.operations import Operation
@@ -52,6 +52,7 @@ REQUEUE = Operation(
     needs=Action.TRIAGE,
     refuse=_refuse_resolved,
     form=ReasonForm,
+    primary=True,
 )
 REQUEUE_WITH = Operation(
     name="requeue_with",
@@ -104,12 +105,9 @@ class DeadLetterEntryAdmin(OperatingAdmin, FactAdmin):
     list_before_template = "valkyr/tabs.html"
     list_defer = ("original_inputs", "original_config", "workflow__definition")
     ordering = ("-id",)
+    empty_text = "Nothing in the dead-letter queue: no step was given up."
     search_ids = ("id", "execution_id", "run_id")
     search_texts = ("step_path", "failure_reason", "fingerprint")
-
-    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> Any:
-        """With tabs of resolutions."""
-        return TabbedChangeList
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """For the notes."""

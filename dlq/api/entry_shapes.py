@@ -1,4 +1,5 @@
 """Dead letters as JSON, the filters of their list, and what operators say."""
+# ruff: noqa: N815 - the names are the JSON's
 
 from collections.abc import Iterable
 from uuid import UUID

@@ -8,7 +8,7 @@ from unfold.decorators import display
 
 from executions.admin import links, marks
 from executions.admin.engine import FactAdmin
-from executions.admin.filters import AgeFilter, TabbedChangeList, TabFilter, WorkflowFilter
+from executions.admin.filters import AgeFilter, TabFilter, WorkflowFilter
 from executions.admin.operating import OperatingAdmin
 from executions.admin.sections import Page, Section, facts, json_section, text_section
 from runners.models import Run
@@ -63,17 +63,14 @@ class RunAdmin(OperatingAdmin, FactAdmin):
         "execution__workflow__definition",
     )
     ordering = ("-id",)
+    empty_text = "No runs yet: they appear as soon as an execution starts."
     search_ids = ("id", "execution_id")
     search_texts = ("step_path", "module")
 
-    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> Any:
-        """With tabs of states."""
-        return TabbedChangeList
-
     @display(description="step")
-    def step(self, row: Run) -> str:
+    def step(self, row: Run) -> Any:
         """The step and which attempt."""
-        return f"{row.step_path} #{row.attempt}"
+        return marks.whole(f"{row.step_path} #{row.attempt}")
 
     @display(description="state")
     def mark(self, row: Run) -> Any:
@@ -87,9 +84,9 @@ class RunAdmin(OperatingAdmin, FactAdmin):
         return links.link(address, row.execution.workflow)
 
     @display(description="worker")
-    def worker(self, row: Run) -> str:
+    def worker(self, row: Run) -> Any:
         """Who has, or had, it."""
-        return row.leased_by or marks.EMPTY
+        return marks.whole(row.leased_by)
 
     @display(description="queued")
     def queued(self, row: Run) -> Any:

@@ -24,6 +24,7 @@ class RunnerAdmin(FactAdmin):
 
     list_display = ("name", "health", "host", "pid", "pool", "queue_names", "started", "seen")
     ordering = ("-seen_at",)
+    empty_text = "No worker has reported: `make up` starts them with everything else."
     search_texts = ("name", "host")
 
     def scope(self, request: HttpRequest, rows: Any, action: Action) -> Any:

@@ -1,4 +1,5 @@
 """Runs as JSON, and the filters of their list."""
+# ruff: noqa: N815 - the names are the JSON's
 
 from typing import Any
 
