@@ -1,0 +1,36 @@
+"""Combinations of settings that cannot work are refused at start-up."""
+
+from typing import Any
+
+from django.conf import settings
+from django.core.checks import CheckMessage, Error, register
+
+from runners.conf import config
+
+
+@register()
+def timings(**_: Any) -> list[CheckMessage]:
+    """Lease, heartbeat and the broker's visibility time-out must leave room for each other."""
+    found: list[CheckMessage] = []
+    limits = config()
+    if limits.heartbeat * 2 > limits.lease:
+        found.append(
+            Error(
+                f"VALKYR_HEARTBEAT_SECONDS is {limits.heartbeat:g} and VALKYR_LEASE_SECONDS is "
+                f"{limits.lease:g}: one late renewal would lose the lease.",
+                hint="Let the lease last at least twice the heartbeat.",
+                id="runners.E001",
+            )
+        )
+    options = getattr(settings, "CELERY_BROKER_TRANSPORT_OPTIONS", {})
+    visibility = options.get("visibility_timeout")
+    if visibility is not None and visibility <= limits.segment_seconds:
+        found.append(
+            Error(
+                f"VALKYR_VISIBILITY_TIMEOUT is {visibility} s, but a message may carry "
+                f"{limits.segment_seconds:g} s of work: the broker would deliver it twice.",
+                hint=f"Set it above {limits.segment_seconds:g}; 900 is the default.",
+                id="runners.E002",
+            )
+        )
+    return found
