@@ -33,9 +33,9 @@ def test_our_frames_are_told_with_their_source_and_library_frames_are_folded():
 
 
 def test_no_value_and_no_message_is_told():
-    secret = "".join(["hunt", "er2"])
+    secret = "hunter2" * 2
 
-    assert "hunter2" not in traceback_of(lambda: own_function(secret))
+    assert secret not in traceback_of(lambda: own_function(secret))
 
 
 def test_causes_are_told_too():
