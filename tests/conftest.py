@@ -6,7 +6,6 @@ import os
 import django
 import pytest
 
-from tests.support.chromium import REASON, chromium_path
 from tests.support.servers import TestServers
 
 
@@ -31,12 +30,3 @@ _servers = _prepare()
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Stop the servers as soon as the last test is done."""
     _servers.stop()
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip browser tests, saying why, where there is no browser."""
-    if chromium_path():
-        return
-    for item in items:
-        if "tests/browser/" in item.nodeid:
-            item.add_marker(pytest.mark.skip(reason=REASON))
