@@ -182,6 +182,9 @@ class Module(Generic[InputsT]):
         """Mistakes of a `with` that neither its JSON Schema nor its fields can tell."""
         return []
 
+    def warm_up(self) -> None:
+        """Import what `execute` needs and takes long to load, before the first step asks for it."""
+
     def execute(
         self, inputs: InputsT, ctx: StepContext
     ) -> Result | BaseModel | Mapping[str, Any] | None:

@@ -184,6 +184,7 @@ class Fail(FlowModule):
 
     type = "flow.fail"
     title = "Fail"
+    retry = "standard"
     Inputs = FailInputs
 
     def execute(self, inputs: FailInputs, ctx: StepContext) -> Result:

@@ -28,7 +28,7 @@ TEXT_TYPES = frozenset(
 )
 
 
-class BodyTooLarge(Exception):  # noqa: N818 - what happened, not a fault of ours
+class BodyTooLarge(Exception):
     """The body goes past the cap."""
 
 

@@ -120,6 +120,9 @@ class HttpRequest(Module[HttpRequestInputs]):
         port = f":{parts.port}" if parts.port not in (None, 80, 443) else ""
         return f"{self.type}:{parts.hostname}{port}"
 
+    def warm_up(self) -> None:
+        import runners.modules.network.exchange  # noqa: F401 - loads httpx
+
     def execute(self, inputs: HttpRequestInputs, ctx: StepContext) -> Result:
         # httpx takes a while to load, and most workers never send a request.
         from runners.modules.network.exchange import exchange

@@ -175,6 +175,19 @@ def test_a_module_can_be_added_by_hand():
         registry.add(Mine())
 
 
+def test_warming_up_loads_what_steps_need_and_survives_a_module_that_cannot(
+    package, monkeypatch, caplog
+):
+    text = GOOD.replace("    def execute", "    def warm_up(self):\n        1 / 0\n    def execute")
+    package("acme_good", text)
+    monkeypatch.setenv("VALKYR_EXTRA_MODULES", "acme_good")
+
+    Registry().warm_up()
+
+    assert "httpx" in sys.modules
+    assert "'acme.greet' could not warm up" in caplog.text
+
+
 def test_loading_a_module_imports_no_library_that_it_does_not_need():
     program = (
         "import sys; from runners.modules import registry; registry.specs(); "
