@@ -1,4 +1,4 @@
-"""What makes two failures the same: workflow, step, class of error, and the message's shape. Pure."""
+"""What makes two failures the same: workflow, step, class of error, shape of the message."""
 
 import hashlib
 import re

@@ -1,4 +1,4 @@
-"""A dead letter goes home: a new run of its step, in the same execution, which goes on from there."""
+"""A dead letter goes home: a new run of its step in the same execution, which goes on."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -51,7 +51,7 @@ _provider: Callable[[], Catalog] | None = None
 
 def register(provider: Callable[[], Catalog]) -> None:
     """Name the function that gives the modules; the last call wins."""
-    global _provider
+    global _provider  # noqa: PLW0603 - set once, at start-up
     _provider = provider
 
 

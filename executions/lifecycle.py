@@ -123,18 +123,15 @@ def reopen(execution_id: UUID, *, workspace_id: UUID) -> WorkflowExecution:
 def announce(execution: WorkflowExecution) -> None:
     """Tell the runners that a reopened execution runs again and what it has may be dispatched."""
     if execution.state == State.RUNNING:
-        execution_admitted.send(
-            WorkflowExecution, executions=[admitted(execution, fresh=False)]
-        )
+        execution_admitted.send(WorkflowExecution, executions=[admitted(execution, fresh=False)])
 
 
 def _end(execution: WorkflowExecution, state: ExecutionState, *, message: str) -> None:
-    metrics = None
     _write(execution, state, finished_at=ClockTimestamp(), error_message=message)
-    for _, answer in execution_interrupted.send(
+    answers: list[tuple[Any, Any]] = execution_interrupted.send(
         WorkflowExecution, execution_id=execution.pk, state=state.value
-    ):
-        metrics = answer if isinstance(answer, dict) else metrics
+    )
+    metrics = next((figures for _, figures in answers if isinstance(figures, dict)), None)
     WorkflowExecution.objects.filter(pk=execution.pk).update(metrics_snapshot=metrics)
     transaction.on_commit(partial(admit_next, execution.pk), robust=True)
     execution_finished.send(WorkflowExecution, execution_id=execution.pk, state=state.value)
@@ -151,8 +148,16 @@ def _lock(execution_id: UUID) -> WorkflowExecution | None:
     return (
         WorkflowExecution.objects.select_for_update(no_key=True)
         .only(
-            "id", "workspace_id", "workflow_id", "version_id", "state", "epoch", "priority",
-            "timeout_seconds", "deadline_at", "finished_at",
+            "id",
+            "workspace_id",
+            "workflow_id",
+            "version_id",
+            "state",
+            "epoch",
+            "priority",
+            "timeout_seconds",
+            "deadline_at",
+            "finished_at",
         )
         .filter(pk=execution_id)
         .first()
@@ -187,5 +192,3 @@ def _audit(actor: Actor, action: str, execution: WorkflowExecution, reason: str)
 
 def _fresh(execution_id: UUID) -> WorkflowExecution:
     return WorkflowExecution.objects.get(pk=execution_id)
-
-

@@ -29,6 +29,7 @@ class Compiled:
     number: int
     graph: Graph
     input: Draft202012Validator | None
+    reads_input: bool  # whether any template does
 
 
 @lru_cache(maxsize=KEPT)
@@ -38,14 +39,14 @@ def compiled(version_id: UUID) -> Compiled:
     if row is None:
         raise NotFound(f"There is no workflow version {version_id}.")
     schema = row.definition.get("input")
+    graph = compile_graph(row.definition, row.workflow_id)
     return Compiled(
         id=row.pk,
         workflow_id=row.workflow_id,
         number=row.number,
-        graph=compile_graph(row.definition, row.workflow_id),
-        input=Draft202012Validator(
-            schema, format_checker=Draft202012Validator.FORMAT_CHECKER
-        )
+        graph=graph,
+        reads_input=any(step.reads_input for step in graph.steps),
+        input=Draft202012Validator(schema, format_checker=Draft202012Validator.FORMAT_CHECKER)
         if schema
         else None,
     )

@@ -16,6 +16,7 @@ from uuid6 import uuid7
 from executions import payloads
 from executions.graph.model import Step
 from runners import dispatch, ending, retry, rows, statements
+from runners.canvas import Chord, arrange
 from runners.conf import config
 from runners.errors import LeaseLost
 from runners.events import run_dead_lettered
@@ -68,7 +69,9 @@ def _record_failure(journey: Journey, work: Work, unit: Unit, failure: Failure) 
             retry_after=failure.retry_after,
         )
     if delay is not None:
-        onward = Onward(pending=list(journey.frontier.ready), retry=_retry_row(journey, work, delay))
+        onward = Onward(
+            pending=list(journey.frontier.ready), retry=_retry_row(journey, work, delay)
+        )
         _recorded(journey, work, unit, onward, state=RunState.FAILED)
         return _go_on(journey, work, onward)
     task = journey.graph.tasks[work.step.task]
@@ -121,9 +124,7 @@ def _record_locked(
             journey.variables = _merge_variables(journey, variables)
         _settle_joins(journey)
         onward = _choose(journey, work, unit.broken)
-        others = _recorded(
-            journey, work, unit, onward, state=state, outcome=outcome, survey=True
-        )
+        others = _recorded(journey, work, unit, onward, state=state, outcome=outcome, survey=True)
         # Whoever carried this segment before may have known of more ready steps: look at all.
         orphans = journey.resumed and onward.step is None
         if orphans or (onward.step is None and not onward.pending and not others):
@@ -192,8 +193,8 @@ def _mine(journey: Journey, work: Work, effects: list[int]) -> int | None:
         return None
     chords = {
         link.segment
-        for canvas in dispatch.arrange(graph, effects, headers=limits.chord_headers, links=1)
-        if isinstance(canvas, dispatch.Chord)
+        for canvas in arrange(graph, effects, headers=limits.chord_headers, links=1)
+        if isinstance(canvas, Chord)
         for link in canvas.headers
     }
     for index in effects:
@@ -256,7 +257,9 @@ def _recorded(
             "error": failure.message if failure else "",
             "error_type": failure.error_type.value if failure else "",
             "error_details": _error_details(failure),
-            "logs": payloads.dump(logs, "log") if (logs := head.logs if head else unit.logs) else None,
+            "logs": payloads.dump(logs, "log")
+            if (logs := head.logs if head else unit.logs)
+            else None,
             "duration_ms": head.milliseconds if head else unit.milliseconds,
             "cost_tokens": head.tokens if head else 0,
             "cost_amount": head.amount if head else 0,

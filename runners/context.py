@@ -6,7 +6,6 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-
 MAX_ENTRIES = 200
 MAX_TEXT = 2_000
 
@@ -68,8 +67,18 @@ class Context:
     """The engine's `StepContext`; `modules/base.py` documents each name."""
 
     __slots__ = (
-        "_cancelled", "_details", "amount", "attempt", "deadline", "execution_id",
-        "idempotency_key", "last_details", "log", "step_path", "tokens", "variables",
+        "_cancelled",
+        "_details",
+        "amount",
+        "attempt",
+        "deadline",
+        "execution_id",
+        "idempotency_key",
+        "last_details",
+        "log",
+        "step_path",
+        "tokens",
+        "variables",
     )
 
     def __init__(
@@ -82,8 +91,6 @@ class Context:
         seconds: float,
         variables: Mapping[str, Any],
         last_details: Any = None,
-        details: Callable[[Any], None] | None = None,
-        cancelled: Callable[[], bool] | None = None,
     ) -> None:
         self.execution_id = execution_id
         self.step_path = step_path
@@ -95,8 +102,13 @@ class Context:
         self.log = Log()
         self.tokens = 0
         self.amount = Decimal(0)
-        self._details = details
+        self._details: Callable[[Any], None] | None = None
+        self._cancelled: Callable[[], bool] | None = None
+
+    def mind(self, *, cancelled: Callable[[], bool], details: Callable[[Any], None]) -> None:
+        """Connect the process's heartbeat, which knows of cancelling and keeps details."""
         self._cancelled = cancelled
+        self._details = details
 
     def remaining(self) -> float:
         """Seconds until the deadline; negative once it is past."""
@@ -117,5 +129,3 @@ class Context:
             raise ValueError("a cost cannot be negative")
         self.tokens += tokens
         self.amount += amount
-
-

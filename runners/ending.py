@@ -59,9 +59,7 @@ def settle_or_end(journey: Journey, *, others: bool = False) -> Plan | None:
     facts = dict(
         facts_of(
             graph,
-            statements.fetch(
-                "facts", {"execution": journey.execution_id, "epoch": journey.epoch}
-            ),
+            statements.fetch("facts", {"execution": journey.execution_id, "epoch": journey.epoch}),
         )
     )
     planned = plan(graph, facts)
@@ -88,11 +86,7 @@ def begin(journey: Journey, planned: Plan) -> None:
     insert(journey, parts)
     if planned.start:
         dispatch.publish_after_commit(
-            [
-                dispatch.parcel(
-                    journey.execution_id, version, journey.priority, graph, planned.start
-                )
-            ]
+            [dispatch.parcel(journey.execution_id, version, journey.priority, graph, planned.start)]
         )
 
 
@@ -167,9 +161,7 @@ def _output(journey: Journey) -> Any:
     ]
     if missing:
         journey.learn(
-            statements.fetch(
-                "results", {"execution": journey.execution_id, "reads": missing}
-            )
+            statements.fetch("results", {"execution": journey.execution_id, "reads": missing})
         )
     variables = journey.variables
     if graph.variables:

@@ -4,7 +4,8 @@ No database connection is held while a module does I/O.
 """
 
 import time
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
 from uuid import UUID
 
 from django.db import connection
@@ -141,32 +142,23 @@ def seconds_for(step: Step) -> float:
     return min(step.timeout_seconds, config().lease / 2) if step.inline else step.timeout_seconds
 
 
-class held:  # noqa: N801 - a block, not a thing
+@contextmanager
+def held(work: Work, context: Context) -> Iterator[None]:
     """The block in which a module runs: timed, its lease renewed, no connection kept."""
-
-    __slots__ = ("beat", "context", "limit", "work")
-
-    def __init__(self, work: Work, context: Context) -> None:
-        self.work = work
-        self.context = context
-        self.beat: Any = None
-        self.limit = time_limit(seconds_for(work.step))
-
-    def __enter__(self) -> None:
-        step = self.work.step
-        if not step.inline:
-            if pool() == "threads":
-                connection.close()  # back to the pool
-            self.beat = heartbeat.heart().hold(self.work, step.timeout_seconds)
-            self.context._cancelled = self.beat.cancelled
-            self.context._details = self.beat.tell
-        self.limit.__enter__()
-
-    def __exit__(self, *error: Any) -> bool | None:
-        swallowed = self.limit.__exit__(*error)
-        if self.beat is not None:
-            heartbeat.heart().release(self.beat)
-        return swallowed
+    if work.step.inline:
+        with time_limit(seconds_for(work.step)):
+            yield
+        return
+    if pool() == "threads":
+        connection.close()  # back to the pool
+    heart = heartbeat.heart()
+    beat = heart.hold(work, work.step.timeout_seconds)
+    context.mind(cancelled=beat.cancelled, details=beat.tell)
+    try:
+        with time_limit(work.step.timeout_seconds):
+            yield
+    finally:
+        heart.release(beat)
 
 
 def _context(journey: Journey, work: Work) -> Context:

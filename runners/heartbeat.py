@@ -11,12 +11,13 @@ import threading
 import time
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, LiteralString, cast
+from typing import Any
 
 import psycopg
 from django.db import connection
 
 from executions import payloads
+from executions.errors import PayloadError
 from runners import statements
 from runners.conf import config, pool
 from runners.outcomes import Failure
@@ -117,7 +118,7 @@ class Heart:
                     "grace": limits.grace,
                 },
             )
-        except (psycopg.Error, payloads.PayloadError) as error:
+        except (psycopg.Error, PayloadError) as error:
             log.warning("leases not renewed (%s); trying again", error)
             self._drop()
             return
@@ -169,8 +170,7 @@ class Heart:
             self._connection = psycopg.connect(
                 autocommit=True, **{key: given[key] for key in keep if given.get(key)}
             )
-        query = cast(LiteralString, statements.statement(name))
-        return self._connection.execute(query, params).fetchall()
+        return self._connection.execute(statements.statement(name), params).fetchall()
 
     def _drop(self) -> None:
         if self._connection is not None:

@@ -54,6 +54,6 @@ def _boot() -> str:
 @lru_cache(maxsize=1)
 def _namespace() -> str:
     try:
-        return os.readlink("/proc/self/ns/pid").strip("pid:[]")
+        return str(Path("/proc/self/ns/pid").readlink()).strip("pid:[]")
     except OSError:
         return ""

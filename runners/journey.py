@@ -111,9 +111,7 @@ class Journey:
         paths = self.missing(step)
         if paths:
             self.learn(
-                statements.fetch(
-                    "results", {"execution": self.execution_id, "reads": paths}
-                )
+                statements.fetch("results", {"execution": self.execution_id, "reads": paths})
             )
         return {
             "input": self.input,
@@ -149,4 +147,3 @@ def reads_of(graph: Graph, step: Step) -> list[str]:
     if step.reads_previous and step.previous is not None:
         paths.append(graph.steps[step.previous].path)
     return paths
-

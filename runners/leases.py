@@ -53,15 +53,16 @@ def load(
         {
             "execution": execution_id,
             "segment": segment,
-            "want_input": any(step.reads_input for step in graph.steps),
+            "want_input": version.reads_input,
             "want_vars": bool(graph.variables),
             "reads": [] if index is None else reads_of(graph, graph.steps[index]),
         },
     )
     if row is None:
         return None
-    (state, epoch, started_at, _, payload, variables, run_id, path, attempt, budget, run_state,
-     token, leased_by, recoveries, overrides, details, priority, expired, results) = row  # fmt: skip
+    state, epoch, started_at, _, payload, variables = row[:6]
+    run_id, path, attempt, budget, run_state, token, leased_by = row[6:13]
+    recoveries, overrides, details, priority, expired, results = row[13:]
     if state != "RUNNING" or run_state not in (RunState.PENDING, RunState.RUNNING):
         return None
     journey = Journey(
@@ -168,5 +169,3 @@ def announced(leased_by: str) -> bool:
     """Whether the holder's worker said that it was leaving: then its end is no crash."""
     name = leased_by.partition("|")[0]
     return bool(name) and Runner.objects.filter(name=name, leaving_at__isnull=False).exists()
-
-

@@ -27,8 +27,7 @@ def begin(sender: Any, executions: list[Admitted], **_: Any) -> None:
             planning.advance(item.execution_id)
             continue
         owner = (
-            f'{{"execution":"{item.execution_id}","epoch":{item.epoch},'
-            f'"priority":{item.priority},'
+            f'{{"execution":"{item.execution_id}","epoch":{item.epoch},"priority":{item.priority},'
         )
         ready = [graph.tasks[task].steps[0] for task in graph.roots]
         parts += [owner + rows.pending(item.version_id, graph.steps[i])[1:] for i in ready]
@@ -53,5 +52,3 @@ def interrupt(sender: Any, execution_id: UUID, state: str, **_: Any) -> Any:
 def wake(sender: Any, execution_id: UUID, **_: Any) -> None:
     """Send what waited during a pause, or end the execution if its last step ended meanwhile."""
     planning.wake(execution_id)
-
-

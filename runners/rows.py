@@ -68,9 +68,7 @@ def claimed(
     """The step this worker goes on with."""
     inputs = ""
     if prepared is not None:
-        inputs = (
-            f'"key":"{prepared.key}","inputs_hash":"{prepared.hash}","inputs":{prepared.text},'
-        )
+        inputs = f'"key":"{prepared.key}","inputs_hash":"{prepared.hash}","inputs":{prepared.text},'
     return (
         f'{{"id":"{run_id}","state":"RUNNING","segment":"{segment}","attempt":1,"budget":1,'
         f"{inputs}{_static(version_id, step.index)}}}"

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any, LiteralString, cast
+from typing import Any
 
 from django.db import connection
 from psycopg.rows import tuple_row
@@ -30,7 +30,7 @@ def fetch(name: str, params: Mapping[str, Any]) -> list[tuple[Any, ...]]:
     connection.ensure_connection()
     raw = connection.connection
     with connection.wrap_database_errors, raw.cursor(row_factory=tuple_row) as cursor:
-        cursor.execute(cast(LiteralString, statement(name)), params, prepare=True, binary=False)
+        cursor.execute(statement(name), params, prepare=True)
         return cursor.fetchall() if cursor.description else []
 
 

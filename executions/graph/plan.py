@@ -75,9 +75,12 @@ def plan(graph: Graph, facts: Mapping[int, StepFact]) -> Plan:
             result.live = True
         elif fact.status is StepStatus.DEAD:
             result.dead.append(index)
-        elif fact.status is StepStatus.DONE and step.following is not None:
-            if step.following not in facts:
-                result.start.append(step.following)
+        elif (
+            fact.status is StepStatus.DONE
+            and step.following is not None
+            and step.following not in facts
+        ):
+            result.start.append(step.following)
     for number in graph.order:
         if number in outcomes or number in touched:
             continue

@@ -78,12 +78,18 @@ def start_execution(
     try:
         with transaction.atomic():
             [execution] = _insert(
-                request, [payload], actor, idempotency_key=idempotency_key, hashed=fingerprint,
+                request,
+                [payload],
+                actor,
+                idempotency_key=idempotency_key,
+                hashed=fingerprint,
                 reason=reason,
             )
     except IntegrityError:
-        known = idempotency_key and _known(workflow, idempotency_key, fingerprint)
-        if not known:
+        if idempotency_key is None:
+            raise
+        known = _known(workflow, idempotency_key, fingerprint)
+        if known is None:
             raise
         return Started(known, created=False)
     return Started(execution, created=True)
@@ -127,9 +133,7 @@ def _insert(
     running = places(request.workflow.workspace_id, len(payload_list))
     now = database_now()
     executions = [
-        _execution(
-            request, payload, now, running=i < running, key=idempotency_key, hashed=hashed
-        )
+        _execution(request, payload, now, running=i < running, key=idempotency_key, hashed=hashed)
         for i, payload in enumerate(payload_list)
     ]
     WorkflowExecution.objects.bulk_create(executions, batch_size=500)
@@ -214,9 +218,7 @@ def _version(workflow: Workflow, number: int | None) -> Compiled:
             )
         return compiled(workflow.latest_version_id)
     found: UUID | None = (
-        WorkflowVersion.objects.filter(
-            workflow=workflow, number=number, kind=VersionKind.PUBLISHED
-        )
+        WorkflowVersion.objects.filter(workflow=workflow, number=number, kind=VersionKind.PUBLISHED)
         .values_list("pk", flat=True)
         .first()
     )
@@ -229,9 +231,7 @@ def _check(version: Compiled, payload: Any, prefix: str = "params") -> None:
     try:
         payloads.dump(payload, "payload", MAX_PAYLOAD_BYTES)
     except PayloadError as error:
-        raise InvalidPayload(
-            error.message, [Problem(prefix, error.code, error.message)]
-        ) from error
+        raise InvalidPayload(error.message, [Problem(prefix, error.code, error.message)]) from error
     check_payload(version, payload, prefix)
 
 

@@ -13,8 +13,11 @@ from runners.states import FINAL, HELD, IDENTITY, LIVE, ErrorType, RunState
 
 
 class Run(models.Model):
-    """See docs/glossary.md for the words; `due_at` is when somebody should look at a live run:
-    a pending one may have lost its message, a retry is due, a held one may have lost its holder.
+    """An attempt, its lease, its inputs and what came of it.
+
+    `due_at` is when somebody should look at a live run: a pending one may have lost its message,
+    a retry is due, a held one may have lost its holder. `budget_start` and `recoveries` count
+    attempts and crashes apart.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)

@@ -7,6 +7,4 @@ from runners.sweeper.resend import BATCH, resend
 
 def sweep() -> int:
     """Send due retries of running executions; returns how many."""
-    return resend(
-        statements.fetch("sweep_due", {"batch": BATCH, "patience": config().patience})  # type: ignore[arg-type]
-    )
+    return resend(statements.fetch("sweep_due", {"batch": BATCH, "patience": config().patience}))

@@ -5,8 +5,10 @@ same priority 10 s later has been claimed already. Each resend doubles the wait.
 """
 
 import logging
+from typing import Any
 
 from celery import current_app
+from kombu import Connection
 from kombu.exceptions import ChannelError
 
 from runners import statements
@@ -26,7 +28,7 @@ def sweep() -> int:
     lost = [run for queue, run, overtaken in picked if queue in empty or overtaken]
     if not lost:
         return 0
-    return resend(statements.fetch("resend", {"runs": lost, "patience": patience}))  # type: ignore[arg-type]
+    return resend(statements.fetch("resend", {"runs": lost, "patience": patience}))
 
 
 def _empty(queues: set[str]) -> set[str]:
@@ -36,13 +38,18 @@ def _empty(queues: set[str]) -> set[str]:
         with current_app.connection_for_write() as link:
             link.ensure_connection(max_retries=1, timeout=2)
             for queue in queues:
-                try:
-                    depth = link.default_channel.queue_declare(queue, passive=True).message_count
-                except (ChannelError, link.channel_errors):
-                    depth = 0
-                if not depth:
+                if not _depth(link, queue):
                     empty.add(queue)
     except Exception as error:
         log.warning("the broker does not say how full its queues are: %s", error)
         return set()
     return empty
+
+
+def _depth(link: Connection, queue: str) -> int:
+    """How many messages the queue holds; a queue that does not exist holds none."""
+    channel: Any = link.default_channel
+    try:
+        return int(channel.queue_declare(queue, passive=True).message_count)
+    except ChannelError:
+        return 0

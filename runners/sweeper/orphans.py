@@ -29,7 +29,7 @@ def sweep() -> int:
 def release(run_id: object, token: int, crashed: int) -> int:
     """Put a held run back to pending and send it; 0 when it was taken over meanwhile."""
     return resend(
-        statements.fetch(  # type: ignore[arg-type]
+        statements.fetch(
             "release",
             {"run": run_id, "token": token, "crashed": crashed, "patience": config().patience},
         )

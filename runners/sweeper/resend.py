@@ -17,5 +17,3 @@ def resend(rows: Iterable[tuple[UUID, UUID, int, str, str, str]]) -> int:
     ]
     dispatch.publish_after_commit(parcels)
     return len(parcels)
-
-
