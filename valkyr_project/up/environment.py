@@ -10,7 +10,8 @@ def stack_environment(
     options: Options, credentials: Credentials, database_url: str, redis_url: str
 ) -> dict[str, str]:
     """The caller's environment with every address and secret of this stack."""
-    return os.environ | {
+    inherited = {name: value for name, value in os.environ.items() if name != "RUNNER_ID"}
+    return inherited | {  # each worker names itself: three of one name would be one
         "DJANGO_SETTINGS_MODULE": "valkyr_project.settings",
         "PYTHONUNBUFFERED": "1",
         "VALKYR_HOME": str(options.home),

@@ -7,6 +7,7 @@ believed while the lock is held.
 import fcntl
 import json
 import os
+import time
 from pathlib import Path
 from typing import IO, Any
 
@@ -46,12 +47,22 @@ def open_home(path: Path) -> Home:
             f"The data folder {path} cannot be used: {error.strerror}. Set VALKYR_HOME to a "
             "folder you may write to."
         ) from None
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
+    if not _locked(lock):
         lock.close()
-        raise UpError(_already_running(path)) from None
+        raise UpError(_already_running(path))
     return Home(path, lock)
+
+
+def _locked(lock: IO[str]) -> bool:
+    """Whether the lock is ours now; a program that only looks (`running`) holds it a moment."""
+    for _ in range(20):
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            time.sleep(0.02)
+        else:
+            return True
+    return False
 
 
 def running(path: Path) -> dict[str, Any] | None:

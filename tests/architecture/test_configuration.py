@@ -1,0 +1,37 @@
+"""docs/configuration.md lists every variable the code reads, and no other."""
+
+import re
+from pathlib import Path
+
+PROJECT = Path(__file__).parents[2]
+NAME = (
+    r"(?:(?:VALKYR|RUNNER|FLOWER)_[A-Z_]+|DATABASE_[A-Z_]*URL|REDIS_URL|PORT|CHROMIUM"
+    r"|CELERY_(?:BROKER_URL|RESULT_BACKEND))"
+)
+# Set for Flower's own process, from FLOWER_PASSWORD.
+INTERNAL = {"FLOWER_BASIC_AUTH"}
+
+
+def read_by_the_code() -> set[str]:
+    folders = ("valkyr_project", "executions", "runners", "dlq", "tests/support", "tests/browser")
+    found: set[str] = set()
+    for folder in folders:
+        for path in (PROJECT / folder).rglob("*.py"):
+            found.update(re.findall(rf'"({NAME})"', path.read_text()))
+    return found - INTERNAL
+
+
+def documented() -> set[str]:
+    rows = (PROJECT / "docs" / "configuration.md").read_text().splitlines()
+    return {match[1] for row in rows if (match := re.match(rf"\| `({NAME})` \|", row))}
+
+
+def test_every_variable_the_code_reads_is_documented() -> None:
+    assert sorted(read_by_the_code() - documented()) == []
+
+
+def test_every_documented_variable_is_read() -> None:
+    # These two are put together from parts in tests/support/servers.py.
+    assembled = {"VALKYR_TEST_DATABASE_URL", "VALKYR_TEST_REDIS_URL"}
+
+    assert sorted(documented() - read_by_the_code() - assembled) == []
