@@ -159,7 +159,7 @@ def _settle_joins(journey: Journey) -> None:
         if not found:
             return
         journey.outcomes.update(found)
-        journey.follow(list(found))
+        journey.decide_joins()
 
 
 def _choose(journey: Journey, work: Work, broken: Broken | None) -> Onward:

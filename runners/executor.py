@@ -3,12 +3,13 @@
 No database connection is held while a module does I/O.
 """
 
+import logging
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from uuid import UUID
 
-from django.db import connection
+from django.db import IntegrityError, connection
 
 from executions import payloads
 from executions.errors import PayloadError
@@ -26,6 +27,8 @@ from runners.outcomes import Failure, classify
 from runners.prepare import Prepared, prepare
 from runners.states import ErrorType
 from runners.work import Broken, Done, Unit, Work
+
+log = logging.getLogger(__name__)
 
 
 def carry_segment(
@@ -48,7 +51,13 @@ def carry_segment(
     journey, seen = found
     work = leases.claim(journey, seen)
     while work is not None:
-        work = completion.record(journey, work, perform(journey, work))
+        try:
+            work = completion.record(journey, work, perform(journey, work))
+        except IntegrityError as error:
+            # Somebody planned the whole execution while steps of ours were in memory only.
+            log.warning("segment %s of %s planned twice: %s", segment, execution_id, error)
+            leases.give_back(work)
+            return
     if journey.failure is not None and not header and not links:
         raise StepFailed(f"{journey.failure.exception}: {journey.failure.message}")
 
@@ -190,6 +199,9 @@ def _classed(error: BaseException, step: Step) -> Failure:
             None,
             "",
         )
+    if isinstance(error, registry.UnknownModule):
+        # During a deploy another worker may know it already, or still.
+        return Failure(ErrorType.TRANSIENT, str(error), "UnknownModule", None, None, "")
     if isinstance(error, TemplateError):
         return Failure(
             ErrorType.PERMANENT, f"Step {step.path}: {error}", "TemplateError", None, None, ""

@@ -10,7 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from executions.graph.model import Graph, Step
-from executions.graph.readiness import settle
+from executions.graph.readiness import Settlement, decide, settle
 from executions.versions import Compiled
 from runners import statements
 from runners.outcomes import Failure
@@ -67,7 +67,16 @@ class Journey:
 
     def follow(self, tasks: list[int]) -> None:
         """Add to the frontier what follows from these tasks having ended."""
-        settlement = settle(self.graph, self.outcomes, tasks)
+        self._extend(settle(self.graph, self.outcomes, tasks))
+
+    def decide_joins(self) -> None:
+        """Decide the unsettled joins again, after outcomes of other segments were learned.
+
+        Only they are decided: other followers of the learned tasks are their finishers' business.
+        """
+        self._extend(decide(self.graph, self.outcomes, list(self.frontier.unsettled)))
+
+    def _extend(self, settlement: Settlement) -> None:
         tasks_of = self.graph.tasks
         self.frontier.ready.extend(tasks_of[index].steps[0] for index in settlement.ready)
         self.frontier.skipped.extend(settlement.skipped)

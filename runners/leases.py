@@ -15,6 +15,7 @@ from runners.journey import Journey, reads_of
 from runners.models import Runner
 from runners.outcomes import Failure, classify
 from runners.prepare import Prepared, prepare
+from runners.resend import resend
 from runners.states import ErrorType, RunState
 from runners.work import Work
 
@@ -169,3 +170,18 @@ def announced(leased_by: str) -> bool:
     """Whether the holder's worker said that it was leaving: then its end is no crash."""
     name = leased_by.partition("|")[0]
     return bool(name) and Runner.objects.filter(name=name, leaving_at__isnull=False).exists()
+
+
+def give_back(work: Work) -> None:
+    """Let go of a held run so that it is sent again at once; nothing is counted against it."""
+    resend(
+        statements.fetch(
+            "release",
+            {
+                "run": work.run_id,
+                "token": work.token,
+                "crashed": 0,
+                "patience": config().patience,
+            },
+        )
+    )

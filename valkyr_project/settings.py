@@ -22,7 +22,7 @@ if not SECRET_KEY:
             "VALKYR_SECRET_KEY is not set. `make up` makes one; elsewhere set it to 50 or more "
             "random characters."
         )
-    SECRET_KEY = "insecure-" + "x" * 50  # noqa: S105 - tests and tools only, asked for by name
+    SECRET_KEY = "insecure-" + "x" * 50
 ALLOWED_HOSTS = env.words("VALKYR_ALLOWED_HOSTS", ("127.0.0.1", "localhost", "[::1]"))
 CSRF_TRUSTED_ORIGINS = env.words("VALKYR_TRUSTED_ORIGINS")
 
@@ -139,7 +139,18 @@ if _redis_broker:
     }
     if env.text("VALKYR_PROCESS", "tool") in {"web", "beat", "tool"}:
         CELERY_BROKER_TRANSPORT_OPTIONS["socket_timeout"] = 2
-    CELERY_RESULT_BACKEND_TRANSPORT_OPTIONS = {"global_keyprefix": _key_prefix}
+    CELERY_RESULT_BACKEND_TRANSPORT_OPTIONS = {
+        "global_keyprefix": _key_prefix,
+        # Chords are counted in Redis; while it is away, fail fast and let the sweeper plan.
+        "retry_policy": {
+            "max_retries": 2,
+            "interval_start": 0,
+            "interval_step": 0.2,
+            "interval_max": 0.5,
+        },
+    }
+    CELERY_REDIS_SOCKET_CONNECT_TIMEOUT = 2
+    CELERY_REDIS_SOCKET_TIMEOUT = 5
 else:
     CELERY_BROKER_TRANSPORT_OPTIONS = {"confirm_publish": True}
     CELERY_TASK_DEFAULT_QUEUE_TYPE = CELERY_TASK_CREATE_MISSING_QUEUE_TYPE = "quorum"

@@ -4,6 +4,7 @@
 an error edge was taken, or SKIPPED. A task that is not in it has not ended, or nobody looked.
 """
 
+from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
@@ -53,27 +54,33 @@ def settle(graph: Graph, outcomes: dict[int, str], ended: Iterable[int]) -> Sett
     is not in `outcomes`: the caller must look that source up, or wait for it. Each task is
     listed once.
     """
+    return decide(
+        graph, outcomes, [edge.target for task in ended for edge in graph.tasks[task].outgoing]
+    )
+
+
+def decide(graph: Graph, outcomes: dict[int, str], candidates: Iterable[int]) -> Settlement:
+    """As `settle`, for given tasks that have not started, and for what skipping them entails."""
     result = Settlement()
     decided: set[int] = set()
     unsettled: dict[int, None] = {}
-    frontier = list(ended)
+    frontier = deque(candidates)
     while frontier:
-        source = frontier.pop(0)
-        for edge in graph.tasks[source].outgoing:
-            target = edge.target
-            if target in decided or target in outcomes:
-                continue
-            verdict = readiness(graph.tasks[target], outcomes)
-            if verdict is Readiness.UNSETTLED:
-                unsettled[target] = None
-                continue
-            decided.add(target)
-            unsettled.pop(target, None)
-            if verdict is Readiness.READY:
-                result.ready.append(target)
-            else:
-                outcomes[target] = SKIPPED
-                result.skipped.append(target)
-                frontier.append(target)
+        target = frontier.popleft()
+        if target in decided or target in outcomes:
+            continue
+        task = graph.tasks[target]
+        verdict = readiness(task, outcomes)
+        if verdict is Readiness.UNSETTLED:
+            unsettled[target] = None
+            continue
+        decided.add(target)
+        unsettled.pop(target, None)
+        if verdict is Readiness.READY:
+            result.ready.append(target)
+        else:
+            outcomes[target] = SKIPPED
+            result.skipped.append(target)
+            frontier.extend(edge.target for edge in task.outgoing)
     result.unsettled = list(unsettled)
     return result

@@ -167,7 +167,7 @@ def duration_of(row: Run) -> str:
 
 
 def error_of(row: Run) -> str:
-    """ "PERMANENT: the beginning of the message", or a dash."""
+    """The class and the beginning of the message, or a dash."""
     if not row.error:
         return marks.EMPTY
     return marks.clipped(f"{row.error_type}: {row.error}" if row.error_type else row.error)

@@ -2,7 +2,7 @@
 
 from runners import statements
 from runners.conf import config
-from runners.sweeper.resend import BATCH, resend
+from runners.resend import BATCH, resend
 
 
 def sweep() -> int:

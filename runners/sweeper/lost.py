@@ -13,7 +13,7 @@ from kombu.exceptions import ChannelError
 
 from runners import statements
 from runners.conf import config
-from runners.sweeper.resend import BATCH, resend
+from runners.resend import BATCH, resend
 
 log = logging.getLogger(__name__)
 

@@ -4,7 +4,7 @@ from runners import outside, statements
 from runners.conf import config
 from runners.holder import gone
 from runners.leases import announced, poisoned
-from runners.sweeper.resend import resend
+from runners.resend import resend
 
 SEEN = 2_000
 

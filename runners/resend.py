@@ -1,4 +1,4 @@
-"""Send segments found by a duty, one message each, in one go."""
+"""Send segments again, one message each, in one go."""
 
 from collections.abc import Iterable
 from uuid import UUID
