@@ -70,6 +70,10 @@ def test_slowing_down_says_for_how_long(partner: PartnerServer) -> None:
     assert answer.headers["Retry-After"] == "1"
 
 
+def test_a_partner_that_never_answered_can_be_stopped() -> None:
+    PartnerServer().stop()
+
+
 def test_a_hanging_call_ends_with_the_partner() -> None:
     server = PartnerServer()
     server.start()

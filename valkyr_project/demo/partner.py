@@ -112,6 +112,7 @@ class PartnerServer(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", port), _Handler)
         self.ledger = Ledger()
         self.closing = threading.Event()
+        self._answering = False
 
     @property
     def url(self) -> str:
@@ -120,6 +121,7 @@ class PartnerServer(ThreadingHTTPServer):
 
     def start(self) -> None:
         """Answer in a thread of its own until `stop`."""
+        self._answering = True
         threading.Thread(target=self.serve_forever, args=(0.05,), daemon=True).start()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
@@ -130,7 +132,8 @@ class PartnerServer(ThreadingHTTPServer):
     def stop(self) -> None:
         """Stop answering and close the port."""
         self.closing.set()
-        self.shutdown()
+        if self._answering:  # `shutdown` would wait for ever for a loop that never began
+            self.shutdown()
         self.server_close()
 
 

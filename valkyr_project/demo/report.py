@@ -10,7 +10,7 @@ from valkyr_project.demo.partner import Ledger
 from valkyr_project.demo.stack import Stack
 from valkyr_project.demo.watch import Progress
 
-WIDTH = 44
+WIDTH = 48
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +41,12 @@ def facts(progress: Progress, ledger: Ledger, mails: int | None, expected: Expec
     found = [
         Fact("executions succeeded", states["SUCCESS"], expected.succeeded),
         Fact("executions failed, waiting for a person", states["FAILED"], expected.dead.total()),
-        Fact("steps run, over real HTTP and mail", _sum(metrics, "steps")),
+        Fact("steps done", _sum(metrics, "steps")),
         Fact("steps tried again", _sum(metrics, "retries")),
         *_dead_letters(progress.dead_letters, expected.dead),
-        Fact("cards charged", ledger.done("charges"), expected.charged),
-        Fact("repeats the key made harmless", ledger.repeats.total()),
-        Fact("done twice anywhere", ledger.doubled(), 0),
+        Fact("cards charged by the partner", ledger.done("charges"), expected.charged),
+        Fact("repeats it knew by their Idempotency-Key", ledger.repeats.total()),
+        Fact("pieces of work the partner did twice", ledger.doubled(), 0),
         Fact("refunds after a charge failed", ledger.done("refunds"), expected.refunded),
     ]
     if mails is not None:
@@ -70,7 +70,7 @@ def _dead_letters(letters: list[dict[str, Any]], expected: Counter[str]) -> list
 
 def table(found: list[Fact], seconds: float) -> str:
     """All lines under a title."""
-    lines = [f"What happened in {seconds:.0f} s", "", *(fact.line() for fact in found)]
+    lines = [f"What happened in {seconds:.0f} s:", "", *(fact.line() for fact in found)]
     return "\n".join(lines)
 
 
@@ -78,7 +78,7 @@ def next_steps(stack: Stack, letters: list[dict[str, Any]], partner_stays: bool)
     """Where to look, and how to send a dead letter home."""
     admin = f"{stack.url}/admin"
     parts = [
-        "What to look at next",
+        "What to look at next:",
         "",
         f"  executions     {admin}/executions/workflowexecution/",
         f"  dead letters   {admin}/dlq/deadletterentry/?resolution__exact=PENDING",
