@@ -8,8 +8,6 @@ from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
-from jsonschema import Draft202012Validator
-
 from executions.errors import InvalidPayload, NotFound
 from executions.graph.compile import compile_graph
 from executions.graph.model import Graph
@@ -28,7 +26,7 @@ class Compiled:
     workflow_id: UUID
     number: int
     graph: Graph
-    input: Draft202012Validator | None
+    input: Any  # a Draft202012Validator, or None
     reads_input: bool  # whether any template does
 
 
@@ -38,6 +36,8 @@ def compiled(version_id: UUID) -> Compiled:
     row = WorkflowVersion.objects.filter(pk=version_id).first()
     if row is None:
         raise NotFound(f"There is no workflow version {version_id}.")
+    from jsonschema import Draft202012Validator  # a second to import; few processes need it
+
     schema = row.definition.get("input")
     graph = compile_graph(row.definition, row.workflow_id)
     return Compiled(

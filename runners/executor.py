@@ -51,12 +51,13 @@ def carry_segment(
     journey, seen = found
     work = leases.claim(journey, seen)
     while work is not None:
+        held_now = work
         try:
-            work = completion.record(journey, work, perform(journey, work))
+            work = completion.record(journey, held_now, perform(journey, held_now))
         except IntegrityError as error:
             # Somebody planned the whole execution while steps of ours were in memory only.
             log.warning("segment %s of %s planned twice: %s", segment, execution_id, error)
-            leases.give_back(work)
+            leases.give_back(held_now)
             return
     if journey.failure is not None and not header and not links:
         raise StepFailed(f"{journey.failure.exception}: {journey.failure.message}")

@@ -10,6 +10,7 @@ from django.db import DatabaseError, connection
 
 from executions.clock import ClockTimestamp
 from runners.models import Runner
+from runners.modules import registry
 
 log = logging.getLogger(__name__)
 
@@ -18,8 +19,12 @@ EVERY = 15.0
 
 @worker_init.connect(weak=False)
 def name_process(sender: Any = None, **_: Any) -> None:
-    """Give this worker its name before it forks, so that its children's leases carry it."""
+    """Name this worker before it forks, so that its children's leases carry the name.
+
+    What modules import slowly is imported here too, once for all children.
+    """
     os.environ.setdefault("RUNNER_ID", sender.hostname)
+    registry.warm_up()
 
 
 @worker_ready.connect(weak=False)
