@@ -1,0 +1,54 @@
+"""`python -m tests.benchmarks`: servers of its own, the workloads, the tables."""
+
+import signal
+import sys
+from typing import Any
+
+from tests.benchmarks.options import Options, parse
+from tests.benchmarks.stage import Stage
+from tests.benchmarks.talk import say
+
+
+def main(options: Options) -> None:
+    """Measure what was asked for, and print it."""
+    say("starting PostgreSQL and Redis")
+    with Stage() as stage:
+        if options.memory:
+            _memory(stage)
+        else:
+            _workloads(stage, options)
+
+
+def _workloads(stage: Stage, options: Options) -> None:
+    # Imported here: models need Django to be set up, on the stage's servers.
+    from tests.benchmarks import dispatch_time, in_flight, report, throughput
+
+    facts = report.machine()
+    say(", ".join(f"{name} {value}" for name, value in facts.items()))
+    latencies = dispatch_time.measure(stage, options)
+    outcomes = throughput.measure(stage, options)
+    calls = in_flight.measure(stage, options)
+    report.throughput(outcomes, options.concurrency)
+    report.latencies(latencies)
+    report.in_flight(calls)
+    if options.json:
+        report.write(options.json, report.as_json(outcomes, latencies, calls))
+
+
+def _memory(stage: Stage) -> None:
+    from tests.benchmarks import memory, report
+
+    report.growth(memory.measure(stage))
+
+
+def _end(*_: Any) -> None:
+    """Leave in order, so that what was started ends too."""
+    sys.exit("ended by SIGTERM")
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, _end)
+    try:
+        main(parse(sys.argv[1:]))
+    except KeyboardInterrupt:
+        sys.exit("interrupted")

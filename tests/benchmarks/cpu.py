@@ -1,0 +1,58 @@
+"""CPU seconds of whole process trees, from /proc: children that ended meanwhile included."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def tree_seconds(pid: int) -> float:
+    """User and system time of a process, its living descendants and those already reaped."""
+    try:
+        processes = [psutil.Process(pid), *psutil.Process(pid).children(recursive=True)]
+    except psutil.NoSuchProcess:
+        return 0.0
+    return sum(_seconds(process.pid) for process in processes)
+
+
+def _seconds(pid: int) -> float:
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return sum(map(int, fields[11:15])) / TICKS  # utime, stime, cutime, cstime
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """CPU seconds of one measured stretch."""
+
+    workers: float
+    postgres: float
+    redis: float
+    publisher: float
+
+    @property
+    def total(self) -> float:
+        """All of it."""
+        return self.workers + self.postgres + self.redis + self.publisher
+
+
+class Meter:
+    """Reads the trees when made, and again when asked what was used since."""
+
+    def __init__(self, *, workers: int, postgres: int, redis: int) -> None:
+        self._pids = (workers, postgres, redis)
+        self._before = self._read()
+
+    def used(self, publisher: float) -> Usage:
+        """What the trees used since; `publisher` are the caller's own seconds."""
+        after = self._read()
+        parts = [now - before for now, before in zip(after, self._before, strict=True)]
+        return Usage(*parts, publisher)
+
+    def _read(self) -> list[float]:
+        return [tree_seconds(pid) for pid in self._pids]

@@ -1,0 +1,107 @@
+"""W3: one single-step execution at a time over HTTP, on an otherwise idle system."""
+
+import os
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+
+from tests.benchmarks import shapes
+from tests.benchmarks.options import Options
+from tests.benchmarks.programs import engine_worker, plain_worker, web
+from tests.benchmarks.quantiles import Quantiles, quantiles
+from tests.benchmarks.sides import Engine, wait
+from tests.benchmarks.stage import Stage
+from tests.benchmarks.talk import say
+from valkyr_project.embedded.child import free_port
+
+WARM = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Latencies:
+    """Milliseconds."""
+
+    answered: Quantiles  # request sent -> 202
+    first_line: Quantiles  # request sent -> first line of the step
+    recorded: Quantiles  # request sent -> the execution's finished_at
+    lease: Quantiles  # message in the child's hand -> first line: load, claim, render
+    plain: Quantiles | None  # apply_async -> first line, plain Celery, without HTTP
+
+
+def measure(stage: Stage, options: Options) -> Latencies | None:
+    """As many requests as the scale says, one after another."""
+    if "W3" not in options.only:
+        return None
+    number = max(40, round(200 * options.scale))
+    worker = stage.add(engine_worker(stage.folder, concurrency=options.concurrency))
+    port = free_port()
+    server = stage.add(web(stage.folder, port))
+    workflow = Engine(stage, worker).publish(shapes.single("bench.clock", {"value": 1}))
+    with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=30) as client:
+        _sign_in(client, stage)
+        found = [_once(client, workflow.pk, stage) for _ in range(WARM + number)][WARM:]
+    stage.end(server)
+    stage.end(worker)
+    parts = [quantiles([row[i] for row in found]) for i in range(4)]
+    plain = None if options.engine_only else _plain(stage, options, number)
+    result = Latencies(*parts, plain)
+    say(
+        f"W3: first line p50 {result.first_line.p50:.1f} p95 {result.first_line.p95:.1f} ms, "
+        f"recorded p95 {result.recorded.p95:.1f} ms, lease p95 {result.lease.p95:.1f} ms"
+    )
+    return result
+
+
+def _sign_in(client: httpx.Client, stage: Stage) -> None:
+    account = {
+        "username": os.environ["VALKYR_ADMIN_USERNAME"],
+        "password": os.environ["VALKYR_ADMIN_PASSWORD"],
+    }
+
+    def answers() -> bool:
+        try:
+            answer = client.post("/v1/auth/token", json=account)
+        except httpx.TransportError:
+            return False
+        answer.raise_for_status()
+        client.headers["Authorization"] = f"Bearer {answer.json()['access']}"
+        return True
+
+    wait(answers, stage, 0.2)
+
+
+def _once(client: httpx.Client, workflow_id: Any, stage: Stage) -> tuple[float, ...]:
+    """Milliseconds: answered, first line, recorded, lease."""
+    from executions.models import WorkflowExecution
+    from runners.models import Run
+
+    sent = time.time()
+    answer = client.post(f"/v1/WorkflowExecution/{workflow_id}/execute", json={"params": {}})
+    answered = time.time()
+    answer.raise_for_status()
+    execution = answer.json()["id"]
+    rows = WorkflowExecution.objects.filter(pk=execution)
+    wait(lambda: rows.filter(finished_at__isnull=False).exists(), stage, 0.01)
+    finished = rows.values_list("finished_at", flat=True).get()
+    outputs = Run.objects.values_list("outputs", flat=True).get(execution=execution)
+    times = (answered, outputs["at"], finished.timestamp())
+    return (*(1000 * (at - sent) for at in times), outputs["claimMs"])
+
+
+def _plain(stage: Stage, options: Options, number: int) -> Quantiles:
+    worker = stage.add(plain_worker(stage.folder, concurrency=options.concurrency))
+    found = [_plain_once(stage) for _ in range(WARM + number)][WARM:]
+    stage.end(worker)
+    return quantiles(found)
+
+
+def _plain_once(stage: Stage) -> float:
+    from tests.benchmarks import plain
+
+    sent = time.time()
+    plain.clock.apply_async()
+    arrived: Any = plain.store().blpop([plain.ARRIVED], timeout=30)
+    stage.check()
+    return 1000 * (float(arrived[1]) - sent)

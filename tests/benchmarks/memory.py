@@ -1,0 +1,54 @@
+"""Does a worker's child grow? Its memory after 1,000 and after 10,000 steps."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import psutil
+
+from tests.benchmarks import shapes
+from tests.benchmarks.programs import Program, engine_worker
+from tests.benchmarks.sides import Engine
+from tests.benchmarks.stage import Stage
+from tests.benchmarks.talk import say
+
+FIRST, FINAL, ROUND = 1_000, 10_000, 1_000
+MOST = 0.20
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """MiB of the one child, by steps it has run."""
+
+    rss: dict[int, float]
+    pss: dict[int, float]
+
+    @property
+    def share(self) -> float:
+        """By how much PSS grew from 1,000 steps to 10,000."""
+        return self.pss[FINAL] / self.pss[FIRST] - 1
+
+
+def measure(stage: Stage) -> Growth:
+    """Half of the steps have an effect, half are pure; one child runs them all."""
+    worker = stage.add(engine_worker(stage.folder, concurrency=1))
+    engine = Engine(stage, worker)
+    chains = [engine.publish(shapes.chain(use)) for use in ("bench.effect", "bench.pure")]
+    growth = Growth({}, {})
+    child = None
+    for steps in range(ROUND, FINAL + 1, ROUND):
+        for workflow in chains:
+            engine.run(workflow, ROUND // shapes.CHAIN // 2, shapes.CHAIN)
+        child = _same(child, worker)
+        memory = child.memory_full_info()
+        growth.rss[steps] = memory.rss / 2**20
+        growth.pss[steps] = memory.pss / 2**20
+        say(f"{steps:6,} steps: RSS {growth.rss[steps]:.1f} MiB, PSS {growth.pss[steps]:.1f} MiB")
+    stage.end(worker)
+    return growth
+
+
+def _same(before: Any, worker: Program) -> Any:
+    [child] = psutil.Process(worker.pid).children()
+    if before is not None and before.pid != child.pid:
+        raise RuntimeError("the child was replaced, so its growth says nothing")
+    return child

@@ -1,0 +1,57 @@
+"""Modules that measure: a step with an effect that does nothing, and one that reads the clock."""
+
+import time
+from typing import Any, ClassVar
+
+from celery.signals import task_prerun
+from pydantic import Field
+
+from runners.modules.base import Module, ModuleInputs, Result, StepContext
+
+_received = 0.0
+
+
+@task_prerun.connect(weak=False)
+def note_arrival(**_: Any) -> None:
+    """Remember when the child got its message."""
+    global _received  # noqa: PLW0603 - one task at a time in a prefork child
+    _received = time.perf_counter()
+
+
+class Inputs(ModuleInputs):
+    """What to pass on."""
+
+    value: Any = Field(None, description="Passed on.")
+
+
+class Effect(Module[Any]):
+    """Declares an effect, so that it is claimed and recorded by itself, and does nothing."""
+
+    type: ClassVar[str] = "bench.effect"
+    title = "Effect"
+    category = "bench"
+    Inputs = Inputs
+    effect = "external"
+    timeout_seconds = 10.0
+
+    def execute(self, inputs: Inputs, ctx: StepContext) -> Result:
+        return Result({"value": inputs.value})
+
+
+class Pure(Effect):
+    """The same without an effect, and therefore inline."""
+
+    type: ClassVar[str] = "bench.pure"
+    title = "Pure"
+    effect = "none"
+    inline = True
+
+
+class Clock(Effect):
+    """Says when its first line ran, and how long after the message had arrived."""
+
+    type: ClassVar[str] = "bench.clock"
+    title = "Clock"
+
+    def execute(self, inputs: Inputs, ctx: StepContext) -> Result:
+        return Result({"at": time.time(), "claimMs": 1000 * (time.perf_counter() - _received)})

@@ -1,0 +1,75 @@
+"""Plain Celery: what a reader of its manual would write for the same shapes.
+
+Sensible settings in its favour: results are ignored where canvas allows it, no events, no logs,
+JSON; acknowledgement (early) and prefetch (4) stay Celery's own. Nothing here is durable.
+"""
+
+import os
+import time
+from functools import cache
+from typing import Any
+
+import httpx
+import redis
+from celery import Celery, chain, group
+
+URL = os.environ["BENCH_PLAIN_REDIS_URL"]
+FINISHED = "bench:finished"
+ARRIVED = "bench:arrived"
+
+# Not the current app: in the publishing process that is the engine's.
+app = Celery("plain", broker=URL, backend=URL, set_as_current=False)
+app.conf.update(
+    task_ignore_result=True,
+    task_serializer="json",
+    broker_connection_retry_on_startup=True,
+    worker_hijack_root_logger=False,
+    task_default_queue="plain-prefork",
+)
+
+
+@cache
+def store() -> "redis.Redis":
+    """This process's client, for counting what is finished."""
+    return redis.Redis.from_url(URL, socket_timeout=60)
+
+
+@cache
+def http() -> httpx.Client:
+    """This process's client for calls."""
+    return httpx.Client(timeout=30, limits=httpx.Limits(max_connections=None))
+
+
+@app.task
+def step(value: Any = None) -> Any:
+    """Do nothing and pass the value on."""
+    return value
+
+
+@app.task
+def last(value: Any = None) -> None:
+    """Do nothing, and count the finished graph: this is how the publisher knows."""
+    store().incr(FINISHED)
+
+
+@app.task
+def clock() -> None:
+    """Say when the first line ran."""
+    store().rpush(ARRIVED, time.time())
+
+
+@app.task
+def call(url: str) -> None:
+    """One HTTP call."""
+    http().get(url).raise_for_status()
+    store().incr(FINISHED)
+
+
+def chained(number: int, length: int) -> Any:
+    """`length` tasks in a row, each given the result of the one before."""
+    return chain(step.s(number), *[step.s() for _ in range(length - 2)], last.s())
+
+
+def fanned(number: int, width: int) -> Any:
+    """One task, `width` in parallel, one that gets their results: a chord."""
+    return chain(step.s(number), group([step.s() for _ in range(width)]), last.s())

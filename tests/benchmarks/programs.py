@@ -1,0 +1,93 @@
+"""The processes of a benchmark: workers of both sides, the web server, the slow partner."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from valkyr_project.embedded.child import die_with_parent, stop
+from valkyr_project.up.processes import CELERY, WORKER
+
+PROJECT = Path(__file__).resolve().parents[2]
+STOP_STEPS = ((signal.SIGTERM, 10.0), (signal.SIGQUIT, 5.0))
+PLAIN = (sys.executable, "-m", "celery", "--quiet", "-A", "tests.benchmarks.plain")
+
+
+class Program:
+    """One child process with its output in a file."""
+
+    def __init__(self, name: str, command: tuple[str, ...], folder: Path, **more: str) -> None:
+        self.name = name
+        self.log = folder / f"{name}.log"
+        with self.log.open("ab") as output:
+            self._child = subprocess.Popen(
+                command,
+                cwd=PROJECT,
+                env=os.environ | {"PYTHONUNBUFFERED": "1"} | more,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                preexec_fn=die_with_parent(signal.SIGTERM),  # noqa: PLW1509 - one system call
+            )
+
+    @property
+    def pid(self) -> int:
+        """The process."""
+        return self._child.pid
+
+    def check(self) -> None:
+        """Raise when the process has ended."""
+        if self._child.poll() is not None:
+            raise RuntimeError(f"{self.name} ended:\n{self.log.read_text()[-3000:]}")
+
+    def stop(self) -> None:
+        """End it in order."""
+        stop(self._child, STOP_STEPS)
+
+
+def engine_worker(folder: Path, *, concurrency: int) -> Program:
+    """The engine's steps and its chord bodies, on prefork children, as `make up` starts them."""
+    command = (
+        *(*CELERY, "worker", "-n", "engine@%h", "-Q", "default,control", "--pool", "prefork"),
+        *("--concurrency", str(concurrency), *WORKER, "-I", "tests.benchmarks.modules"),
+    )
+    more: Mapping[str, str] = {"VALKYR_PROCESS": "worker-default", "VALKYR_POOL": "prefork"}
+    return Program("engine-worker", command, folder, **more)
+
+
+def engine_io_worker(folder: Path, *, threads: int) -> Program:
+    """The engine's worker for steps that wait, as `make up` starts it."""
+    command = (
+        *(*CELERY, "worker", "-n", "io@%h", "-Q", "io", "--pool", "threads"),
+        *("--concurrency", str(threads), *WORKER),
+    )
+    more = {"VALKYR_PROCESS": "worker-io", "VALKYR_POOL": "threads"}
+    return Program("engine-io-worker", command, folder, **more)
+
+
+def plain_worker(folder: Path, *, concurrency: int, pool: str = "prefork") -> Program:
+    """Plain Celery with the same pool; prefetch and acknowledgement are Celery's defaults."""
+    command = (
+        *(*PLAIN, "worker", "-n", f"plain-{pool}@%h", "-Q", f"plain-{pool}", "--pool", pool),
+        *("--concurrency", str(concurrency), *WORKER),
+    )
+    return Program(f"plain-{pool}", command, folder)
+
+
+def web(folder: Path, port: int) -> Program:
+    """The API, as `make up` starts it."""
+    command = (
+        *(sys.executable, "-m", "uvicorn", "valkyr_project.asgi:application"),
+        *("--host", "127.0.0.1", "--port", str(port), "--lifespan", "off"),
+        *("--log-level", "warning", "--no-server-header"),
+    )
+    return Program("web", command, folder, VALKYR_PROCESS="web", VALKYR_POOL="threads")
+
+
+def slow_partner(folder: Path, port: int) -> Program:
+    """A server that answers each call after two seconds."""
+    command = (sys.executable, "-m", "tests.benchmarks.slow_partner", str(port))
+    return Program("slow-partner", command, folder)

@@ -1,0 +1,161 @@
+"""The figures as tables for people and as JSON for machines."""
+
+import json
+import os
+import platform
+from dataclasses import asdict
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from tests.benchmarks.dispatch_time import Latencies
+from tests.benchmarks.in_flight import InFlight
+from tests.benchmarks.memory import MOST, Growth
+from tests.benchmarks.sides import Repetition
+from tests.benchmarks.throughput import Outcome
+
+SETTINGS = """\
+Both sides: one worker, prefork, {concurrency} processes, no events, WARNING, JSON, Redis broker
+with an append-only file. Engine: acks late, prefetch 1, durable PostgreSQL (fsync and
+synchronous_commit on), started by start_batch in batches of 100, one worker for steps and chord
+bodies, no beat. Celery: acks early and prefetch 4 (its defaults), results ignored (chords keep
+theirs in Redis), one producer, the last task of each graph counts itself in Redis; nothing is
+durable."""
+
+
+def machine() -> dict[str, Any]:
+    """What was measured on."""
+    cpu = next(
+        (line.split(":")[1].strip() for line in _lines("/proc/cpuinfo") if "model name" in line),
+        platform.machine(),
+    )
+    return {
+        "cpu": cpu,
+        "cores": os.cpu_count(),
+        "load": round(os.getloadavg()[0], 1),
+        "python": platform.python_version(),
+    }
+
+
+def _lines(path: str) -> list[str]:
+    try:
+        return Path(path).read_text().splitlines()
+    except OSError:
+        return []
+
+
+def throughput(outcomes: list[Outcome], concurrency: int) -> None:
+    """One row a workload."""
+    if not outcomes:
+        return
+    print(f"\n{SETTINGS.format(concurrency=concurrency)}\n")
+    print(
+        f"{'':5} {'engine':>9} {'Celery':>9} {'':>6} {'CPU ms a step':>15} {'starting':>9}\n"
+        f"{'':5} {'steps/s':>9} {'steps/s':>9} {'ratio':>6} {'engine':>8}{'Celery':>7} "
+        f"{'share':>9}  target"
+    )
+    for outcome in outcomes:
+        ours, theirs = _rate(outcome.engine), _rate(outcome.celery)
+        target = outcome.workload.target
+        verdict = _verdict(outcome.ratio >= target) if theirs else "not compared"
+        print(
+            f"{outcome.workload.name:5} {ours:9,.0f} {theirs:9,.0f} {outcome.ratio:6.2f} "
+            f"{_cpu(outcome.engine):8.3f}{_cpu(outcome.celery):7.3f} "
+            f"{_starting(outcome.engine):8.0%}   >= {target:g} x "
+            f"(later {outcome.workload.goal:g}): {verdict}"
+        )
+    print("\nwhere the CPU goes, ms a step:")
+    for outcome in outcomes:
+        for side, found in (("engine", outcome.engine), ("Celery", outcome.celery)):
+            if found:
+                print(f"  {outcome.workload.name} {side}: {_parts(found)}")
+
+
+def latencies(found: Latencies | None) -> None:
+    """W3."""
+    if found is None:
+        return
+    print(f"\nW3, ms {'':28} {'p50':>7} {'p95':>7} {'p99':>7}")
+    rows = [
+        ("request sent -> answered 202", found.answered, None),
+        ("request sent -> first line", found.first_line, 25),
+        ("request sent -> recorded", found.recorded, None),
+        ("message -> first line (lease)", found.lease, 10),
+        ("plain Celery, no HTTP", found.plain, None),
+    ]
+    for name, row, target in rows:
+        if row is not None:
+            wanted = "" if target is None else f"  p95 <= {target}: {_verdict(row.p95 <= target)}"
+            print(f"  {name:33} {row.p50:7.1f} {row.p95:7.1f} {row.p99:7.1f}{wanted}")
+
+
+def in_flight(found: InFlight | None) -> None:
+    """W4."""
+    if found is None:
+        return
+    print("\nW4, calls of 2 s on one worker of 128 threads")
+    for side, calls in (("engine", found.engine), ("Celery", found.celery)):
+        if calls is not None:
+            wanted = f"  >= 100: {_verdict(calls.peak >= 100)}" if side == "engine" else ""
+            print(
+                f"  {side}: {calls.peak} in flight at most; {calls.repetition.rate:.1f} calls/s, "
+                f"{calls.repetition.cpu_ms:.1f} ms CPU a call{wanted}"
+            )
+
+
+def growth(found: Growth) -> None:
+    """The child's memory."""
+    print(
+        f"\nmemory of a worker's child (PSS): {found.pss[1_000]:.1f} MiB after 1,000 steps, "
+        f"{found.pss[10_000]:.1f} MiB after 10,000: {found.share:+.1%}; "
+        f"<= {MOST:.0%}: {_verdict(found.share <= MOST)}"
+    )
+
+
+def as_json(
+    outcomes: list[Outcome], found: Latencies | None, calls: InFlight | None
+) -> dict[str, Any]:
+    """Every figure."""
+    return {
+        "machine": machine(),
+        "throughput": {
+            outcome.workload.name: {
+                "ratio": outcome.ratio,
+                "target": outcome.workload.target,
+                "engine": [asdict(one) | {"rate": one.rate} for one in outcome.engine],
+                "celery": [asdict(one) | {"rate": one.rate} for one in outcome.celery],
+            }
+            for outcome in outcomes
+        },
+        "W3": asdict(found) if found else None,
+        "W4": asdict(calls) if calls else None,
+    }
+
+
+def write(path: Path, figures: dict[str, Any]) -> None:
+    """Write the figures as JSON."""
+    path.write_text(json.dumps(figures, indent=2) + "\n")
+
+
+def _verdict(met: bool) -> str:
+    return "met" if met else "MISSED"
+
+
+def _rate(found: list[Repetition]) -> float:
+    return median([one.rate for one in found] or [0.0])
+
+
+def _cpu(found: list[Repetition]) -> float:
+    return median([one.cpu_ms for one in found] or [0.0])
+
+
+def _starting(found: list[Repetition]) -> float:
+    return median([one.starting / one.seconds for one in found])
+
+
+def _parts(found: list[Repetition]) -> str:
+    names = ("workers", "postgres", "redis", "publisher")
+    return ", ".join(
+        f"{name} {median(1000 * getattr(one.usage, name) / one.steps for one in found):.3f}"
+        for name in names
+    )

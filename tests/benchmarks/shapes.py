@@ -1,0 +1,40 @@
+"""The graphs of the workloads; each step reads the one before it."""
+
+from typing import Any
+
+CHAIN = 20
+FAN = 50
+
+
+def chain(use: str) -> dict[str, Any]:
+    """Twenty steps in a row."""
+    tasks = [_task(0, use, "{{ input.n }}")]
+    tasks += [_task(i, use, f"{{{{ tasks.s{i - 1}.output.value }}}}") for i in range(1, CHAIN)]
+    edges = [{"from": f"s{i - 1}", "to": f"s{i}"} for i in range(1, CHAIN)]
+    return _document(f"chain {use}", tasks, edges)
+
+
+def fan(use: str) -> dict[str, Any]:
+    """One step, fifty in parallel, and a join that reads all fifty."""
+    join = FAN + 1
+    branches = range(1, join)
+    tasks = [_task(0, use, "{{ input.n }}")]
+    tasks += [_task(i, use, "{{ tasks.s0.output.value }}") for i in branches]
+    everything = [f"{{{{ tasks.s{i}.output.value }}}}" for i in branches]
+    tasks.append(_task(join, use, everything) | {"join": "all"})
+    edges = [{"from": "s0", "to": f"s{i}"} for i in branches]
+    edges += [{"from": f"s{i}", "to": f"s{join}"} for i in branches]
+    return _document(f"fan {use}", tasks, edges)
+
+
+def single(use: str, config: dict[str, Any]) -> dict[str, Any]:
+    """One step."""
+    return _document(f"single {use}", [{"id": "only", "use": use, "with": config}], [])
+
+
+def _task(number: int, use: str, value: Any) -> dict[str, Any]:
+    return {"id": f"s{number}", "use": use, "with": {"value": value}}
+
+
+def _document(name: str, tasks: list[Any], edges: list[Any]) -> dict[str, Any]:
+    return {"schema": "valkyr/1", "name": name, "tasks": tasks, "edges": edges}

@@ -1,0 +1,139 @@
+"""One repetition of a workload on one side: publish, wait until all is finished, meter."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from tests.benchmarks.cpu import Meter, Usage
+from tests.benchmarks.programs import Program
+from tests.benchmarks.stage import Stage
+
+BATCH = 100
+PATIENCE = 180.0
+
+
+@dataclass(frozen=True, slots=True)
+class Repetition:
+    """What one repetition took."""
+
+    steps: int
+    seconds: float
+    starting: float  # seconds of them spent publishing
+    usage: Usage
+
+    @property
+    def rate(self) -> float:
+        """Steps a second, from before publishing starts until all are finished."""
+        return self.steps / self.seconds
+
+    @property
+    def cpu_ms(self) -> float:
+        """CPU milliseconds a step, everything counted."""
+        return 1000 * self.usage.total / self.steps
+
+
+def wait(finished: Callable[[], bool], stage: Stage, pause: float) -> None:
+    """Return once `finished()`; raise when it takes too long or a process ended."""
+    deadline = time.monotonic() + PATIENCE
+    while not finished():
+        stage.check()
+        if time.monotonic() > deadline:
+            raise RuntimeError(f"not finished after {PATIENCE:.0f} s; logs in {stage.folder}")
+        time.sleep(pause)
+
+
+class Engine:
+    """This engine, started through the function every door calls."""
+
+    def __init__(self, stage: Stage, worker: Program) -> None:
+        self._stage = stage
+        self._worker = worker
+
+    def publish(self, document: dict[str, Any]) -> Any:
+        """Define and publish a workflow."""
+        from executions import publishing
+        from executions.actor import Actor
+        from executions.models import Workspace
+
+        actor = Actor.system("benchmark")
+        workspace = Workspace.objects.get(slug="default")
+        workflow = publishing.create_workflow(
+            workspace, name=document["name"], definition=document, actor=actor
+        )
+        publishing.publish(workflow.pk, actor=actor)
+        workflow.refresh_from_db()
+        return workflow
+
+    def run(self, workflow: Any, executions: int, steps: int) -> Repetition:
+        """Start so many executions in batches of 100 and wait until the last has finished."""
+        from django.db.models import Max
+
+        from executions.actor import Actor
+        from executions.models import WorkflowExecution
+        from executions.triggers.start import start_batch
+
+        meter = self._meter()
+        began, cpu = time.time(), time.process_time()
+        started = []
+        for first in range(0, executions, BATCH):
+            numbers = range(first, min(first + BATCH, executions))
+            started += start_batch(
+                workflow, [{"n": n} for n in numbers], actor=Actor.system("benchmark")
+            )
+        starting = time.time() - began
+        cpu = time.process_time() - cpu
+        ours = WorkflowExecution.objects.filter(workflow=workflow, pk__gte=started[0].pk)
+        wait(lambda: not ours.filter(state="RUNNING").exists(), self._stage, 0.05)
+        usage = meter.used(cpu)
+        ended = ours.aggregate(last=Max("finished_at"))["last"].timestamp()
+        _check(ours, executions, steps)
+        return Repetition(executions * steps, ended - began, starting, usage)
+
+    def _meter(self) -> Meter:
+        return Meter(
+            workers=self._worker.pid,
+            postgres=self._stage.postgres.pid,
+            redis=self._stage.redis.pid,
+        )
+
+
+def _check(executions: Any, expected: int, steps: int) -> None:
+    """A fast engine that loses steps is no engine."""
+    from runners.models import Run
+
+    good = executions.filter(state="SUCCESS").count()
+    runs = Run.objects.filter(execution__in=executions, state="SUCCESS").count()
+    if (good, runs) != (expected, expected * steps):
+        raise RuntimeError(
+            f"{good} of {expected} executions and {runs} of {expected * steps} runs succeeded"
+        )
+
+
+class Canvas:
+    """Plain Celery canvas."""
+
+    def __init__(self, stage: Stage, worker: Program) -> None:
+        self._stage = stage
+        self._worker = worker
+
+    def run(self, make: Callable[[int], Any], executions: int, steps: int) -> Repetition:
+        """Publish so many graphs over one connection and wait until each counted itself."""
+        from tests.benchmarks import plain
+
+        store = plain.store()
+        store.delete(plain.FINISHED)
+        meter = Meter(
+            workers=self._worker.pid,
+            postgres=self._stage.postgres.pid,
+            redis=self._stage.redis.pid,
+        )
+        began, cpu = time.perf_counter(), time.process_time()
+        with plain.app.producer_or_acquire() as producer:
+            for number in range(executions):
+                make(number).apply_async(producer=producer)
+        starting = time.perf_counter() - began
+        cpu = time.process_time() - cpu
+        wait(lambda: int(store.get(plain.FINISHED) or 0) >= executions, self._stage, 0.005)
+        seconds = time.perf_counter() - began
+        return Repetition(executions * steps, seconds, starting, meter.used(cpu))
