@@ -77,7 +77,7 @@ def flower(options: Options, credentials: Credentials) -> ProcessSpec:
     """What workers do, for operators; read-only, behind a password."""
     command = (
         *(*CELERY, "flower", "--address=127.0.0.1", f"--port={options.flower_port}"),
-        *("--read_only=True", "--max_tasks=10000", "--logging=warning"),
+        *("--read_only=True", "--max_tasks=10000", "--logging=error"),
         *(
             "--persistent=True",
             f"--db={options.home / 'flower' / 'state'}",
