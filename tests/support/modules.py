@@ -1,0 +1,149 @@
+"""Modules for tests: `test.effect` leaves a mark in a table of its own, then misbehaves as told.
+
+Workers load this file by `VALKYR_EXTRA_MODULES`; a test's own process by `install`.
+"""
+
+import os
+import signal
+import time
+from collections.abc import Mapping
+from functools import lru_cache
+from threading import RLock
+from typing import Any, ClassVar, Literal
+
+import psycopg
+from django.db import connection
+from pydantic import Field
+
+from runners.deadline import StepTimeout
+from runners.modules import registry
+from runners.modules.base import Module, ModuleInputs, Result, StepContext, StepError
+from runners.states import ErrorType
+
+CREATE = """
+CREATE TABLE IF NOT EXISTS test_effects (
+    id bigserial PRIMARY KEY,
+    key text NOT NULL,
+    execution uuid NOT NULL,
+    step text NOT NULL,
+    attempt int NOT NULL,
+    run uuid,
+    token int,
+    pid int NOT NULL,
+    at timestamptz NOT NULL DEFAULT clock_timestamp()
+);
+CREATE INDEX IF NOT EXISTS test_effects_step ON test_effects (execution, step);
+"""
+INSERT = """
+INSERT INTO test_effects (key, execution, step, attempt, run, token, pid)
+VALUES (%s, %s, %s, %s, %s, %s, %s)
+"""
+COUNT = "SELECT count(*) FROM test_effects WHERE execution = %s AND step = %s"
+
+
+class EffectInputs(ModuleInputs):
+    """What to give back, and how to misbehave in the first tries of this step."""
+
+    value: Any = Field(None, description="The output.")
+    outcome: str = Field("success", description="How it ends; named in `outcomes`.")
+    outcomes: list[str] = Field([], description="What it may end with, for a gate.")
+    seconds: float = Field(0, description="How long each try takes.")
+    hang_seconds: float = Field(0, description="How long the first `hangTimes` tries take.")
+    hang_times: int = Field(1, description="How many tries hang for `hangSeconds`.")
+    fail_times: int = Field(0, description="How many of the first tries fail.")
+    error_type: Literal["TRANSIENT", "PERMANENT", "TIMEOUT"] = Field(
+        "TRANSIENT", description="How these failures are classed."
+    )
+    kill_times: int = Field(0, description="How many of the first tries kill their process.")
+    ignore_timeout: bool = Field(False, description="Hang on when told that the time is over.")
+
+
+class Effect(Module[EffectInputs]):
+    """Leaves a mark with the idempotency key, the run and its token; then does as told."""
+
+    type: ClassVar[str] = "test.effect"
+    title: ClassVar[str] = "Effect"
+    category: ClassVar[str] = "test"
+    effect: ClassVar[str] = "idempotent"
+    Inputs = EffectInputs
+
+    def outcomes_for(self, config: Mapping[str, Any]) -> tuple[str, ...]:
+        return tuple(config.get("outcomes", ()))
+
+    def execute(self, inputs: EffectInputs, ctx: StepContext) -> Result:
+        tries = leave_mark(ctx)
+        if tries <= inputs.kill_times:
+            os.kill(os.getpid(), signal.SIGKILL)
+        if tries <= inputs.hang_times and inputs.hang_seconds:
+            linger(inputs.hang_seconds, ctx, stubborn=inputs.ignore_timeout)
+        if inputs.seconds:
+            linger(inputs.seconds, ctx, stubborn=inputs.ignore_timeout)
+        if tries <= inputs.fail_times:
+            raise StepError(f"try {tries} fails", ErrorType(inputs.error_type))
+        return Result(inputs.value, inputs.outcome)
+
+
+def leave_mark(ctx: StepContext) -> int:
+    """Append a mark, committed at once; returns how many this step has left by now."""
+    run, token = held(ctx)
+    facts = (ctx.idempotency_key, ctx.execution_id, ctx.step_path, ctx.attempt, run, token)
+    with _lock:
+        own = _own_connection(os.getpid())
+        own.execute(INSERT, [*facts, os.getpid()])
+        row = own.execute(COUNT, [ctx.execution_id, ctx.step_path]).fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+def held(ctx: Any) -> tuple[Any, int | None]:
+    """The run and the token under which the step executes now."""
+    work = getattr(getattr(ctx._details, "__self__", None), "work", None)
+    return (None, None) if work is None else (work.run_id, work.token)
+
+
+def linger(seconds: float, ctx: StepContext, *, stubborn: bool) -> None:
+    """Take so long; a stubborn one swallows its time-out."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        try:
+            time.sleep(min(0.05, max(0, until - time.monotonic())))
+        except StepTimeout:
+            if not stubborn:
+                raise
+
+
+_lock = RLock()
+
+
+@lru_cache(maxsize=4)
+def _own_connection(pid: int) -> psycopg.Connection[Any]:
+    given = connection.get_connection_params()
+    names = ("dbname", "user", "password", "host", "port")
+    return psycopg.connect(autocommit=True, **{n: given[n] for n in names if given.get(n)})
+
+
+def install() -> None:
+    """Make the modules known in this process, and their table in its database."""
+    if "test.effect" not in registry.specs():
+        registry.add(Effect())
+    with connection.cursor() as cursor:
+        cursor.execute(CREATE)
+
+
+def marks(execution_id: Any) -> list[dict[str, Any]]:
+    """The marks an execution left, in order."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT key, step, attempt, run, token, pid, at FROM test_effects "
+            "WHERE execution = %s ORDER BY id",
+            [execution_id],
+        )
+        names = ("key", "step", "attempt", "run", "token", "pid", "at")
+        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
+
+def forget() -> None:
+    """Close this process's own connection, so that its database can be dropped."""
+    if _own_connection.cache_info().currsize:
+        _own_connection(os.getpid()).close()
+        _own_connection.cache_clear()

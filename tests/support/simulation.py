@@ -1,0 +1,204 @@
+"""Workers, a queue and a clock in one thread: the engine's own functions in a chosen order.
+
+Messages are lost, doubled and reordered; workers die between an effect and its record; leases
+run out. PostgreSQL is real, only the transport and the passing of time are acted.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+
+from executions.models import WorkflowExecution
+from executions.states import FINAL
+from runners import completion, dispatch, executor, leases, planning
+from runners.canvas import Chain, Chord
+from runners.errors import LeaseLost
+from runners.journey import Journey
+from runners.sweeper import due, expired, lost, stalled
+from runners.work import Unit, Work
+
+
+@dataclass
+class Message:
+    """One segment, or (without one) an `advance`; the chord it counts for, the chain after it."""
+
+    execution: UUID
+    version: UUID
+    segment: str = ""
+    links: tuple[str, ...] = ()
+    chord: "Count | None" = None
+
+
+@dataclass
+class Count:
+    """Headers of a chord that have not ended."""
+
+    left: int
+
+
+@dataclass
+class Worker:
+    """Somebody in the middle of a segment."""
+
+    message: Message
+    journey: Journey
+    work: Work
+    unit: Unit | None = None
+
+
+class World:
+    """A queue, workers, and chances (0 to 1) of losing and doubling messages and of dying."""
+
+    def __init__(self, rng: Random, *, lose: float, double: float, die: float) -> None:
+        self.rng = rng
+        self.lose = lose
+        self.double = double
+        self.die = die
+        self.queue: list[Message] = []
+        self.workers: list[Worker] = []
+        self.fenced = 0
+        self.deaths = 0
+
+    def publish(self, parcels: list[dispatch.Parcel]) -> None:
+        """Stands in the place of `dispatch.publish`."""
+        for item in parcels:
+            for canvas in item.canvas:
+                self._send(item, canvas)
+
+    def _send(self, item: dispatch.Parcel, canvas: Chain | Chord) -> None:
+        if isinstance(canvas, Chord):
+            count = Count(len(canvas.headers))
+            for link in canvas.headers:
+                self._put(Message(item.execution_id, item.version_id, link.segment, chord=count))
+            return
+        first, *rest = (link.segment for link in canvas.links)
+        self._put(Message(item.execution_id, item.version_id, first, tuple(rest)))
+
+    def _put(self, message: Message) -> None:
+        if self.rng.random() >= self.lose:
+            self.queue.append(message)
+        if self.rng.random() < self.double:
+            self.queue.append(message)
+
+    def run(self, execution_id: UUID, turns: int = 4_000) -> None:
+        """Let chance decide what happens next until the execution is over."""
+        for turn in range(turns):
+            if turn % 5 == 0 and self._state(execution_id) in FINAL:
+                return
+            if self.workers and (self.rng.random() < 0.7 or not self.queue):
+                self._work(self.rng.randrange(len(self.workers)))
+            elif self.queue and len(self.workers) < 4:
+                self._take(self.queue.pop(self.rng.randrange(len(self.queue))))
+            if self.rng.random() < 0.05 or not (self.queue or self.workers):
+                self._sweep()
+        raise AssertionError(f"not over after {turns} turns")
+
+    def drain(self) -> None:
+        """Let every worker and message come to its end; nothing of it may matter any more."""
+        while self.workers or self.queue:
+            if self.workers:
+                self._work(0)
+            else:
+                self._take(self.queue.pop())
+
+    def drain_with_retries(self, execution_id: UUID) -> None:
+        """No duty but the one that sends due retries: the engine must need no other."""
+        for _ in range(50):
+            self.drain()
+            if self._state(execution_id) in FINAL:
+                return
+            self._pass_time()
+            due.sweep()
+
+    def _state(self, execution_id: UUID) -> str:
+        return str(WorkflowExecution.objects.values_list("state", flat=True).get(pk=execution_id))
+
+    def _take(self, message: Message) -> None:
+        if not message.segment:
+            planning.advance(message.execution)
+            return
+        found = leases.load(
+            message.execution,
+            message.version,
+            message.segment,
+            links=message.links,
+            header=message.chord is not None,
+        )
+        work = leases.claim(*found) if found else None
+        if found and work:
+            self.workers.append(Worker(message, found[0], work))
+        else:
+            self._done(message)
+
+    def _work(self, index: int) -> None:
+        worker = self.workers[index]
+        if self.rng.random() < self.die:
+            self.deaths += 1
+            del self.workers[index]
+            self._put(worker.message)
+            return
+        if worker.unit is None:
+            worker.unit = executor.perform(worker.journey, worker.work)
+            return
+        try:
+            work = completion.record(worker.journey, worker.work, worker.unit)
+        except LeaseLost:
+            self.fenced += 1
+            work = None
+        worker.unit = None
+        if work is not None:
+            worker.work = work
+            return
+        self.workers.remove(worker)
+        self._done(worker.message)
+
+    def _done(self, message: Message) -> None:
+        if message.links:
+            following, *rest = message.links
+            self._put(Message(message.execution, message.version, following, tuple(rest)))
+        if message.chord is not None:
+            message.chord.left -= 1
+            if message.chord.left == 0:
+                self._put(Message(message.execution, message.version))
+
+    def _sweep(self) -> None:
+        """Time passes, and the duties look."""
+        self._pass_time()
+        duties: list[Callable[[], int]] = [due.sweep, lost.sweep, expired.sweep, stalled.sweep]
+        self.rng.shuffle(duties)
+        for duty in duties:
+            duty()
+
+    def _pass_time(self) -> None:
+        """Whatever waits for a time is due; some leases are over."""
+        held = [w.work.run_id for w in self.workers if self.rng.random() < 0.7]
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "UPDATE runners_run SET due_at = clock_timestamp() - interval '1 s', "
+                "retry_after = CASE WHEN retry_after IS NULL THEN NULL "
+                "ELSE clock_timestamp() - interval '1 s' END WHERE state = 'PENDING'"
+            )
+            cursor.execute(
+                "UPDATE runners_run SET due_at = clock_timestamp() - interval '1 s', "
+                "lease_until = clock_timestamp() - interval '1 s' "
+                "WHERE state = 'RUNNING' AND NOT id = ANY(%s)",
+                [held],
+            )
+            cursor.execute(
+                "UPDATE executions_workflowexecution "
+                "SET started_at = started_at - interval '6 s' WHERE state = 'RUNNING'"
+            )
+
+
+@contextmanager
+def world(rng: Random, monkeypatch: Any, **chances: float) -> Iterator[World]:
+    """A world whose queue takes the place of the broker."""
+    made = World(rng, **chances)
+    with monkeypatch.context() as patched:
+        patched.setattr(dispatch, "publish", made.publish)
+        yield made
