@@ -17,7 +17,7 @@ def _flower(request: HttpRequest) -> str:
 
 
 def may_view(model: str) -> Any:
-    """A side bar entry's permission: may the user see `app.model`?"""
+    """A side bar entry's permission: whether the user may see `app.model`."""
     app, name = model.split(".")
 
     def permitted(request: HttpRequest) -> bool:

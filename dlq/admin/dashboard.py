@@ -76,7 +76,7 @@ def _figures(request: HttpRequest) -> dict[str, Any]:
         "failed": _soon(lambda: bounded_count(day.filter(state__in=failed))),
         "open": _soon(lambda: bounded_count(letters)),
         "oldest": _soon(lambda: letters.order_by("pk").values_list("quarantined_at").first()),
-        "any": _soon(lambda: executions.exists()),
+        "any": _soon(executions.exists),
         "failures": _soon(lambda: list(_latest(day.filter(state__in=failed)))) or [],
         "workers": _soon(lambda: list(Runner.objects.order_by("-seen_at")[:LATEST])) or [],
     }

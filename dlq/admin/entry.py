@@ -12,6 +12,8 @@ from unfold.decorators import display
 from dlq.admin.marks import resolution
 from dlq.admin.story import attempts_section, sentence
 from dlq.models import DeadLetterEntry, Resolution
+from dlq.requeue import requeue
+from dlq.triage import discard
 from executions.access import Action
 from executions.actor import Actor, record
 from executions.admin import links, marks
@@ -24,14 +26,10 @@ from executions.admin.sections import Page, Section, facts, json_section, text_s
 
 
 def _requeue(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> Any:
-    from dlq.requeue import requeue
-
     return requeue(pk, actor=actor, overrides=data.get("overrides"), reason=data["reason"])
 
 
 def _discard(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> Any:
-    from dlq.triage import discard
-
     return discard(pk, actor=actor, notes=data["notes"])
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 from django.contrib import admin
 
+from dlq.quarantine import quarantine
 from executions.access import Action
 from executions.admin import links
 from executions.admin.forms import ReasonForm
@@ -22,8 +23,6 @@ class QuarantineForm(ReasonForm):
 
 
 def _quarantine(pk: Any, actor: Any, data: Any) -> Any:
-    from dlq.quarantine import quarantine
-
     return quarantine(pk, actor=actor, reason=data["reason"])
 
 

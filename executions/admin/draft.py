@@ -11,9 +11,12 @@ from django import forms
 from unfold.widgets import UnfoldAdminTextareaWidget
 
 from executions.actor import Actor
+from executions.graph.definition import DefinitionError, load_text
 from executions.models import Workflow
+from executions.publishing import create_workflow, update_workflow
 
 EXAMPLE = """\
+schema: valkyr/1
 name: hello
 tasks:
   - id: greet
@@ -28,7 +31,7 @@ def as_yaml(definition: Any) -> str:
     return str(yaml.safe_dump(definition, sort_keys=False, allow_unicode=True, width=100))
 
 
-class DraftForm(forms.ModelForm):
+class DraftForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable at run time
     """Name, slug, switch and the definition's text."""
 
     draft = forms.CharField(
@@ -48,6 +51,8 @@ class DraftForm(forms.ModelForm):
         if "slug" in self.fields:
             self.fields["slug"].required = False
             self.fields["slug"].help_text = "Made from the name if left empty."
+        if "description" in self.fields:
+            self.fields["description"].widget.attrs["rows"] = 3
         if "draft" in self.fields:
             widget = self.fields["draft"].widget
             widget.attrs["class"] = f"{widget.attrs.get('class', '')} vk-code vk-definition"
@@ -56,8 +61,6 @@ class DraftForm(forms.ModelForm):
 
     def clean_draft(self) -> Any:
         """The document that the text holds."""
-        from executions.graph.definition import DefinitionError, load_text
-
         text = self.cleaned_data["draft"]
         kind = "json" if text.lstrip().startswith("{") else "yaml"
         try:
@@ -84,8 +87,6 @@ class DraftForm(forms.ModelForm):
 
     def write(self, actor: Actor) -> Workflow:
         """Create or update the workflow; raises ValkyrError."""
-        from executions.publishing import create_workflow, update_workflow
-
         data = self.cleaned_data
         if self.instance._state.adding:
             created = create_workflow(

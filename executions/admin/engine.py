@@ -1,4 +1,4 @@
-"""The base of our admins: scoped to the person's workspaces, bounded, read-only where it must be."""
+"""The base of our admins: scoped to the person's workspaces, bounded, read-only where needed."""
 
 from typing import Any
 from uuid import UUID
@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from unfold.admin import ModelAdmin
 
 from executions.access import Action
+from executions.admin.changelist import BoundedChangeList
 from executions.admin.paginator import BoundedPaginator
 from executions.admin.scope import scoped
 from executions.admin.sections import Page
@@ -31,6 +32,13 @@ class ScopedAdmin(ModelAdmin):
     search_ids: tuple[str, ...] = ()
     search_texts: tuple[str, ...] = ()
 
+    # What an empty list says, and what to do about it.
+    empty_text = "Nothing here yet."
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[BoundedChangeList]:
+        """Lists that count up to a bound."""
+        return BoundedChangeList
+
     def get_search_fields(self, request: HttpRequest) -> tuple[str, ...]:
         """Whether there is a search box at all."""
         return self.search_ids + self.search_texts
@@ -43,7 +51,7 @@ class ScopedAdmin(ModelAdmin):
         if not term:
             return queryset, False
         try:
-            wanted = {name: UUID(term) for name in self.search_ids}
+            wanted: dict[str, UUID | str] = {name: UUID(term) for name in self.search_ids}
         except ValueError:
             wanted = {f"{name}__icontains": term for name in self.search_texts}
         if not wanted:
@@ -120,4 +128,7 @@ class FactAdmin(ScopedAdmin):
         if obj is not None:
             context["page"] = self.page(request, obj)
             context["title"] = f"{str(self.opts.verbose_name).capitalize()}"
-        return super().render_change_form(request, context, add, change, form_url, obj)
+        answer: HttpResponse = super().render_change_form(
+            request, context, add, change, form_url, obj
+        )
+        return answer

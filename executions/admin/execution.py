@@ -10,7 +10,7 @@ from unfold.decorators import display
 from executions import lifecycle
 from executions.admin import links, marks
 from executions.admin.engine import FactAdmin
-from executions.admin.filters import AgeFilter, TabbedChangeList, TabFilter, WorkflowFilter
+from executions.admin.filters import AgeFilter, TabFilter, WorkflowFilter
 from executions.admin.operating import OperatingAdmin
 from executions.admin.operations import Operation
 from executions.admin.sections import Page, Section, facts, json_section, text_section
@@ -98,12 +98,9 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
         "version__definition",
     )
     ordering = ("-id",)
+    empty_text = "No executions yet: run a workflow, or `make demo` for 200 orders."
     search_ids = ("id", "workflow_id", "parent_id")
     search_texts = ("workflow__name", "workflow__slug")
-
-    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> Any:
-        """With tabs of states."""
-        return TabbedChangeList
 
     @display(description="execution")
     def short_id(self, row: WorkflowExecution) -> Any:

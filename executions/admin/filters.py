@@ -9,7 +9,6 @@ from django.contrib.admin import SimpleListFilter
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
-from unfold.views import ChangeList
 
 from executions.admin.scope import scoped
 from executions.models import Workflow
@@ -25,15 +24,6 @@ def first_id_at(at: datetime) -> UUID:
     """The smallest UUIDv7 made at `at`, so that an age is a range of the primary key."""
     milliseconds = int(at.timestamp() * 1_000)
     return UUID(int=(milliseconds << 80) | (0x7 << 76) | (0b10 << 62))
-
-
-class TabbedChangeList(ChangeList):
-    """A list whose first filter also stands above it, as tabs."""
-
-    @property
-    def tabs(self) -> list[Any]:
-        """The choices of the first filter."""
-        return list(self.filter_specs[0].choices(self)) if self.filter_specs else []
 
 
 class TabFilter(SimpleListFilter):

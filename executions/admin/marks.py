@@ -105,6 +105,11 @@ def short(value: Any) -> SafeString:
     return format_html('<span class="vk-mono vk-nowrap" title="{}">…{}</span>', text, text[-8:])
 
 
+def whole(text: str) -> SafeString | str:
+    """A short text that no column breaks; a dash for none."""
+    return format_html('<span class="vk-nowrap">{}</span>', text) if text else EMPTY
+
+
 def clipped(text: str, length: int = 90) -> str:
     """One line of `text`, at most `length` characters."""
     line = " ".join(text.split())

@@ -88,7 +88,7 @@ def _dialog(operation: Operation) -> Callable[..., HttpResponse]:
         "url_path": operation.name.replace("_", "-"),
         "icon": operation.icon,
         "dialog": {"title": operation.title},
-        "variant": ActionVariant.DANGER if operation.danger else ActionVariant.DEFAULT,
+        "variant": ActionVariant.PRIMARY if operation.primary else ActionVariant.DEFAULT,
         "attrs": {},
         "original_function_name": operate.__name__,
     }

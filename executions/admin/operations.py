@@ -23,8 +23,9 @@ class Operation:
     """Something a person may do to rows of one model.
 
     `apply(pk, actor, cleaned form data)` does it to one row and raises ValkyrError when it cannot.
-    `needs` is what the person's role in the workspace must allow. `refuse(object)` says why it cannot be done now, or "". `destination` gives the page to show
-    after doing it to a single row, from what `apply` returned.
+    `needs` is what the person's role in the workspace must allow. `refuse(object)` says why it
+    cannot be done now, or "". `destination` gives the page to show after doing it to one row,
+    from what `apply` returned.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Operation:
     refuse: Callable[[Any], str] = field(default=lambda row: "")
     form: type[BaseDialogForm] = ReasonForm
     danger: bool = False
+    primary: bool = False
     bulk: bool = True
     destination: Callable[[Any], str] | None = None
 
@@ -50,7 +52,7 @@ class Report:
     result: Any = None
 
     def sentence(self, operation: Operation, limit: int = 3) -> str:
-        """ "3 requeued, 2 skipped: …", with at most `limit` different reasons."""
+        """What was done and what not: "3 requeued, 2 skipped: …", `limit` reasons at most."""
         text = f"{self.done} {operation.done}"
         if not self.skipped:
             return f"{text}."

@@ -14,10 +14,11 @@ def bounded_count(queryset: QuerySet[Any], bound: int = BOUND) -> int:
     return queryset.order_by().values("pk")[:bound].count()
 
 
-class BoundedPaginator(Paginator):  # type: ignore[type-arg] # not subscriptable at run time
+class BoundedPaginator(Paginator):  # type: ignore[type-arg]
     """Counts and shows the first `BOUND` rows of the list; filters reach the others."""
 
     @cached_property
-    def count(self) -> int:  # type: ignore[override]
+    def count(self) -> int:
         """The number of rows, at most `BOUND`."""
-        return bounded_count(self.object_list)  # type: ignore[arg-type]
+        rows: Any = self.object_list
+        return bounded_count(rows)

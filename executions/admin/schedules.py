@@ -38,6 +38,7 @@ class PeriodicTaskAdmin(BeatAdmin):
     list_select_related = ("interval", "crontab", "solar", "clocked")
     list_filter = ("enabled",)
     ordering = ("name",)
+    empty_text = "No schedules: beat writes its own when it starts."
     search_texts = ("name", "task")
 
     @display(description="schedule")

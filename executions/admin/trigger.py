@@ -22,6 +22,7 @@ class TriggerAdmin(FactAdmin):
     list_filter = ("type", "enabled")
     list_defer = ("workflow__definition",)
     ordering = ("-id",)
+    empty_text = "No triggers: they come from the `triggers:` of published versions."
     search_ids = ("id", "workflow_id")
     search_texts = ("workflow__name", "workflow__slug")
 

@@ -17,25 +17,21 @@ from executions.admin.operating import OperatingAdmin
 from executions.admin.operations import Operation
 from executions.admin.scope import scoped
 from executions.models import Workflow, WorkflowExecution, WorkflowVersion, Workspace
+from executions.publishing import archive_workflow, check, publish
+from executions.triggers.start import start_execution
 
 SHOWN_PROBLEMS = 10
 
 
 def _publish(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> WorkflowVersion:
-    from executions.publishing import publish
-
     return publish(pk, actor=actor)
 
 
 def _archive(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> Workflow:
-    from executions.publishing import archive_workflow
-
     return archive_workflow(pk, actor=actor, reason=data["reason"])
 
 
 def _run(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> WorkflowExecution:
-    from executions.triggers.start import start_execution
-
     workflow = Workflow.objects.get(pk=pk)
     return start_execution(workflow, data["payload"], actor=actor).execution
 
@@ -63,6 +59,7 @@ RUN = Operation(
         "" if row.latest_version_id else "Nothing to run: publish the workflow first."
     ),
     form=PayloadForm,
+    primary=True,
     bulk=False,
     destination=lambda execution: links.page("executions_workflowexecution", execution.pk),
 )
@@ -90,9 +87,10 @@ class WorkflowAdmin(OperatingAdmin):
     list_filter = ("enabled",)
     list_defer = ("definition", "latest_version__source", "latest_version__definition")
     ordering = ("name",)
+    empty_text = "No workflows yet: add one, or `make demo` for an example."
     search_ids = ("id",)
     search_texts = ("name", "slug")
-    fields = ("workspace", "name", "slug", "description", "enabled", "draft", "revision_seen")
+    fields = ("workspace", "name", "slug", "enabled", "draft", "description", "revision_seen")
     warn_unsaved_form = True
 
     def get_queryset(self, request: HttpRequest) -> Any:
@@ -142,8 +140,6 @@ class WorkflowAdmin(OperatingAdmin):
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         """Write through the functions that the API calls, and list the draft's problems."""
-        from executions.publishing import check
-
         saved = form.write(Actor.of(request.user))
         obj.pk, obj.revision = saved.pk, saved.revision
         found = check(saved.definition)

@@ -9,6 +9,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,18 +20,19 @@ from django.test import Client, override_settings
 
 from tests.support.chromium import REASON, chromium_path
 
+HERE = Path(__file__).parent
 CHROMIUM = chromium_path()
 FLAGS = [
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
-PASSWORD = "correct horse battery staple"  # noqa: S105 - of a database that lives for one test
+PASSWORD = "correct horse battery staple"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark this folder's tests; skip them where there is no browser."""
     for item in items:
-        if not str(item.path).startswith(os.path.dirname(__file__)):
+        if HERE not in item.path.parents:
             continue
         item.add_marker(pytest.mark.browser)
         # WhiteNoise gives ASGI a synchronous iterator, once a static file.

@@ -4,13 +4,25 @@ from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
+from django.contrib.auth.models import Group, User
 from django.utils import timezone
+from django_celery_beat.models import (
+    ClockedSchedule,
+    CrontabSchedule,
+    IntervalSchedule,
+    PeriodicTask,
+    SolarSchedule,
+)
 from uuid6 import uuid7
 
 from dlq.models import DeadLetterEntry
+from executions.catalog import catalog
+from executions.graph.definition import normalise
+from executions.graph.resolve import resolve
 from executions.models import (
     Activity,
     CronTick,
+    Membership,
     Tier,
     Trigger,
     Workflow,
@@ -21,6 +33,7 @@ from executions.models import (
 from runners.models import Run, Runner
 
 DEFINITION: dict[str, Any] = {
+    "schema": "valkyr/1",
     "name": "Order import",
     "tasks": [
         {"id": "reserve", "use": "flow.noop"},
@@ -42,7 +55,11 @@ def workflow(slug: str = "order-import", *, owner: Workspace | None = None) -> W
         workspace=owner or workspace(), name="Order import", slug=slug, definition=DEFINITION
     )
     version = WorkflowVersion.objects.create(
-        workflow=made, number=1, source=DEFINITION, definition=DEFINITION, checksum="c" * 64
+        workflow=made,
+        number=1,
+        source=DEFINITION,
+        definition=resolve(normalise(DEFINITION), catalog()),
+        checksum="c" * 64,
     )
     made.latest_version = version
     made.save()
@@ -151,3 +168,21 @@ def one_of_each(of: Workflow, times: int = 1) -> None:
             object_type="WorkflowExecution", object_id=live.pk, reason=HOSTILE,
             details={"from": "RUNNING"},
         )  # fmt: skip
+        people(of.workspace, f"ada-{uuid7()}")
+        schedules(f"cron of {uuid7()}")
+
+
+def people(of: Workspace, name: str) -> None:
+    """A member and a group."""
+    user = User.objects.create(username=name)
+    Membership.objects.create(user=user, workspace=of, role="WORKFLOW")
+    Group.objects.create(name=name)
+
+
+def schedules(name: str) -> None:
+    """A row in each of beat's tables."""
+    ClockedSchedule.objects.create(clocked_time=timezone.now())
+    SolarSchedule.objects.get_or_create(event="sunset", latitude=52, longitude=13)
+    IntervalSchedule.objects.create(every=5, period="seconds")
+    crontab = CrontabSchedule.objects.create(minute="0", hour="6")
+    PeriodicTask.objects.create(name=name, task="executions.fire_cron", crontab=crontab)

@@ -1,0 +1,28 @@
+"""How our lists count, and the tabs above them."""
+
+from typing import Any
+
+from django.http import HttpRequest
+from unfold.views import ChangeList
+
+from executions.admin.paginator import BOUND
+
+
+class BoundedChangeList(ChangeList):
+    """A list whose count stops at a bound and says so."""
+
+    def get_results(self, request: HttpRequest) -> None:
+        """As Django's; without filters there is nothing that "show all" would add."""
+        super().get_results(request)
+        if not self.query and not self.has_active_filters:
+            self.full_result_count = self.result_count
+
+    @property
+    def count_text(self) -> str:
+        """The number of rows: exact below the bound."""
+        return f"{BOUND:,}+" if self.result_count >= BOUND else f"{self.result_count:,}"
+
+    @property
+    def tabs(self) -> list[Any]:
+        """The choices of the first filter, for those admins that show them as tabs."""
+        return list(self.filter_specs[0].choices(self)) if self.filter_specs else []

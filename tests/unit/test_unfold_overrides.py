@@ -1,0 +1,53 @@
+"""Our overrides of Unfold were made for exact files; a new version must not pass unseen."""
+
+import hashlib
+from pathlib import Path
+
+import pytest
+import unfold
+
+UNFOLD = Path(unfold.__file__).parent
+OURS = Path(__file__).parents[2] / "valkyr_project"
+
+# A file of Unfold 0.91.0 and the beginning of the SHA-256 of what our override was made for.
+MADE_FOR = {
+    "templates/unfold/layouts/skeleton.html": "66af9f0bb45f98ba4e16ba5e5a11f36d87b8e074",
+    "static/unfold/js/alpine/alpine.js": "3ed1eed252488921df65e363d6715deb04d7f92a",
+    "static/unfold/js/app.js": "be01a34d18a89dc961f6d96e8f5a98c5fa53553c",
+    "templates/unfold/helpers/dialog.html": "e961b19a9a2f2175865055d503b887489cde423a",
+    "templates/unfold/helpers/actions_row.html": "a322f5b53d779840b820c8f8707123a0065c30cb",
+    "templates/unfold/helpers/tab_action.html": "6728db375499fab64160280c1ac2740eadc79af8",
+    "templates/unfold/helpers/empty_results.html": "5f4727a37a99da76e245048c8c7d7307ded9fe74",
+    "templates/unfold/helpers/pagination_default.html": "a6c793aea686e443a7fc8a42cb4197361b7789c9",
+    "templates/admin/index.html": "9fdb849b7da18ccde0e5dda19234658307187007",
+}
+ALPINE_CSP_3_17_4 = "0d18d7f8d7910e2e0212f0f056b12f50bebc3abb"
+
+
+def _checksum(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:40]
+
+
+@pytest.mark.parametrize("name", MADE_FOR)
+def test_the_overridden_file_of_unfold_is_the_one_our_override_was_made_for(name: str) -> None:
+    found = _checksum(UNFOLD / name)
+    assert found == MADE_FOR[name], (
+        f"unfold/{name} has changed. Compare it with our override in {OURS}, carry the changes "
+        f"over, run tests/browser, then write {found} here."
+    )
+
+
+def test_alpine_is_the_csp_build_as_published() -> None:
+    alpine = OURS / "overrides/unfold/js/alpine/alpine.js"
+
+    assert _checksum(alpine) == ALPINE_CSP_3_17_4
+
+
+def test_the_skeleton_differs_from_unfolds_in_the_body_alone() -> None:
+    theirs = (UNFOLD / "templates/unfold/layouts/skeleton.html").read_text().splitlines()
+    ours = (OURS / "templates/unfold/layouts/skeleton.html").read_text().splitlines()
+
+    added = [line for line in ours if line not in theirs]
+    assert len(added) == 2
+    assert added[0].startswith("{# Unfold 0.91.0's skeleton")
+    assert added[1].strip().endswith('x-data="unfoldBody"')
