@@ -95,6 +95,8 @@ DATABASES: dict[str, dict[str, Any]] = {
 _database = DATABASES["default"]
 _database["OPTIONS"] |= {
     "server_side_binding": True,
+    # Only what asks for it is prepared (the statements of runners/sql); None would forbid that.
+    "prepare_threshold": 1_000_000_000,
     "connect_timeout": 5,
     "tcp_user_timeout": 10_000,
     "application_name": f"valkyr-{env.text('VALKYR_PROCESS', 'tool')}",

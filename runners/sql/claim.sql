@@ -27,7 +27,7 @@ UPDATE runners_run r
   FROM execution e
  WHERE r.id = %(run)s AND r.execution_id = e.id AND r.lease_token = %(token)s
    AND (
-        (r.state = 'PENDING' AND (r.retry_after IS NULL OR r.retry_after <= clock_timestamp()))
-     OR (r.state = 'RUNNING' AND (r.lease_until < clock_timestamp() OR %(holder_gone)s))
+        ((r.state = 'PENDING') IS TRUE AND (r.retry_after IS NULL OR r.retry_after <= clock_timestamp()))
+     OR ((r.state = 'RUNNING') IS TRUE AND (r.lease_until < clock_timestamp() OR %(holder_gone)s))
    )
 RETURNING r.lease_token

@@ -7,6 +7,8 @@
 --    not final; under a pause the result is recorded and the next run stays PENDING;
 --  * two planners: a second live or successful run of a step breaks the partial unique index; no
 --    ON CONFLICT, so the whole statement is undone.
+-- `(state = 'RUNNING') IS TRUE` keeps the planner on the primary key: the index of live runs is
+-- full of entries of runs that just ended.
 -- Always one row: (recorded, execution's state, runs claimed, other live runs or NULL).
 WITH execution AS MATERIALIZED (
     SELECT id, state
@@ -27,7 +29,7 @@ WITH execution AS MATERIALIZED (
            cost_amount = %(cost_amount)s,
            finished_at = clock_timestamp()
       FROM execution e
-     WHERE r.id = %(run)s AND r.execution_id = e.id AND r.state = 'RUNNING'
+     WHERE r.id = %(run)s AND r.execution_id = e.id AND (r.state = 'RUNNING') IS TRUE
        AND r.lease_token = %(token)s AND r.leased_by = %(holder)s
     RETURNING r.id, r.execution_id, r.epoch, r.priority, e.state AS execution_state
 ), added AS (
