@@ -70,6 +70,12 @@ def test_slowing_down_says_for_how_long(partner: PartnerServer) -> None:
     assert answer.headers["Retry-After"] == "1"
 
 
+def test_the_carrier_answers_once_it_is_awake(partner: PartnerServer) -> None:
+    partner.ledger.carrier_awake = True
+
+    assert call(partner, "shipments", "ORD-1066", "a") == 201
+
+
 def test_a_partner_that_never_answered_can_be_stopped() -> None:
     PartnerServer().stop()
 

@@ -13,11 +13,10 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from valkyr_project.demo.partner_rules import Order, Trouble, number, trouble
+from valkyr_project.demo.partner_rules import DISCONTINUED, Order, Trouble, number, trouble
 
 USUAL_PORT = 8790
 HANG_SECONDS = 60.0
-HANGING_CALLS = 2  # after these the carrier is well again, so a requeue succeeds
 NOUNS = {
     "reservations": "reservationId",
     "reviews": "reviewId",
@@ -44,6 +43,7 @@ class Ledger:
     calls: Counter[tuple[str, str]] = field(default_factory=Counter)
     effects: Counter[tuple[str, str]] = field(default_factory=Counter)  # (service, order) -> times
     repeats: Counter[str] = field(default_factory=Counter)  # calls whose key was known
+    carrier_awake: bool = False  # until then it never answers about some shipments
     _done: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -57,7 +57,7 @@ class Ledger:
             if known is not None:
                 self.repeats[service] += 1
                 return Answer(200, known)
-            refusal = _refusal(trouble(service, _order(body)), call, body)
+            refusal = self._refusal(trouble(service, _order(body)), call, body)
             if refusal is not None:
                 return refusal
             self.effects[service, order_id] += 1
@@ -78,27 +78,26 @@ class Ledger:
         with self._lock:
             return sum(times > 1 for times in self.effects.values())
 
+    def _refusal(self, kind: Trouble, call: int, body: dict[str, Any]) -> Answer | None:
+        """The answer that is no success, or None where the partner does its work."""
+        if kind is Trouble.REFUSED:
+            old = [s for s in _order(body).skus if s.startswith(DISCONTINUED)]
+            return Answer(422, {"error": f"article {', '.join(old)} is discontinued"})
+        if kind is Trouble.DECLINED:
+            return Answer(402, {"error": "card declined"})
+        if kind is Trouble.BANK_DOWN or (kind is Trouble.BUSY and call <= 2):
+            return Answer(503, {"error": "try again later"})
+        if kind is Trouble.SLOW_DOWN and call == 1:
+            return Answer(429, {"error": "too many requests"}, {"Retry-After": "1"})
+        if kind is Trouble.HANGS and not self.carrier_awake:
+            return Answer(503, {"error": "the carrier fell asleep"}, hang=True)
+        return None
+
 
 def _order(body: dict[str, Any]) -> Order:
     items = body.get("items") or []
     skus = tuple(str(item.get("sku", "")) for item in items if isinstance(item, dict))
     return Order(number(str(body.get("orderId", ""))), skus)
-
-
-def _refusal(kind: Trouble, call: int, body: dict[str, Any]) -> Answer | None:
-    """The answer that is no success, or None where the partner does its work."""
-    if kind is Trouble.REFUSED:
-        old = [s for s in _order(body).skus if s.startswith("OLD-")]
-        return Answer(422, {"error": f"article {', '.join(old)} is discontinued"})
-    if kind is Trouble.DECLINED:
-        return Answer(402, {"error": "card declined"})
-    if kind is Trouble.BANK_DOWN or (kind is Trouble.BUSY and call <= 2):
-        return Answer(503, {"error": "try again later"})
-    if kind is Trouble.SLOW_DOWN and call == 1:
-        return Answer(429, {"error": "too many requests"}, {"Retry-After": "1"})
-    if kind is Trouble.HANGS and call <= HANGING_CALLS:
-        return Answer(503, {"error": "the carrier fell asleep"}, hang=True)
-    return None
 
 
 class PartnerServer(ThreadingHTTPServer):

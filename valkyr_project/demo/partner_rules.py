@@ -18,7 +18,7 @@ class Trouble(Enum):
     LOST_ANSWER = "does the work, but the answer is lost (503)"
     DECLINED = "402, card declined"
     BANK_DOWN = "503 every time"
-    HANGS = "never answers, until somebody requeues the step"
+    HANGS = "never answers, until it wakes up after the demo"
     REFUSED = "422, an article is discontinued"
 
 

@@ -66,6 +66,7 @@ def _tell(stack: Stack, partner: PartnerServer, *, stays: bool) -> bool:
     mails = Mails(stack.mail_folder)
     with Api(stack.url, stack.username, stack.password) as api:
         progress = drive(api, stack, partner.url, orders)
+    partner.ledger.carrier_awake = True  # so that requeueing the dead shipment succeeds
     found = report.facts(progress, partner.ledger, mails.new(), expect(orders))
     print("\n" + report.table(found, progress.seconds))
     print("\n" + report.next_steps(stack, progress.dead_letters, stays), flush=True)
