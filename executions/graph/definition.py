@@ -5,8 +5,17 @@ from typing import Any
 
 from executions.graph.problem import DefinitionError
 from executions.graph.texts import load_text
+from executions.graph.yaml_text import dump_yaml
 
-__all__ = ["DefinitionError", "load_text", "modules_of", "normalise", "outcome_text", "split_after"]
+__all__ = [
+    "DefinitionError",
+    "dump_yaml",
+    "load_text",
+    "modules_of",
+    "normalise",
+    "outcome_text",
+    "split_after",
+]
 
 SUCCESS = "success"
 ERROR = "error"

@@ -6,8 +6,7 @@ from difflib import get_close_matches
 
 from executions.templating.errors import Pointer, key_path
 
-
-MAX_COMPARED = 700
+MAX_COMPARED = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +39,9 @@ def problem(pointer: Pointer, code: str, message: str) -> Problem:
     return Problem(key_path(pointer), code, message)
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
+def did_you_mean(name: str, known: Iterable[str], *, at_most: int = MAX_COMPARED) -> str:
     """`; did you mean "fetch"?` where a known name is close, else nothing."""
     names = list(known)
     # Comparing is slow; a long list is the work of a program, which needs no hint.
-    close = get_close_matches(name[:100], names, n=1) if len(names) <= MAX_COMPARED else []
+    close = get_close_matches(name[:100], names, n=1) if len(names) <= at_most else []
     return f'; did you mean "{close[0]}"?' if close else ""

@@ -13,7 +13,7 @@ from executions.graph.unsupported import UNSUPPORTED_KEYS
 SCHEMA_VERSION = "valkyr/1"
 
 MAX_TASKS = 5_000
-MAX_EDGES = 50_000
+MAX_EDGES = 20_000
 MAX_MODULES = 100
 MAX_ATTEMPTS = 100
 MAX_STEP_SECONDS = 600  # a segment's time-outs add up to at most this; the broker waits 900

@@ -43,6 +43,26 @@ def read_yaml(text: str) -> Any:
     return builder.document
 
 
+def dump_yaml(value: Any) -> str:
+    """A JSON value as YAML that `read_yaml` reads back; keys keep their order."""
+    return yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
+
+
+class _Dumper(yaml.SafeDumper):
+    """Quotes also what only the 1.2 schema takes for a number."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+def _dumped_text(dumper: _Dumper, text: str) -> yaml.ScalarNode:
+    like_number = _INTEGER.fullmatch(text) or _FLOAT.fullmatch(text)
+    return dumper.represent_scalar(f"{_TAG}str", text, style='"' if like_number else None)
+
+
+_Dumper.add_representer(str, _dumped_text)
+
+
 @dataclass(slots=True)
 class _Open:
     """A list or object whose end has not come yet."""

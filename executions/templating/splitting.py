@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from executions.templating.errors import ExpressionSyntaxError
 
 _OPEN = re.compile(r"\{\{|\{%")
+# A string that is not closed runs to the end, so that no part of it is looked at twice.
 _TOKEN = re.compile(
-    r""""(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|(?P<close>-?\}\})|(?P<up>[({\[])|(?P<down>[)}\]])""",
+    r""""(?:\\.|[^"\\])*(?:"|\\?\Z)|'(?:\\.|[^'\\])*(?:'|\\?\Z)|(?P<close>-?\}\})|(?P<up>[({\[])|(?P<down>[)}\]])""",
     re.DOTALL,
 )
 _UP_OF = {")": "(", "}": "{", "]": "["}

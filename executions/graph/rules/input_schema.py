@@ -4,13 +4,13 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from executions.graph.canonical import canonical_json
 from executions.graph.problem import Problem, problem
+from executions.graph.rules.schema_references import DATA_KEYWORDS, reference_problems
 from executions.templating.errors import Pointer
 
+MAX_CHARACTERS = 131_072  # comparing with the meta-schema takes about a millisecond a part
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
-
-# Keywords whose values are data, not schemas.
-_DATA = frozenset({"const", "enum", "default", "examples"})
 
 
 def input_problems(document: Mapping[str, Any]) -> Iterator[Problem]:
@@ -18,8 +18,12 @@ def input_problems(document: Mapping[str, Any]) -> Iterator[Problem]:
     schema = document.get("input")
     if not isinstance(schema, dict):
         return
+    if len(canonical_json(schema)) > MAX_CHARACTERS:
+        message = f"the schema of the payload may have at most {MAX_CHARACTERS:,} characters"
+        yield problem(("input",), "too_large", message)
+        return
     found = [*_dialect(schema), *_meta_problems(schema), *_part_problems(schema)]
-    yield from found or _use_problems(schema)
+    yield from found or reference_problems(schema)
 
 
 def _dialect(schema: Mapping[str, Any]) -> Iterator[Problem]:
@@ -48,7 +52,7 @@ def _part_problems(schema: Any) -> Iterator[Problem]:
         pointer, value = pending.pop()
         if isinstance(value, dict):
             yield from _keyword_problems(value, pointer)
-            pending += [((*pointer, k), v) for k, v in value.items() if k not in _DATA]
+            pending += [((*pointer, k), v) for k, v in value.items() if k not in DATA_KEYWORDS]
         elif isinstance(value, list):
             pending += [((*pointer, index), item) for index, item in enumerate(value)]
 
@@ -59,6 +63,9 @@ def _keyword_problems(schema: Mapping[str, Any], pointer: Pointer) -> Iterator[P
         if isinstance(target, str) and not target.startswith("#"):
             message = f'"{target}" leads out of the schema; only "#…" can be referred to'
             yield problem((*pointer, key), "bad_schema", message)
+    if len(pointer) > 1 and isinstance(schema.get("$id"), str):
+        message = "a part of the schema cannot have an $id of its own"
+        yield problem((*pointer, "$id"), "bad_schema", message)
     if isinstance(schema.get("pattern"), str):
         yield from _pattern(schema["pattern"], (*pointer, "pattern"))
     patterns = schema.get("patternProperties")
@@ -71,32 +78,3 @@ def _pattern(pattern: str, pointer: Pointer) -> Iterator[Problem]:
         re.compile(pattern)
     except (re.error, RecursionError, OverflowError) as error:
         yield problem(pointer, "bad_schema", f'"{pattern}" is no regular expression: {error}')
-
-
-def _use_problems(schema: Mapping[str, Any]) -> Iterator[Problem]:
-    """References that lead nowhere or in circles show when the schema is used."""
-    from jsonschema import Draft202012Validator
-    from referencing.exceptions import Unresolvable
-
-    for reference, pointer in _references(schema):
-        try:
-            Draft202012Validator({**schema, **reference}).is_valid({})
-        except Unresolvable:
-            yield problem(pointer, "bad_schema", f'"{reference["$ref"]}" leads nowhere')
-        except RecursionError:
-            yield problem(pointer, "bad_schema", f'"{reference["$ref"]}" leads back to itself')
-
-
-def _references(schema: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, str], Pointer]]:
-    pending: list[tuple[Pointer, Any]] = [(("input",), schema)]
-    seen: set[str] = set()
-    while pending:
-        pointer, value = pending.pop()
-        if isinstance(value, dict):
-            target = value.get("$ref")
-            if isinstance(target, str) and target not in seen:
-                seen.add(target)
-                yield {"$ref": target}, (*pointer, "$ref")
-            pending += [((*pointer, k), v) for k, v in value.items() if k not in _DATA]
-        elif isinstance(value, list):
-            pending += [((*pointer, index), item) for index, item in enumerate(value)]

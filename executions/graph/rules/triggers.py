@@ -67,7 +67,7 @@ def _known_field(field: str, names: frozenset[str]) -> bool:
 def _timezone(name: str, pointer: Pointer) -> Iterator[Problem]:
     known = _timezones()
     if name not in known:
-        hint = did_you_mean(name, known) or "; use a name such as Europe/Berlin"
+        hint = did_you_mean(name, known, at_most=len(known)) or "; use a name such as Europe/Berlin"
         yield problem(pointer, "unknown_timezone", f'there is no time zone "{name}"{hint}')
 
 

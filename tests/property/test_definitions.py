@@ -1,0 +1,156 @@
+# ruff: noqa: E501 - a case a line reads better than a wrapped one
+import json
+from uuid import UUID
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from executions.graph.compile import compile_graph
+from executions.graph.definition import DefinitionError, load_text, normalise
+from executions.graph.resolve import checksum, resolve
+from executions.graph.validation import problems
+from executions.graph.yaml_text import dump_yaml
+from executions.templates import TemplateError, TemplateSyntaxProblems, compile_template
+from tests.unit.graph.catalog import CATALOG, definition, noop
+
+WORKFLOW = UUID("0190aaaa-0000-7000-8000-000000000000")
+RELAXED = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+
+texts = st.text(st.characters(exclude_categories=["C", "Zl", "Zp"]), max_size=20)
+keys = st.sampled_from(
+    [
+        "schema",
+        "name",
+        "tasks",
+        "edges",
+        "id",
+        "use",
+        "with",
+        "modules",
+        "after",
+        "on",
+        "from",
+        "to",
+        "retry",
+        "jitter",
+        "triggers",
+        "type",
+        "schedule",
+        "timezone",
+        "settings",
+        "priority",
+        "variables",
+        "input",
+        "output",
+        "queue",
+        "join",
+        "$ref",
+        "ui",
+        "body",
+    ]
+)
+words = st.sampled_from(
+    [
+        "a",
+        "b",
+        "flow.noop",
+        "flow.if",
+        "a:true",
+        "CRON",
+        "0 0 * * *",
+        "{{ tasks.a.output }}",
+        "{{",
+        "#",
+    ]
+)
+scalars = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | texts
+    | words
+)
+values = st.recursive(
+    scalars,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(keys | texts, inner, max_size=5),
+    max_leaves=40,
+)
+
+
+@RELAXED
+@given(values)
+def test_any_json_value_has_problems_or_none_and_never_an_error(value):
+    for problem in problems(value, CATALOG):
+        assert problem.code
+        assert problem.message
+
+
+@RELAXED
+@given(
+    st.fixed_dictionaries({"tasks": values, "edges": values, "input": values, "triggers": values})
+)
+def test_any_content_of_a_definition_has_problems_or_none_and_never_an_error(parts):
+    problems(definition() | parts, CATALOG)
+    normalise(definition() | parts)
+
+
+@RELAXED
+@given(st.dictionaries(texts, values, max_size=6))
+def test_a_document_is_the_same_from_yaml_and_from_json(document):
+    document = json.loads(json.dumps(document))
+
+    as_json = json.dumps(document, ensure_ascii=False)
+
+    assert load_text(as_json, content_type="json") == document
+    assert load_text(as_json, content_type="yaml") == document
+    assert load_text(dump_yaml(document), content_type="yaml") == document
+
+
+@RELAXED
+@given(st.text(max_size=200))
+def test_any_text_is_a_document_or_a_definition_error(text):
+    for content_type in ("yaml", "json"):
+        try:
+            assert isinstance(load_text(text, content_type=content_type), dict)
+        except DefinitionError as error:
+            assert error.problems  # noqa: PT017 - either is right
+
+
+@RELAXED
+@given(st.lists(st.sampled_from(list("{}[]()'\"%|.+-*~ ai1_:,\\")), max_size=30).map("".join))
+def test_any_template_renders_or_says_why_not(source):
+    try:
+        compile_template("{{" + source + "}}").render({"a": {"i": [1]}, "i": 1})
+    except (TemplateError, TemplateSyntaxProblems) as error:
+        assert str(error)  # noqa: PT017 - either is right
+
+
+@st.composite
+def sound_definitions(draw):
+    count = draw(st.integers(0, 12))
+    tasks = []
+    for index in range(count):
+        before = draw(st.lists(st.integers(0, index - 1), unique=True)) if index else []
+        config = {"v": [f"{{{{ tasks.t{place}.output }}}}" for place in before]}
+        after = [f"t{place}" for place in before]
+        tasks.append(noop(f"t{index}", after=after, **{"with": config}))
+    return definition(draw(st.permutations(tasks)))
+
+
+@RELAXED
+@given(sound_definitions())
+def test_a_sound_definition_compiles_to_the_same_tasks_edges_and_reads(document):
+    assert problems(document, CATALOG) == []
+
+    graph = compile_graph(resolve(document, CATALOG), WORKFLOW)
+
+    for task in document["tasks"]:
+        compiled = graph.tasks[graph.task_by_id[task["id"]]]
+        before = {graph.task_by_id[name] for name in task["after"]}
+        assert {edge.source for edge in compiled.incoming} == before
+        assert graph.steps[compiled.steps[0]].reads == before
+        assert all(
+            graph.order.index(source) < graph.order.index(compiled.index) for source in before
+        )
+    assert checksum(document) == checksum(normalise(document))
