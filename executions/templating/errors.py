@@ -28,7 +28,7 @@ class ExpressionSyntaxError(Exception):
         self.code = code
 
 
-class TemplateSyntaxProblems(Exception):  # noqa: N818 - it carries problems
+class TemplateSyntaxProblems(Exception):
     """A value cannot be compiled; `problems` lists every mistake in it."""
 
     def __init__(self, problems: list[TemplateSyntaxProblem]) -> None:

@@ -17,7 +17,7 @@ MAX_DIGITS = 15
 _WIDE_FORMAT = re.compile(r"%[^a-zA-Z%]*?(\d{4,}|\*)")
 
 
-class TooLarge(ValueError):  # noqa: N818 - reads as what it says
+class TooLarge(ValueError):
     """An operation would build more than a template may."""
 
 

@@ -14,7 +14,7 @@ MAX_VALUES = 1_000_000  # values in one result, nested ones counted
 MAX_DEPTH = 64
 
 
-class UnusableValue(Exception):  # noqa: N818 - reads as what it says
+class UnusableValue(Exception):
     """An expression yielded something that is not JSON, or too much of it."""
 
 

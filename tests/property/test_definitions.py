@@ -1,4 +1,3 @@
-# ruff: noqa: E501 - a case a line reads better than a wrapped one
 import json
 from uuid import UUID
 
