@@ -21,6 +21,8 @@ from tests.support.folders import passable_folder
 from tests.support.stack import PROJECT, Stack
 from tests.support.waiting import wait_until, wait_until_gone
 
+# Starts of a whole stack: seconds on a quiet machine, more beside other work.
+pytestmark = pytest.mark.timeout(300)
 LONG_PATH = "a folder with spaces/" + "long" * 25
 
 
@@ -40,7 +42,7 @@ def up(home: Path, **environment: str) -> subprocess.CompletedProcess[str]:
         env=os.environ | {"VALKYR_HOME": str(home), **environment},
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=60,
         check=False,
     )
 
@@ -129,8 +131,8 @@ def test_a_worker_that_is_killed_is_started_again(stack: Stack) -> None:
     killed.kill()
 
     wait_until_gone([killed.pid])
-    wait_until(lambda: "worker-io ended (killed by SIGKILL)" in stack.text)
-    wait_until(lambda: stack.find("worker -n io@"))
+    wait_until(lambda: "worker-io ended (killed by SIGKILL)" in stack.text, 30)
+    wait_until(lambda: stack.find("worker -n io@"), 30)
 
 
 def test_a_killed_redis_is_started_again_at_the_same_address(stack: Stack) -> None:
@@ -150,7 +152,7 @@ def test_a_killed_redis_is_started_again_at_the_same_address(stack: Stack) -> No
             except redis.RedisError:
                 return False
 
-    wait_until(answers)
+    wait_until(answers, 30)
 
 
 def ordinary_user() -> tuple[str, dict[str, object], dict[str, str]]:

@@ -87,7 +87,7 @@ class Stack:
         lines = (self.home / "secrets.env").read_text().splitlines()
         return dict(line.split("=", 1) for line in lines if not line.startswith("#"))
 
-    def wait_ready(self, seconds: float = 60) -> None:
+    def wait_ready(self, seconds: float = 120) -> None:
         """Return once the closing block was printed; raise with the output otherwise."""
         wait_until(
             lambda: "Ctrl-C stops everything" in self.text or self.process.poll() is not None,
@@ -121,7 +121,7 @@ class Stack:
         wait_until_gone([process.pid for process in family])
         self._close()
 
-    def stop(self, number: signal.Signals = signal.SIGTERM, seconds: float = 40) -> int:
+    def stop(self, number: signal.Signals = signal.SIGTERM, seconds: float = 60) -> int:
         """Ask it to stop and wait for its end; returns the exit code."""
         if self.process.poll() is None:
             self.process.send_signal(number)

@@ -1,7 +1,7 @@
 """Tables, static files and the administrator, brought up to date before anything serves.
 
-Two processes side by side: `python -m valkyr_project.up.prepare tables|static`. Each does nothing
-but look when nothing changed.
+Two processes side by side: `python -m valkyr_project.up.prepare tables|static`; the second only
+when static files may have changed.
 """
 
 import hashlib
@@ -9,6 +9,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from valkyr_project.embedded.child import die_with_parent
@@ -29,6 +30,7 @@ def prepare(environment: dict[str, str]) -> str:
             preexec_fn=die_with_parent(signal.SIGKILL),  # noqa: PLW1509 - one system call
         )
         for part in PARTS
+        if part == "tables" or not static_is_current(environment)
     }
     try:
         said = {part: process.communicate()[0].strip() for part, process in parts.items()}
@@ -55,17 +57,29 @@ def tables() -> None:
 
 
 def static() -> None:
-    """Collect static files when they may have changed since last time."""
-    from django.conf import settings
+    """Collect static files anew and remember of what."""
     from django.core.management import call_command
 
-    root = Path(settings.STATIC_ROOT)
-    stamp = root.with_name(root.name + ".stamp")
-    wanted = _fingerprint()
-    if stamp.exists() and stamp.read_text() == wanted and root.exists():
-        return
+    root = _static_root(os.environ)
     call_command("collectstatic", interactive=False, verbosity=0, clear=root.exists())
-    stamp.write_text(wanted)
+    _stamp(root).write_text(_fingerprint())
+
+
+def static_is_current(environment: Mapping[str, str]) -> bool:
+    """Whether the collected files are those of today's packages and project."""
+    root = _static_root(environment)
+    stamp = _stamp(root)
+    return root.is_dir() and stamp.is_file() and stamp.read_text() == _fingerprint()
+
+
+def _static_root(environment: Mapping[str, str]) -> Path:
+    """The folder the settings name, without loading them."""
+    given = environment.get("VALKYR_STATIC_ROOT", "").strip()
+    return Path(given) if given else Path(environment["VALKYR_HOME"]) / "static"
+
+
+def _stamp(root: Path) -> Path:
+    return root.with_name(root.name + ".stamp")
 
 
 def _fingerprint() -> str:
