@@ -95,9 +95,6 @@ DATABASES: dict[str, dict[str, Any]] = {
 _database = DATABASES["default"]
 _database["OPTIONS"] |= {
     "server_side_binding": True,
-    # Django's default, None, forbids prepared statements: each hot statement would be parsed and
-    # planned anew. With a number never reached, those that ask for it are prepared, alone.
-    "prepare_threshold": 1_000_000,
     # Only what asks for it is prepared (the statements of runners/sql); None would forbid that.
     "prepare_threshold": 1_000_000_000,
     "connect_timeout": 5,
