@@ -12,10 +12,9 @@ class BoundedChangeList(ChangeList):
     """A list whose count stops at a bound and says so."""
 
     def get_results(self, request: HttpRequest) -> None:
-        """As Django's; without filters there is nothing that "show all" would add."""
+        """As Django's, without the offer to "show all", which our bound cannot keep."""
         super().get_results(request)
-        if not self.query and not self.has_active_filters:
-            self.full_result_count = self.result_count
+        self.full_result_count = self.result_count
 
     @property
     def count_text(self) -> str:

@@ -3,6 +3,7 @@
 from typing import Any
 from uuid import UUID
 
+from django.contrib.admin import ShowFacets
 from django.core.exceptions import PermissionDenied
 from django.db.models import Model, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
@@ -21,6 +22,7 @@ class ScopedAdmin(ModelAdmin):
     list_per_page = 25
     list_max_show_all = 0
     show_full_result_count = False
+    show_facets = ShowFacets.NEVER  # each would be a count of the whole table
     paginator = BoundedPaginator
     list_fullwidth = True
     compressed_fields = True

@@ -108,9 +108,9 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
         return marks.short(row.pk)
 
     @display(description="workflow")
-    def which(self, row: WorkflowExecution) -> str:
+    def which(self, row: WorkflowExecution) -> Any:
         """The workflow and its version."""
-        return f"{row.workflow} v{row.version.number}"
+        return marks.whole(marks.clipped(f"{row.workflow} v{row.version.number}", 50))
 
     @display(description="state")
     def mark(self, row: WorkflowExecution) -> Any:

@@ -9,6 +9,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 EMPTY = "–"
+NO_BREAK = "\N{NO-BREAK SPACE}"
 # state: (word, icon, colour); a state is never told by its colour alone.
 MARKS: Mapping[str, tuple[str, str, str]] = {
     "PENDING": ("waiting", "radio_button_unchecked", "grey"),
@@ -67,17 +68,19 @@ def span(length: timedelta) -> str:
 
 
 def took(milliseconds: float | None) -> str:
-    """A duration with its unit: "340 ms", "2.41 s", "3 min 20 s"."""
+    """A duration with its unit, unbroken: "340 ms", "2.41 s", "3 min 20 s"."""
     if milliseconds is None:
         return EMPTY
-    if milliseconds < 1_000:
-        return f"{milliseconds:.3g} ms"
     seconds = milliseconds / 1_000
-    if seconds < 60:
-        return f"{seconds:.2f} s"
     minutes, rest = divmod(int(seconds), 60)
     hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
+    if hours:
+        text = f"{hours} h {minutes} min"
+    elif minutes:
+        text = f"{minutes} min {rest} s"
+    else:
+        text = f"{seconds:.2f} s" if seconds >= 1 else f"{milliseconds:.3g} ms"
+    return text.replace(" ", NO_BREAK)
 
 
 def between(start: datetime | None, end: datetime | None) -> str:

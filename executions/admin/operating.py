@@ -73,7 +73,7 @@ def _dialog(operation: Operation) -> Callable[..., HttpResponse]:
             admin.tell(request, operation, report)
             return _leave(admin, request, operation, report, row.pk)
         dialog = {
-            "title": f"{operation.title}: {row}",
+            "title": f"{operation.title.rstrip('…')}: {row}",
             "description": operation.question,
             "form_submit_text": operation.title.rstrip("…"),
             "danger": operation.danger,

@@ -81,7 +81,7 @@ class RunAdmin(OperatingAdmin, FactAdmin):
     def workflow(self, row: Run) -> Any:
         """The execution's page, under its workflow's name."""
         address = links.page("executions_workflowexecution", row.execution_id)
-        return links.link(address, row.execution.workflow)
+        return links.link(address, marks.clipped(str(row.execution.workflow), 40))
 
     @display(description="worker")
     def worker(self, row: Run) -> Any:
