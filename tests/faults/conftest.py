@@ -1,0 +1,58 @@
+"""One database, one Redis and one fleet of real workers for the whole folder."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.support.engine_database import engine_database
+from tests.support.fleet import Fleet, publishing_to
+from tests.support.folders import passable_folder
+from valkyr_project.embedded import Redis
+
+
+@pytest.fixture(scope="package")
+def engine(
+    django_db_setup: None, django_db_blocker: Any, request: pytest.FixtureRequest
+) -> Iterator[None]:
+    with engine_database(django_db_blocker, keep=request.config.getvalue("reuse_db")):
+        yield
+
+
+@pytest.fixture(scope="package")
+def redis(engine: None) -> Iterator[Redis]:
+    """A Redis that tests may kill; it forgets everything then."""
+    with passable_folder() as home:
+        server = Redis(home, durable=False)
+        server.start()
+        with publishing_to(server.url):
+            yield server
+        server.stop()
+
+
+@pytest.fixture(scope="package")
+def whole_fleet(redis: Redis, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
+    made = Fleet(tmp_path_factory.mktemp("fleet"), redis.url)
+    try:
+        made.everybody()
+        yield made
+    finally:
+        made.stop()
+
+
+@pytest.fixture
+def fleet(whole_fleet: Fleet, request: pytest.FixtureRequest) -> Iterator[Fleet]:
+    """The fleet, complete and ready; its logs are shown where a test fails."""
+    whole_fleet.ensure()
+    sizes = {name: member.log.stat().st_size for name, member in whole_fleet.members.items()}
+    yield whole_fleet
+    for name, member in whole_fleet.members.items():
+        with member.log.open() as log:
+            log.seek(sizes.get(name, 0))
+            request.node.add_report_section("call", f"log of {name}", log.read()[-4000:])
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if "tests/faults/" in item.nodeid:
+            item.add_marker(pytest.mark.faults)

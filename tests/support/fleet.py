@@ -1,0 +1,229 @@
+"""Real worker processes of the kinds `make up` starts, to be killed and started again.
+
+They share the test database and a Redis of their own. A process is ready when it says so in its
+Runner row (beat: when it holds the election's lock), and everything ends with the fleet.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import psutil
+from celery import current_app
+from django.db import connection
+
+from runners.models import Runner
+from tests.support.stack import PROJECT, clean_environment
+from tests.support.waiting import wait_until, wait_until_gone
+from valkyr_project.beat import ELECTION
+from valkyr_project.embedded.child import die_with_parent
+
+KEY_PREFIX = "valkyr-fleet:"
+QUICK = {
+    # The real ones are 20, 5, 2 and 10 s; bounds that follow from them shrink as they do.
+    "VALKYR_LEASE_SECONDS": "6",
+    "VALKYR_HEARTBEAT_SECONDS": "1.5",
+    "VALKYR_GRACE_SECONDS": "1",
+    "VALKYR_PATIENCE_SECONDS": "4",
+}
+CELERY = (sys.executable, "-m", "celery", "--quiet", "-A", "valkyr_project")
+FLAGS = ("--without-gossip", "--without-mingle", "--loglevel", "WARNING")
+
+
+class Member:
+    """One process of a fleet; `name` is its Runner row's too."""
+
+    def __init__(self, fleet: "Fleet", name: str, command: list[str], **environment: str) -> None:
+        self.name = name
+        self.log = fleet.folder / f"{name}.log"
+        self._command = command
+        self._environment = fleet.environment | environment | {"VALKYR_PROCESS": name}
+        self._process: subprocess.Popen[bytes] | None = None
+        self._before: Any = None
+        self.start()
+
+    @property
+    def pid(self) -> int:
+        """The process itself: for a prefork worker, the parent."""
+        assert self._process is not None
+        return self._process.pid
+
+    @property
+    def children(self) -> list[int]:
+        """The processes of a prefork worker's pool."""
+        with suppress(psutil.NoSuchProcess):
+            return [child.pid for child in psutil.Process(self.pid).children()]
+        return []
+
+    def start(self) -> None:
+        """Start it, or again after its end; does not wait."""
+        self._before = self._seen()
+        with self.log.open("ab") as log:
+            self._process = subprocess.Popen(
+                self._command,
+                cwd=PROJECT,
+                env=self._environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                preexec_fn=die_with_parent(signal.SIGKILL),
+            )
+
+    def alive(self) -> bool:
+        """Whether it runs."""
+        return self._process is not None and self._process.poll() is None
+
+    def ready(self) -> bool:
+        """Whether it has said that it serves since it was last started."""
+        assert self.alive(), f"{self.name} ended:\n{self.log.read_text()[-3000:]}"
+        if self.name == "beat":
+            return _somebody_is_elected()
+        return self._seen() not in {None, self._before}
+
+    def kill(self) -> None:
+        """kill -9, parent first; its children go with it."""
+        children = self.children
+        os.kill(self.pid, signal.SIGKILL)
+        assert self._process is not None
+        self._process.wait()
+        wait_until_gone(children)
+
+    def ask_to_stop(self) -> None:
+        """Ask it to finish what it does and end."""
+        if self.alive():
+            for number in (signal.SIGCONT, signal.SIGTERM):
+                os.kill(self.pid, number)
+
+    def _seen(self) -> Any:
+        # A worker's name is `<name>@<host>`; started_at tells one life from the next.
+        found = Runner.objects.filter(name__startswith=f"{self.name}@")
+        return found.values_list("started_at", flat=True).first()
+
+
+class Fleet:
+    """Workers for every queue and a beat, on one Redis."""
+
+    def __init__(self, folder: Path, redis_url: str, extra: Mapping[str, str] = QUICK) -> None:
+        self.folder = folder
+        self.environment = {
+            **clean_environment(),
+            **extra,
+            "DATABASE_URL": database_url(),
+            "REDIS_URL": redis_url,
+            "VALKYR_KEY_PREFIX": KEY_PREFIX,
+            "VALKYR_SECRET_KEY": os.environ["VALKYR_SECRET_KEY"],
+            "VALKYR_EXTRA_MODULES": "tests.support.modules",
+            "VALKYR_HTTP_ALLOWED_NETWORKS": "127.0.0.0/8",
+            "DJANGO_SETTINGS_MODULE": "valkyr_project.settings",
+            "PYTHONUNBUFFERED": "1",
+        }
+        self.members: dict[str, Member] = {}
+
+    def worker(self, name: str, queue: str, pool: str, concurrency: int) -> Member:
+        """Add a worker of one queue."""
+        command = [
+            *(*CELERY, "worker", "-n", f"{name}@%h", "-Q", queue, "--pool", pool),
+            *("--concurrency", str(concurrency), *FLAGS),
+        ]
+        self.members[name] = Member(self, name, command, VALKYR_POOL=pool)
+        return self.members[name]
+
+    def beat(self) -> Member:
+        """Add a beat."""
+        command = [*CELERY, "beat", "--loglevel", "WARNING", "--pidfile", ""]
+        self.members["beat"] = Member(self, "beat", command)
+        return self.members["beat"]
+
+    def everybody(self) -> None:
+        """Add what tests need: two prefork workers, so that one is left when one is killed."""
+        self.worker("control", "control", "threads", 4)
+        self.worker("default-1", "default", "prefork", 2)
+        self.worker("default-2", "default", "prefork", 2)
+        self.worker("io", "io", "threads", 16)
+        self.beat()
+
+    def __getitem__(self, name: str) -> Member:
+        return self.members[name]
+
+    def ensure(self, seconds: float = 60) -> None:
+        """Start again what ended, and return once everything is ready."""
+        for member in self.members.values():
+            if not member.alive():
+                member.start()
+        for member in self.members.values():
+            wait_until(member.ready, seconds, f"{member.name}'s readiness")
+
+    def member_of(self, pid: int) -> Member:
+        """Whose child (or self) that process is."""
+        for member in self.members.values():
+            if pid in {member.pid, *member.children}:
+                return member
+        raise LookupError(f"process {pid} is nobody's here")
+
+    def stop(self, seconds: float = 4) -> None:
+        """End everything: all are asked at once, and whoever is not done in time is killed."""
+        members = self.members.values()
+        for member in members:
+            member.ask_to_stop()
+        with suppress(AssertionError):
+            wait_until(lambda: not any(m.alive() for m in members), seconds)
+        for member in members:
+            if member.alive():
+                member.kill()
+
+
+def database_url() -> str:
+    """Where this process's database (the tests' own) is."""
+    given = connection.settings_dict
+    user = f"{quote(given['USER'])}:{quote(given['PASSWORD'])}@" if given["USER"] else ""
+    return f"postgres://{user}{given['HOST']}:{given['PORT']}/{given['NAME']}"
+
+
+@contextmanager
+def publishing_to(redis_url: str) -> Iterator[None]:
+    """This process sends its messages to that Redis, under the fleet's prefix."""
+    app = current_app._get_current_object()
+    changed: dict[str, Any] = {
+        "broker_url": redis_url,
+        "result_backend": redis_url,
+        "broker_transport_options": {
+            **app.conf.broker_transport_options,
+            "global_keyprefix": KEY_PREFIX,
+        },
+        "result_backend_transport_options": {"global_keyprefix": KEY_PREFIX},
+    }
+    before = {name: app.conf[name] for name in changed}
+    _reconfigure(app, changed)
+    try:
+        yield
+    finally:
+        _reconfigure(app, before)
+
+
+def _reconfigure(app: Any, changes: dict[str, Any]) -> None:
+    if app._pool is not None:
+        app._pool.force_close_all()
+    app.conf.update(changes)
+    # Celery keeps connections and its backend for a life; a forked child forgets them this way.
+    app._after_fork()
+    app._backend_cache = None
+    app._local.__dict__.pop("backend", None)
+
+
+def _somebody_is_elected() -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted "
+            "AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) "
+            "AND (classid::bigint << 32) | objid::bigint = %s",
+            [ELECTION],
+        )
+        row = cursor.fetchone()
+    return bool(row and row[0])

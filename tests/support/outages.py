@@ -1,0 +1,44 @@
+"""Faults from outside: who does a step now, and what is done to him."""
+
+import os
+import signal
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from executions.clock import database_now
+from tests.support.modules import marks
+from tests.support.waiting import wait_until
+from valkyr_project.embedded import Redis
+
+
+def marks_of(execution_id: UUID, step: str) -> list[dict[str, Any]]:
+    """The marks that one step left, in order."""
+    return [mark for mark in marks(execution_id) if mark["step"] == step]
+
+
+def wait_for_mark(
+    execution_id: UUID, step: str = "work.main", number: int = 1, seconds: float = 30
+) -> dict[str, Any]:
+    """The step's mark of that number, once it is there."""
+    wait_until(
+        lambda: len(marks_of(execution_id, step)) >= number, seconds, f"mark {number} of {step}"
+    )
+    return marks_of(execution_id, step)[number - 1]
+
+
+def kill(pid: int) -> datetime:
+    """kill -9; the database's time just before."""
+    at = database_now()
+    os.kill(pid, signal.SIGKILL)
+    return at
+
+
+def restart_empty(server: Redis) -> None:
+    """kill -9 the Redis and start it again at its address: every message is lost."""
+    url = server.url
+    os.kill(server.pid, signal.SIGKILL)
+    wait_until(lambda: not server.alive(), 10, "the end of Redis")
+    server.launch()
+    server.wait()
+    assert server.url == url, "its port was taken meanwhile"
