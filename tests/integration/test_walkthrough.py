@@ -1,0 +1,86 @@
+"""What our first page and the demo promise a newcomer, done as printed, on a stack of its own."""
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.folders import passable_folder
+from tests.support.stack import PROJECT, Stack
+from valkyr_project.demo.stack import worker_settings
+
+pytestmark = pytest.mark.timeout(400)
+FENCE = re.compile(r"```(yaml|sh)\n(.*?)```", re.DOTALL)
+# The page sleeps a second where a person would look; we wait until nothing runs any more.
+WAIT = """\
+set -euo pipefail
+sleep() {
+  until [ "$(api "$URL/v1/WorkflowExecution?state=RUNNING")" = "[]" ]; do command sleep 0.1; done
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def stack() -> Iterator[Stack]:
+    with passable_folder("walk") as folder:
+        home = folder / "home"
+        with Stack(home, worker_settings(home)) as stack:
+            stack.wait_ready()
+            yield stack
+
+
+def shell(script: str, stack: Stack, folder: Path) -> str:
+    done = subprocess.run(
+        ["bash", "-c", WAIT + script],
+        cwd=folder,
+        env=os.environ | {"TOKEN": ""},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr + done.stdout + stack.text
+    return done.stdout
+
+
+def test_the_first_pages_workflow_runs_as_printed(stack: Stack, tmp_path: Path) -> None:
+    page = (PROJECT / "README.md").read_text()
+    section = page[page.index("## A workflow of your own") : page.index("## Configuration")]
+    blocks = FENCE.findall(section)
+    (tmp_path / "keep-a-note.yaml").write_text(blocks[0][1])
+    script = "".join(text for kind, text in blocks if kind == "sh")
+    script = script.replace(".valkyr/", f"{stack.home}/").replace(
+        "http://127.0.0.1:8000", stack.url
+    )
+
+    said = shell(script, stack, tmp_path)
+
+    notes = (stack.home / "files" / "notes" / "today.txt").read_text().splitlines()
+    assert [line.split("  ")[1] for line in notes] == ["buy tea", "wash up"]
+    assert "must lie below the files folder" in said
+
+
+def test_the_demo_ends_as_it_expects_and_a_dead_letter_goes_home(
+    stack: Stack, tmp_path: Path
+) -> None:
+    demo = subprocess.run(
+        [sys.executable, "-m", "valkyr_project.demo"],
+        cwd=PROJECT,
+        env=stack.environment,
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=False,
+    )
+    assert demo.returncode == 0, demo.stdout + demo.stderr
+    assert "EXPECTED" not in demo.stdout
+
+    printed = demo.stdout[demo.stdout.index("    . '") :].split("\n\n")[0]
+    said = shell(printed, stack, tmp_path)
+
+    assert '"stepPath":"validate.main"' in said
+    assert '"attempt":2' in said
