@@ -42,13 +42,24 @@ def load(home: Path, environment: Mapping[str, str] = os.environ) -> Credentials
     if made != kept:
         write_private(path, HEADER + "".join(f"{key}={value}\n" for key, value in made.items()))
     given = environment.get("VALKYR_ADMIN_PASSWORD", "")
-    return Credentials(
+    found = Credentials(
         secret_key=environment.get("VALKYR_SECRET_KEY", "") or made["VALKYR_SECRET_KEY"],
         username=environment.get("VALKYR_ADMIN_USERNAME", "") or "admin",
         password=given or made["VALKYR_ADMIN_PASSWORD"],
         password_is_ours=not given,
         flower_password=environment.get("FLOWER_PASSWORD", "") or made["FLOWER_PASSWORD"],
     )
+    _check_for_flower(found)
+    return found
+
+
+def _check_for_flower(found: Credentials) -> None:
+    """Flower takes `name:password`, several separated by commas; raises UpError on a clash."""
+    if {":", ","} & set(found.username) or "," in found.flower_password:
+        raise UpError(
+            "Flower cannot sign in this user: VALKYR_ADMIN_USERNAME must have no colon and no "
+            "comma, FLOWER_PASSWORD no comma."
+        )
 
 
 def _read(path: Path) -> dict[str, str]:

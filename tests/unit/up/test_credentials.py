@@ -49,3 +49,13 @@ def test_a_secret_added_by_a_later_version_joins_the_kept_ones(tmp_path: Path) -
 
     assert loaded.secret_key == "k" * 50
     assert loaded.flower_password
+
+
+@pytest.mark.parametrize(
+    "given", [{"VALKYR_ADMIN_USERNAME": "a:b"}, {"FLOWER_PASSWORD": "one,two"}]
+)
+def test_names_and_passwords_flower_would_misread_are_refused(
+    tmp_path: Path, given: dict[str, str]
+) -> None:
+    with pytest.raises(UpError, match="no comma"):
+        load(tmp_path, given)
