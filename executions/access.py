@@ -88,9 +88,7 @@ def require(user: User, workspace_id: UUID, action: Action) -> str:
     return role
 
 
-def visible(
-    user: User, queryset: QuerySet[M], action: Action = Action.VIEW
-) -> QuerySet[M]:
+def visible(user: User, queryset: QuerySet[M], action: Action = Action.VIEW) -> QuerySet[M]:
     """The rows of the workspaces in which the user may do `action`.
 
     One workspace is compared by equality, so that lists are read in the order of their index.

@@ -167,15 +167,14 @@ def _next_number(workflow: Workflow) -> int:
 
 
 def _refuse_unchanged(workflow: Workflow, version: WorkflowVersion) -> None:
-    latest = WorkflowVersion.objects.filter(pk=workflow.latest_version_id).values_list(
-        "number", "checksum"
-    )
-    for number, known in latest:
-        if known == version.checksum:
-            raise Unchanged(
-                f"Nothing but `ui` changed since version {number} of {workflow.name!r}; "
-                "there is nothing to publish."
-            )
+    if workflow.latest_version_id is None:
+        return
+    latest = WorkflowVersion.objects.filter(pk=workflow.latest_version_id)
+    if latest.filter(checksum=version.checksum).exists():
+        raise Unchanged(
+            f"Nothing but `ui` changed since the latest version of "
+            f"{workflow.name!r}; there is nothing to publish."
+        )
 
 
 def _locked(workflow_id: UUID, expected_revision: int | None) -> Workflow:
@@ -221,9 +220,7 @@ def _slug(name: str) -> str:
     return slugify(name)[:80].strip("-") or "workflow"
 
 
-def _audit(
-    actor: Actor, action: str, workflow: Workflow, reason: str = "", **details: Any
-) -> None:
+def _audit(actor: Actor, action: str, workflow: Workflow, reason: str = "", **details: Any) -> None:
     record(
         actor,
         action,

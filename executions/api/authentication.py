@@ -8,7 +8,7 @@ from rest_framework import authentication
 from rest_framework_simplejwt.authentication import JWTAuthentication
 
 
-class TokenAuthentication(JWTAuthentication):  # type: ignore[type-arg]
+class TokenAuthentication(JWTAuthentication):
     """`Authorization: Bearer <access>`. It comes first: its challenge makes refusals a 401."""
 
     www_authenticate_realm = "valkyr"

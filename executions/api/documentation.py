@@ -41,7 +41,7 @@ class Problem(serializers.Serializer[Any]):
     detail = serializers.CharField()
     code = serializers.CharField(help_text="Stable, for programs.")
     state = serializers.CharField(required=False, help_text="With 409: the present state.")
-    errors = ProblemItem(many=True, required=False)
+    errors = ProblemItem(many=True, required=False)  # type: ignore[assignment]
 
 
 def operation(

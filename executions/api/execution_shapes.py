@@ -1,4 +1,5 @@
 """Executions as JSON: what comes in, what goes out."""
+# ruff: noqa: N815 - the names are the JSON's
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Is this process alive, and can it serve? For load balancers and people, without sign-in."""
+"""Is this process alive, and can it serve: for load balancers and people, without sign-in."""
 
 import logging
 from collections.abc import Callable
@@ -72,7 +72,7 @@ def readiness() -> Response:
 
 
 class Ready(OpenEndpoint):
-    """Can it serve?"""
+    """Whether it can serve."""
 
     @operation("getReadiness", "Health", {200: Health, 503: Health}, public=True)
     def get(self, request: Request) -> Response:
@@ -90,7 +90,7 @@ class Overall(OpenEndpoint):
 
 
 class Live(OpenEndpoint):
-    """Is it alive?"""
+    """Whether it is alive."""
 
     @operation("getLiveness", "Health", {200: Health}, public=True)
     def get(self, request: Request) -> Response:

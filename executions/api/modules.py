@@ -1,4 +1,5 @@
 """What a definition may use: the module types, and the schema of the document itself."""
+# ruff: noqa: N815 - the names are the JSON's
 
 from typing import Any
 

@@ -87,11 +87,12 @@ def _read(cursor: str, order: Sequence[str]) -> list[Any]:
         *times, last = texts
         values: list[Any] = [datetime.fromisoformat(text) for text in times]
         values.append(UUID(last))
-        if len(values) != len(order) or any(time.tzinfo is None for time in values[:-1]):
-            raise ValueError(cursor)
+        known = len(values) == len(order) and all(time.tzinfo for time in values[:-1])
     except (ValueError, TypeError, AttributeError, binascii.Error, RecursionError):
+        values, known = [], False
+    if not known:
         raise serializers.ValidationError(
             {"cursor": "This is no cursor of ours; take it from the Link header."},
             code="bad_cursor",
-        ) from None
+        )
     return values

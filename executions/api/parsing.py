@@ -15,7 +15,7 @@ from rest_framework.exceptions import APIException, ParseError, ValidationError
 from rest_framework.parsers import BaseParser
 
 MAX_DEPTH = 100
-# A NUL or surrogate can only be written as an escape: JSON text is UTF-8 without control characters.
+# JSON text is UTF-8 without control characters: only an escape can write a NUL or surrogate.
 _ESCAPE = re.compile(r"\\u(0000|d[89a-f])", re.IGNORECASE)
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
@@ -62,7 +62,7 @@ class TextParser(BaseParser):
         stream: IO[Any],
         media_type: str | None = None,
         parser_context: Mapping[str, Any] | None = None,
-    ) -> str:
+    ) -> Any:
         """The text of the body; raises ParseError, BodyTooLarge."""
         return read_text(stream, parser_context)
 

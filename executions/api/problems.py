@@ -5,7 +5,7 @@
 
 import logging
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from http import HTTPStatus
 from typing import Any
 
@@ -54,15 +54,13 @@ def problem(
     body = {"type": f"urn:valkyr:problem:{code}", "title": title, "status": status}
     body |= {"detail": detail, "code": code, **more}
     if problems is not None:
-        body["errors"] = [
-            {"path": p.path, "code": p.code, "message": p.message} for p in problems
-        ]
+        body["errors"] = [{"path": p.path, "code": p.code, "message": p.message} for p in problems]
     return JsonResponse(body, status=status, content_type=CONTENT_TYPE, headers=headers)
 
 
 def handle(error: Exception, context: dict[str, Any]) -> HttpResponseBase | None:
     """The answer for an error raised in a view; None hands it on as a 500."""
-    for kind, answer in (
+    answers: list[tuple[Any, Callable[[Any], JsonResponse]]] = [
         (errors.ValkyrError, _of_ours),
         (DefinitionError, _of_definition),
         (exceptions.ValidationError, _of_validation),
@@ -70,10 +68,8 @@ def handle(error: Exception, context: dict[str, Any]) -> HttpResponseBase | None
         ((OperationalError, InterfaceError), _of_database),
         (DataError, _of_value),
         ((Http404, PermissionDenied, SuspiciousOperation), _of_django),
-    ):
-        if isinstance(error, kind):
-            return answer(error)
-    return None
+    ]
+    return next((answer(error) for kind, answer in answers if isinstance(error, kind)), None)
 
 
 def _of_ours(error: errors.ValkyrError) -> JsonResponse:
@@ -84,9 +80,7 @@ def _of_ours(error: errors.ValkyrError) -> JsonResponse:
     if isinstance(error, errors.WrongState):
         more["state"] = error.state
     found = error.problems if isinstance(error, errors.WithProblems) else None
-    return problem(
-        status, error.message, code=error.code, problems=found, headers=headers, **more
-    )
+    return problem(status, error.message, code=error.code, problems=found, headers=headers, **more)
 
 
 def _of_definition(error: DefinitionError) -> JsonResponse:

@@ -121,9 +121,7 @@ class StartByQueue(Endpoint):
         if workflow is None:
             raise NotFound(f"There is no workflow {given['workflowDefinitionId']}.")
         if workflow.workspace_id != given["workspaceId"]:
-            raise Forbidden(
-                f"Workflow {workflow.pk} is not of workspace {given['workspaceId']}."
-            )
+            raise Forbidden(f"Workflow {workflow.pk} is not of workspace {given['workspaceId']}.")
         started = start_execution(
             workflow,
             given["input"],

@@ -1,4 +1,5 @@
 """Definitions as files: YAML for people, JSON for programs."""
+# ruff: noqa: N815 - the names are the JSON's
 
 from typing import Any
 from uuid import UUID
@@ -20,11 +21,6 @@ from executions.api.workflow_shapes import WorkflowShape, name_in
 from executions.api.workflows import shown, workflows
 from executions.graph.definition import load_text
 
-DOCUMENT = {
-    ("application/yaml", "application/yaml"): OpenApiTypes.STR,
-    ("application/json", "application/json"): OpenApiTypes.OBJECT,
-}
-
 
 class YamlRenderer(BaseRenderer):
     """A document as YAML, keys in their author's order, long text readable."""
@@ -40,9 +36,7 @@ class YamlRenderer(BaseRenderer):
         renderer_context: Any = None,
     ) -> str:
         """The YAML text."""
-        text: str = yaml.dump(
-            data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100
-        )
+        text: str = yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
         return text
 
 
@@ -67,7 +61,10 @@ class ExportWorkflow(Endpoint):
     @operation(
         "exportWorkflow",
         "Workflow",
-        {(200, "application/yaml"): OpenApiTypes.STR, (200, "application/json"): OpenApiTypes.OBJECT},
+        {
+            (200, "application/yaml"): OpenApiTypes.STR,
+            (200, "application/json"): OpenApiTypes.OBJECT,
+        },
         errors=[403, 404],
     )
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002
@@ -95,7 +92,8 @@ class ImportWorkflow(Endpoint):
     def post(self, request: Request) -> Response:
         """A new workflow from a definition; all or nothing, its name from the definition."""
         workspace_id = self.query(ImportQuery).get("workspaceId")
-        text = request.data if isinstance(request.data, str) else ""
+        given: Any = request.data  # text, or {} of a request without a body
+        text = given if isinstance(given, str) else ""
         document = load_text(text, content_type=request.content_type.split(";")[0])
         check_storable(document)
         name = name_in(document)

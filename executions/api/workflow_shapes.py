@@ -1,4 +1,5 @@
 """Workflows and versions as JSON: what comes in, what goes out."""
+# ruff: noqa: N815 - the names are the JSON's
 
 from typing import Any
 
@@ -29,6 +30,8 @@ class WorkflowSummary(serializers.ModelSerializer[Workflow]):
         if hasattr(workflow, "latest_number"):
             number: int | None = workflow.latest_number
             return number
+        if workflow.latest_version_id is None:
+            return None
         rows = WorkflowVersion.objects.filter(pk=workflow.latest_version_id)
         return rows.values_list("number", flat=True).first()
 
@@ -138,7 +141,7 @@ class VersionSummary(serializers.ModelSerializer[WorkflowVersion]):
 class VersionShape(VersionSummary):
     """A version: as its author wrote it, and as it runs."""
 
-    source = Json()
+    source: Any = Json()
     definition = Json()
 
     class Meta(VersionSummary.Meta):

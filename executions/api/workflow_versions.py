@@ -24,7 +24,7 @@ from executions.models import WorkflowVersion
 
 
 class ValidateWorkflow(Endpoint):
-    """Would it publish?"""
+    """Whether it would publish."""
 
     @operation(
         "validateWorkflow", "Workflow", {200: ValidationResult}, request=Draft, errors=[403, 404]

@@ -122,7 +122,5 @@ class OneWorkflow(Endpoint):
             raise ValidationError("Name at least one field to change.", code="required")
         expected = etags.expected(request=self.request, workflow=workflow)
         return shown(
-            publishing.update_workflow(
-                pk, changes, actor=self.actor, expected_revision=expected
-            )
+            publishing.update_workflow(pk, changes, actor=self.actor, expected_revision=expected)
         )

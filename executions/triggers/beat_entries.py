@@ -5,6 +5,7 @@ entry knocks at least whenever the schedule is due, and `cron.fire` decides.
 """
 
 import json
+from collections.abc import Sequence
 
 from celery.schedules import ParseException, crontab
 from croniter import croniter
@@ -56,9 +57,9 @@ def beat_fields(schedule: str) -> dict[str, str]:
     return fields
 
 
-def _field(name: str, text: str, values: list[int | str]) -> str:
+def _field(name: str, text: str, values: Sequence[int | str]) -> str:
     """The field's own text where beat reads it alike, else its values, else any."""
-    if values == [ANY]:
+    if list(values) == [ANY]:
         return ANY
     if not all(isinstance(value, int) for value in values):
         return ANY

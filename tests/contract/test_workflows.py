@@ -77,9 +77,7 @@ def test_a_tag_that_is_none_of_ours_matches_nothing(
     assert answer.status_code == 412
 
 
-def test_put_replaces_everything_but_the_slug(
-    author: APIClient, greeting: dict[str, Any]
-) -> None:
+def test_put_replaces_everything_but_the_slug(author: APIClient, greeting: dict[str, Any]) -> None:
     answer = author.put(
         f"/v1/Workflow/{greeting['id']}", {"name": "New", "definition": {"a": 1}}, format="json"
     )

@@ -1,0 +1,161 @@
+"""Validate, publish, versions, import and export over HTTP."""
+
+from typing import Any
+
+import pytest
+import yaml
+from rest_framework.test import APIClient
+
+from executions.models import Activity, Workflow, WorkflowVersion
+
+from .conftest import GREETING
+
+pytestmark = pytest.mark.django_db
+
+BROKEN = {
+    "schema": "valkyr/1",
+    "name": "broken",
+    "tasks": [{"id": "a", "use": "no.such"}, {"id": "a", "use": "flow.noop"}],
+    "edges": [{"from": "a", "to": "nowhere"}],
+}
+
+
+def draft(author: APIClient, definition: dict[str, Any]) -> str:
+    made = author.post("/v1/Workflow", {"name": "w", "definition": definition}, format="json")
+    return f"/v1/Workflow/{made.json()['id']}"
+
+
+def test_validating_reports_every_problem_with_its_path(author: APIClient) -> None:
+    answer = author.post(f"{draft(author, BROKEN)}/validate")
+
+    assert answer.status_code == 200
+    assert answer.json()["valid"] is False
+    assert len(answer.json()["problems"]) >= 3
+    assert all(p["path"] and p["code"] and p["message"] for p in answer.json()["problems"])
+
+
+def test_validating_can_look_at_another_definition_than_the_draft(author: APIClient) -> None:
+    answer = author.post(
+        f"{draft(author, BROKEN)}/validate", {"definition": GREETING}, format="json"
+    )
+
+    assert answer.json() == {"valid": True, "problems": []}
+
+
+def test_a_draft_with_problems_is_not_published(author: APIClient) -> None:
+    address = draft(author, BROKEN)
+
+    answer = author.post(f"{address}/publish")
+
+    assert answer.status_code == 422
+    assert answer.json()["code"] == "invalid_definition"
+    assert answer.json()["errors"] == author.post(f"{address}/validate").json()["problems"]
+    assert WorkflowVersion.objects.count() == 0
+
+
+def test_publishing_makes_a_version_that_the_workflow_names(author: APIClient) -> None:
+    address = draft(author, GREETING)
+
+    published = author.post(f"{address}/publish")
+
+    assert published.status_code == 201
+    assert set(published.json()) == {"version", "checksum"}
+    assert published.json()["version"] == 1
+    assert author.get(address).json()["latestVersion"] == 1
+    version = author.get(published["Location"]).json()
+    assert version["source"] == GREETING
+    assert version["definition"]["tasks"][0]["modules"][0]["retry"]["maxAttempts"] == 1
+    assert Activity.objects.filter(action="workflow.publish").count() == 1
+
+
+def test_publishing_again_without_a_change_is_a_conflict(author: APIClient) -> None:
+    address = draft(author, GREETING)
+    author.post(f"{address}/publish")
+    moved = [{**GREETING["tasks"][0], "ui": {"x": 1, "y": 2}}]
+    author.patch(address, {"definition": {**GREETING, "tasks": moved}}, format="json")
+
+    answer = author.post(f"{address}/publish")
+
+    assert answer.status_code == 409
+    assert answer.json()["code"] == "unchanged"
+
+
+def test_a_test_version_is_not_the_latest(author: APIClient) -> None:
+    address = draft(author, GREETING)
+
+    answer = author.post(f"{address}/publish", {"kind": "test"}, format="json")
+
+    assert answer.status_code == 201
+    assert author.get(address).json()["latestVersion"] is None
+    listed = author.get(f"{address}/versions").json()
+    assert [(row["version"], row["kind"]) for row in listed] == [(1, "test")]
+    assert "definition" not in listed[0]
+
+
+@pytest.mark.parametrize("number", ["2", "0", "99999999999999999999", "-1", "x"])
+def test_a_version_that_is_not_there_is_not_found(
+    author: APIClient, greeting: dict[str, Any], number: str
+) -> None:
+    answer = author.get(f"/v1/Workflow/{greeting['id']}/versions/{number}")
+
+    assert answer.status_code == 404
+    assert answer["Content-Type"] == "application/problem+json"
+
+
+def test_an_export_can_be_imported_again(author: APIClient, greeting: dict[str, Any]) -> None:
+    exported = author.get(f"/v1/Workflow/{greeting['id']}/export")
+    assert exported["Content-Type"].startswith("application/yaml")
+    assert yaml.safe_load(exported.content) == GREETING
+    author.delete(f"/v1/Workflow/{greeting['id']}")
+
+    imported = author.post(
+        "/v1/Workflow/import", exported.content, content_type="application/yaml"
+    )
+
+    assert imported.status_code == 201, imported.content
+    assert imported.json()["definition"] == GREETING
+    assert imported.json()["name"] == "greeting"
+    assert author.post(f"{imported['Location']}/publish").status_code == 201
+
+
+def test_an_export_is_json_for_who_accepts_json(
+    author: APIClient, greeting: dict[str, Any]
+) -> None:
+    exported = author.get(
+        f"/v1/Workflow/{greeting['id']}/export", headers={"Accept": "application/json"}
+    )
+
+    assert exported["Content-Type"] == "application/json"
+    assert exported.json() == GREETING
+
+
+BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
+    f"{chr(98 + i)}: &{chr(98 + i)} [{','.join(['*' + chr(97 + i)] * 9)}]\n" for i in range(9)
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "status"),
+    [
+        ("name: [", "application/yaml", 422),
+        (BOMB, "application/yaml", 422),
+        ("- a list", "application/yaml", 422),
+        ("", "application/yaml", 422),
+        ("tasks: []", "application/yaml", 422),
+        ("name: !!python/object:os.system {}", "application/yaml", 422),
+        ('{"name": "a\\u0000b"}', "application/json", 422),
+        ("{", "application/json", 422),
+        ("name: x", "text/plain", 415),
+        (b"name: \xff", "application/yaml", 400),
+        ("[" * 5000, "application/json", 422),
+        ("[" * 5000, "application/yaml", 422),
+    ],
+)
+def test_a_text_that_is_no_definition_is_refused_whole(
+    author: APIClient, text: Any, kind: str, status: int
+) -> None:
+    answer = author.post("/v1/Workflow/import", text, content_type=kind)
+
+    assert answer.status_code == status, answer.content
+    assert answer["Content-Type"] == "application/problem+json"
+    assert Workflow.objects.count() == 0

@@ -1,0 +1,163 @@
+"""Every operation as each role, as a member of another workspace, and as a superuser."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.contrib.auth import get_user_model
+from rest_framework.test import APIClient
+
+from executions.access import visible
+from executions.models import Workflow, WorkflowExecution, Workspace
+from runners.models import Run
+
+pytestmark = pytest.mark.django_db
+
+# operation: (method, address, body), then the answers for WORKFLOW, SYSTEM and USER of the
+# workspace and for WORKFLOW of another one. ADMIN gets what WORKFLOW gets.
+OPERATIONS: dict[str, tuple[str, str, Any, tuple[int, int, int, int]]] = {
+    "get workflow": ("get", "/v1/Workflow/{w}", None, (200, 403, 404, 404)),
+    "change workflow": ("patch", "/v1/Workflow/{w}", {"enabled": True}, (200, 403, 404, 404)),
+    "replace": ("put", "/v1/Workflow/{w}", {"name": "n", "definition": {}}, (200, 403, 404, 404)),
+    "validate": ("post", "/v1/Workflow/{w}/validate", {}, (200, 403, 404, 404)),
+    "publish": ("post", "/v1/Workflow/{w}/publish", {}, (409, 403, 404, 404)),
+    "versions": ("get", "/v1/Workflow/{w}/versions", None, (200, 403, 404, 404)),
+    "version": ("get", "/v1/Workflow/{w}/versions/1", None, (200, 403, 404, 404)),
+    "export": ("get", "/v1/Workflow/{w}/export", None, (200, 403, 404, 404)),
+    "delete": ("delete", "/v1/Workflow/{w}", None, (204, 403, 404, 404)),
+    "execute": (
+        "post", "/v1/WorkflowExecution/{w}/execute", {"params": {"name": "x"}},
+        (202, 202, 404, 404),
+    ),
+    "batch": (
+        "post", "/v1/WorkflowExecution/{w}/execute-batch", {"payloads": [{"name": "x"}]},
+        (202, 202, 404, 404),
+    ),
+    "start": (
+        "post", "/api/v1/workflow/executions/start",
+        {"workflowDefinitionId": "{w}", "workspaceId": "{ws}", "input": {"name": "x"}},
+        (202, 202, 403, 403),
+    ),
+    "queue item": (
+        "get", "/api/v1/workflow/executions/queue/{e}", None, (200, 200, 404, 404)
+    ),
+    "get execution": ("get", "/v1/WorkflowExecution/{e}", None, (200, 403, 404, 404)),
+    "timeline": ("get", "/v1/WorkflowExecution/{e}/timeline", None, (200, 403, 404, 404)),
+    "pause": ("post", "/v1/WorkflowExecution/{e}/pause", {}, (200, 403, 404, 404)),
+    "resume": ("post", "/v1/WorkflowExecution/{e}/resume", {}, (409, 403, 404, 404)),
+    "cancel": ("post", "/v1/WorkflowExecution/{e}/cancel", {}, (200, 403, 404, 404)),
+    "get run": ("get", "/v1/Run/{r}", None, (200, 403, 404, 404)),
+    "quarantine": ("post", "/v1/Run/{r}/quarantine", {"reason": "x"}, (200, 403, 404, 404)),
+    "get dead letter": ("get", "/v1/DeadLetterQueue/{d}", None, (200, 403, 404, 404)),
+    "requeue": ("post", "/v1/DeadLetterQueue/{d}/requeue", {}, (200, 403, 404, 404)),
+    "discard": ("post", "/v1/DeadLetterQueue/{d}/discard", {}, (200, 403, 404, 404)),
+    "create": ("post", "/v1/Workflow", {"name": "n", "workspaceId": "{ws}"}, (201, 403, 403, 404)),
+    "modules": ("get", "/v1/ModuleType", None, (200, 200, 200, 200)),
+}  # fmt: skip
+LISTS = ("Workflow", "WorkflowExecution", "Run", "DeadLetterQueue")
+
+
+@pytest.fixture
+def things(author: APIClient, greeting: dict[str, Any], workspace: Workspace) -> dict[str, str]:
+    """One of each: workflow, running execution with a live run, dead letter."""
+    address = f"/v1/WorkflowExecution/{greeting['id']}/execute"
+    started = [
+        author.post(address, {"params": {"name": "x"}}, format="json").json()["id"]
+        for _ in range(2)
+    ]
+    dead = Run.objects.get(execution_id=started[0])
+    letter = author.post(f"/v1/Run/{dead.pk}/quarantine", {"reason": "poison"}, format="json")
+    assert letter.status_code == 200, letter.content
+    live = Run.objects.get(execution_id=started[1])
+    return {
+        "w": greeting["id"],
+        "ws": str(workspace.pk),
+        "e": started[1],
+        "r": str(live.pk),
+        "d": letter.json()["id"],
+    }
+
+
+@pytest.fixture
+def people(
+    member: Callable[..., Any], client_of: Callable[[Any], APIClient], elsewhere: Workspace
+) -> dict[str, APIClient]:
+    root = get_user_model().objects.create_superuser("root")
+    return {
+        "ADMIN": client_of(member("ADMIN")),
+        "WORKFLOW": client_of(member("WORKFLOW", name="second author")),
+        "SYSTEM": client_of(member("SYSTEM")),
+        "USER": client_of(member("USER")),
+        "elsewhere": client_of(member("WORKFLOW", elsewhere)),
+        "superuser": client_of(root),
+    }
+
+
+@pytest.mark.parametrize("name", sorted(OPERATIONS))
+@pytest.mark.parametrize(
+    ("who", "column"),
+    [("ADMIN", 0), ("WORKFLOW", 0), ("SYSTEM", 1), ("USER", 2), ("elsewhere", 3), ("superuser", 0)],
+)
+def test_a_role_may_do_what_the_table_says(
+    things: dict[str, str], people: dict[str, APIClient], who: str, column: int, name: str
+) -> None:
+    method, address, body, expected = OPERATIONS[name]
+    if body:
+        body = {k: v.format(**things) if isinstance(v, str) else v for k, v in body.items()}
+
+    answer = getattr(people[who], method)(address.format(**things), body, format="json")
+
+    assert answer.status_code == expected[column], answer.content
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_a_list_holds_what_one_may_see(
+    things: dict[str, str], people: dict[str, APIClient], name: str
+) -> None:
+    seen = {who: len(client.get(f"/v1/{name}").json()) for who, client in people.items()}
+
+    assert seen["ADMIN"] == seen["WORKFLOW"] == seen["superuser"] > 0
+    assert seen["SYSTEM"] == seen["USER"] == seen["elsewhere"] == 0
+
+
+def test_who_is_in_several_workspaces_says_where_a_workflow_goes(
+    member: Callable[..., Any],
+    client_of: Callable[[Any], APIClient],
+    workspace: Workspace,
+    elsewhere: Workspace,
+) -> None:
+    both = member("WORKFLOW")
+    both.memberships.create(workspace=elsewhere, role="ADMIN")
+    client = client_of(both)
+
+    unsaid = client.post("/v1/Workflow", {"name": "w"}, format="json")
+    said = client.post(
+        "/v1/Workflow", {"name": "w", "workspaceId": str(elsewhere.pk)}, format="json"
+    )
+
+    assert unsaid.status_code == 422
+    assert unsaid.json()["code"] == "workspace_required"
+    assert said.status_code == 201
+    assert said.json()["workspaceId"] == str(elsewhere.pk)
+    assert [row["name"] for row in client.get("/v1/Workflow").json()] == ["w"]
+
+
+def test_who_is_in_no_workspace_sees_and_makes_nothing(
+    client_of: Callable[[Any], APIClient], things: dict[str, str]
+) -> None:
+    client = client_of(get_user_model().objects.create_user("lonely"))
+
+    assert client.get("/v1/Workflow").json() == []
+    assert client.get(f"/v1/Workflow/{things['w']}").status_code == 404
+    assert client.post("/v1/Workflow", {"name": "w"}, format="json").status_code == 403
+
+
+def test_a_user_switched_off_sees_nothing(
+    member: Callable[..., Any], things: dict[str, str]
+) -> None:
+    user = member("ADMIN")
+    assert visible(user, Workflow.objects.all()).count() == 1
+    user.is_active = False
+
+    assert visible(user, Workflow.objects.all()).count() == 0
+    assert visible(user, WorkflowExecution.objects.all()).count() == 0
