@@ -1,9 +1,11 @@
 """Redis killed and started again, empty: every message is gone, every row is there."""
 
+from uuid import UUID
+
 from executions.models import WorkflowExecution
 from tests.support.auditor import audit
 from tests.support.fleet import Fleet
-from tests.support.outages import restart_empty
+from tests.support.outages import redis_away
 from tests.support.waiting import wait_until
 from tests.support.workflows import effect, publish, start_many, task, wait_for_end
 from valkyr_project.embedded import Redis
@@ -22,8 +24,8 @@ def test_all_of_a_hundred_executions_end_though_redis_forgot_them(
     ]
     ids = start_many(publish({"tasks": tasks}), [{"n": n} for n in range(EXECUTIONS)])
     wait_until(lambda: _ended(ids) >= 10, 60, "the end of the first ten")
-    restart_empty(redis)
-    assert _ended(ids) < EXECUTIONS, "Redis was restarted too late to lose anything"
+    with redis_away(redis):
+        assert _ended(ids) < EXECUTIONS, "Redis was killed too late to lose anything"
     assert set(wait_for_end(ids, 100).values()) == {"SUCCESS"}
     audit(ids)
 
@@ -32,11 +34,11 @@ def test_what_is_started_while_redis_is_away_runs_when_it_is_back(
     fleet: Fleet, redis: Redis
 ) -> None:
     workflow = publish({"tasks": [effect("work")]})
-    restart_empty(redis)
-    ids = start_many(workflow, [{}] * 3)
+    with redis_away(redis):
+        ids = start_many(workflow, [{}] * 3)
     assert set(wait_for_end(ids).values()) == {"SUCCESS"}
     audit(ids)
 
 
-def _ended(ids: list) -> int:  # type: ignore[type-arg]
+def _ended(ids: list[UUID]) -> int:
     return WorkflowExecution.objects.filter(pk__in=ids, finished_at__isnull=False).count()

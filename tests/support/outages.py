@@ -2,6 +2,8 @@
 
 import os
 import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -34,11 +36,13 @@ def kill(pid: int) -> datetime:
     return at
 
 
-def restart_empty(server: Redis) -> None:
-    """kill -9 the Redis and start it again at its address: every message is lost."""
+@contextmanager
+def redis_away(server: Redis) -> Iterator[None]:
+    """Redis is killed, and started again at its address after the block: every message is lost."""
     url = server.url
     os.kill(server.pid, signal.SIGKILL)
     wait_until(lambda: not server.alive(), 10, "the end of Redis")
+    yield
     server.launch()
     server.wait()
     assert server.url == url, "its port was taken meanwhile"
