@@ -15,7 +15,7 @@ SHOWN = 200
 HEADERS = ("Step", "Attempt", "State", "Worker", "Queued", "Started", "Duration", "Error")
 COLUMNS = (
     "id", "step_path", "attempt", "budget_start", "state", "leased_by", "queued_at", "started_at",
-    "finished_at", "duration_ms", "error", "error_type", "execution_id",
+    "finished_at", "duration_ms", "error", "error_type", "execution_id", "retry_after",
 )  # fmt: skip
 
 

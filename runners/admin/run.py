@@ -4,6 +4,7 @@ from typing import Any
 
 from django.contrib import admin
 from django.http import HttpRequest
+from django.utils import timezone
 from unfold.decorators import display
 
 from executions.admin import links, marks
@@ -153,10 +154,14 @@ class RunAdmin(OperatingAdmin, FactAdmin):
 
 
 def state_of(row: Run) -> Any:
-    """The run's mark; a retry that waits for its time says so."""
-    if row.state == "PENDING" and row.attempt > 1:
-        return marks.mark(f"retry {row.attempt - row.budget_start}", "autorenew", "amber")
-    return marks.state(row.state)
+    """The run's mark; a retry says which one it is, and how long it backs off."""
+    if row.state != "PENDING" or row.attempt == row.budget_start:
+        return marks.state(row.state)
+    word = f"retry {row.attempt - row.budget_start}"
+    now = timezone.now()
+    if row.retry_after is not None and row.retry_after > now:
+        word = f"{word}, in {marks.span(row.retry_after - now)}"
+    return marks.mark(word, "autorenew", "amber")
 
 
 def duration_of(row: Run) -> str:

@@ -1,0 +1,115 @@
+"""The one statement that records a unit and adds what is next, and the rows it adds."""
+
+import logging
+
+from executions import payloads
+from runners import rows, statements
+from runners.conf import config
+from runners.errors import LeaseLost
+from runners.journey import Journey
+from runners.onward import Onward
+from runners.outcomes import Failure
+from runners.states import RunState
+from runners.work import Unit, Work
+
+log = logging.getLogger(__name__)
+
+
+def write(
+    journey: Journey,
+    work: Work,
+    unit: Unit,
+    onward: Onward,
+    *,
+    state: RunState = RunState.SUCCESS,
+    outcome: str | None = None,
+    survey: bool = False,
+) -> bool | None:
+    """Run `record.sql`; returns whether other runs are live, if asked. Raises LeaseLost."""
+    head = unit.head
+    failure = unit.failure
+    limits = config()
+    row = statements.fetch_one(
+        "record",
+        {
+            "execution": journey.execution_id,
+            "epoch": journey.epoch,
+            "run": work.run_id,
+            "token": work.token,
+            "holder": work.holder,
+            "state": state.value,
+            "outcome": outcome or (head.result.outcome if head else ""),
+            "outputs": head.outputs if head else None,
+            "error": failure.message if failure else "",
+            "error_type": failure.error_type.value if failure else "",
+            "error_details": _error_details(failure),
+            "logs": payloads.dump(logs, "log")
+            if (logs := head.logs if head else unit.logs)
+            else None,
+            "duration_ms": head.milliseconds if head else unit.milliseconds,
+            "cost_tokens": head.tokens if head else 0,
+            "cost_amount": head.amount if head else 0,
+            "lease": limits.lease,
+            "patience": limits.patience,
+            "rows": _rows(journey, unit, onward),
+            "survey": survey,
+        },
+    )
+    assert row is not None
+    recorded, _, claims, others = row
+    if not recorded:
+        log.warning("fenced: run %s of %s is no more ours", work.run_id, journey.execution_id)
+        raise LeaseLost(str(work.run_id))
+    if onward.step is not None and not claims:
+        onward.step = None  # paused: the row is pending, and waits for the resume
+        onward.run_id = None
+    return None if others is None else bool(others)
+
+
+def _rows(journey: Journey, unit: Unit, onward: Onward) -> str:
+    version = journey.version.id
+    steps, tasks = journey.graph.steps, journey.graph.tasks
+    parts = [
+        rows.succeeded(
+            version, done.step, journey.segment, done.prepared, done.outputs,
+            done.result.outcome, done.milliseconds,
+        )
+        for done in unit.more
+    ]  # fmt: skip
+    parts += [
+        rows.skipped(version, steps[tasks[task].steps[0]]) for task in journey.frontier.skipped
+    ]
+    if onward.step is not None and onward.run_id is not None:
+        parts.append(
+            rows.claimed(version, onward.step, journey.segment, onward.run_id, onward.prepared)
+        )
+    parts += [rows.pending(version, steps[index]) for index in onward.pending]
+    if onward.retry is not None:
+        parts.append(onward.retry)
+    return f"[{','.join(parts)}]"
+
+
+def retry_row(journey: Journey, work: Work, delay: float) -> str:
+    """The next attempt of a failed step, due in `delay` seconds."""
+    return rows.pending(
+        journey.version.id,
+        work.step,
+        segment=journey.segment,
+        attempt=work.attempt + 1,
+        budget=work.budget,
+        delay=delay,
+        overrides=work.overrides,
+    )
+
+
+def _error_details(failure: Failure | None) -> str | None:
+    if failure is None:
+        return None
+    return payloads.dump(
+        {
+            "exception": failure.exception,
+            "traceback": failure.traceback,
+            "details": failure.details,
+        },
+        "error",
+    )
