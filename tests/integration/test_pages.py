@@ -13,6 +13,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"```yaml\n(schema: valkyr/1\n.*?)```", re.DOTALL)
 LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)")
+FILE = re.compile(r"`((?:executions|runners|dlq|valkyr_project|tests|docs|examples)/[\w/.-]*)`")
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 
 
@@ -42,6 +43,13 @@ def test_every_link_between_pages_leads_somewhere(path: Path) -> None:
             broken.append(f"{target}#{anchor}")
 
     assert broken == []
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_every_file_a_page_names_is_there(path: Path) -> None:
+    named = set(FILE.findall(path.read_text()))
+
+    assert [name for name in sorted(named) if not (ROOT / name).exists()] == []
 
 
 def anchors(page: Path) -> set[str]:
