@@ -1,0 +1,30 @@
+"""Measured scientific and genomics workflows (tests/support/dags/, from wfcommons/WfInstances)."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path(__file__).with_name("dags")
+NAMES = sorted(path.stem for path in FOLDER.glob("*.json"))
+
+
+def real_graph(name: str, use: str = "flow.noop", **by_task: Any) -> dict[str, Any]:
+    """The definition of a measured workflow whose tasks all use one module.
+
+    Each waits for all before it, as the measured ones did; each of `by_task` is called with the
+    task's number and gives the value of that key.
+    """
+    measured = json.loads((FOLDER / f"{name}.json").read_text())
+    tasks = []
+    for number, task in enumerate(measured["tasks"]):
+        made = {"id": _slug(task["id"]), "use": use, "join": "all"}
+        if task["after"]:
+            made["after"] = [_slug(before) for before in task["after"]]
+        tasks.append(made | {key: value(number) for key, value in by_task.items()})
+    return {"schema": "valkyr/1", "name": measured["name"], "tasks": tasks}
+
+
+def _slug(name: str) -> str:
+    """Task ids hold no dots; the last 90 characters tell these apart."""
+    return re.sub(r"[^A-Za-z0-9_-]", "_", name)[-90:].lstrip("-")
