@@ -30,6 +30,8 @@ class ScopedAdmin(ModelAdmin):
     list_defer: tuple[str, ...] = ()
     # The look-up to the workspace's id where the model's foreign keys do not tell.
     workspace_path = ""
+    # What the person's role in the workspace must allow to see the rows at all.
+    needs = Action.VIEW
     # An id is looked for in these, other text in those (lists search nothing else).
     search_ids: tuple[str, ...] = ()
     search_texts: tuple[str, ...] = ()
@@ -66,7 +68,7 @@ class ScopedAdmin(ModelAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """The rows the person may see; lists leave big columns in the database."""
-        rows = self.scope(request, super().get_queryset(request), Action.VIEW)
+        rows = self.scope(request, super().get_queryset(request), self.needs)
         match = request.resolver_match
         is_list = match is not None and (match.url_name or "").endswith("_changelist")
         return rows.defer(*self.list_defer) if is_list and self.list_defer else rows
@@ -88,6 +90,8 @@ class FactAdmin(ScopedAdmin):
     """Rows that the engine owns: a list and a page of facts; no add, no change, no delete."""
 
     change_form_before_template = "valkyr/facts.html"
+    # Big tables are read in the order of their key; sorting by another column reads all of one.
+    sortable_by = ()
     actions_selection_counter = True
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:

@@ -7,7 +7,8 @@ from django.contrib import admin
 from django.http import HttpRequest
 from unfold.decorators import display
 
-from executions import lifecycle
+from executions import access, lifecycle
+from executions.access import Action
 from executions.admin import links, marks
 from executions.admin.engine import FactAdmin
 from executions.admin.filters import AgeFilter, TabFilter, WorkflowFilter
@@ -142,7 +143,8 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
         sections: list[Section] = []
         if obj.error_message:
             sections.append(text_section("Error", obj.error_message, error=True))
-        if obj.error_stack_trace and request.user.is_superuser:
+        role = access.role_in(request.user, obj.workspace_id)
+        if obj.error_stack_trace and access.allows(role, Action.ADMINISTER):
             sections.append(text_section("Traceback", obj.error_stack_trace, folded=True))
         sections += [panel(request, obj) for panel in panels]
         sections += [

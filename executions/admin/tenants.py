@@ -23,6 +23,7 @@ class WorkspaceAdmin(ScopedAdmin):
     fields = ("name", "slug", "tier", "archived_at")
     readonly_fields = ("archived_at",)
     workspace_path = "id"
+    needs = Action.ADMINISTER
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Workspaces are archived, never deleted."""
@@ -50,6 +51,7 @@ class MembershipAdmin(ScopedAdmin):
     list_filter = ("role",)
     search_texts = ("user__username", "workspace__slug")
     fields = ("user", "workspace", "role")
+    needs = Action.ADMINISTER
 
     def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
         """Only workspaces that the person administers can be chosen."""

@@ -162,3 +162,42 @@ def test_a_workflow_is_written_published_and_run(staff_page: Any) -> None:
     dialog.get_by_role("button", name="Run").click()
     expect(staff_page.get_by_text("1 started.")).to_be_visible()
     assert WorkflowExecution.objects.get().trigger_payload == {"name": "größe"}
+
+
+def test_every_dialog_opens_takes_the_focus_and_closes_by_keyboard(staff_page: Any) -> None:
+    workflow = rows.workflow()
+    entry = rows.failed_order(workflow)
+    live = rows.execution(workflow)
+    held = rows.run(live, "charge.main", "RUNNING")
+    for address, expected in (
+        (f"{WORKFLOWS}{workflow.pk}/change/", 3),
+        (f"{EXECUTIONS}{live.pk}/change/", 2),
+        (f"/admin/runners/run/{held.pk}/change/", 1),
+        (f"{LETTERS}{entry.pk}/change/", 3),
+    ):
+        _open(staff_page, address)
+        actions = staff_page.locator("a[hx-get]")
+        expect(actions).to_have_count(expected)
+        for number in range(expected):
+            actions.nth(number).click()
+            dialog = staff_page.get_by_role("dialog")
+            expect(dialog).to_be_visible()
+            expect(dialog.locator(":focus")).to_have_count(1)
+            staff_page.keyboard.press("Escape")
+            expect(dialog).to_be_hidden()
+            expect(actions.nth(number)).to_be_focused()
+
+
+def test_a_live_run_is_quarantined_with_a_reason(staff_page: Any) -> None:
+    live = rows.execution(rows.workflow())
+    held = rows.run(live, "charge.main", "RUNNING")
+    _open(staff_page, f"/admin/runners/run/{held.pk}/change/")
+
+    dialog = _page_action(staff_page, "Quarantine…")
+    dialog.get_by_role("button", name="Quarantine").click()
+    expect(dialog.get_by_text("This field is required.")).to_be_visible()
+    dialog.get_by_label("Reason").fill("poison")
+    dialog.get_by_role("button", name="Quarantine").click()
+
+    expect(staff_page.get_by_text("1 quarantined.")).to_be_visible()
+    assert DeadLetterEntry.objects.get().failure_type == "MANUAL"

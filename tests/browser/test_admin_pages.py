@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.contrib import admin
+from django.core.cache import cache
 from playwright.sync_api import expect
 
 from tests.browser.conftest import PASSWORD
@@ -88,3 +89,17 @@ def test_a_page_that_is_not_there_says_so_in_words(staff_page: Any) -> None:
     expect(staff_page.get_by_role("heading", name="There is nothing here")).to_be_visible()
     # Chromium itself reports the status of the page it loads.
     staff_page.problems[:] = [p for p in staff_page.problems if "404" not in p]
+
+
+def test_the_dashboard_renews_itself(staff_page: Any) -> None:
+    staff_page.clock.install()
+    _visit(staff_page, "/admin/")
+    expect(staff_page.get_by_text("No executions yet")).to_be_visible()
+    rows.execution(rows.workflow())
+    cache.clear()
+
+    staff_page.clock.run_for(16_000)
+
+    expect(staff_page.get_by_text("No executions yet")).to_be_hidden()
+    staff_page.get_by_role("button", name="Pause updates").click()
+    expect(staff_page.get_by_role("button", name="Resume updates")).to_be_visible()

@@ -311,3 +311,14 @@ def test_the_styles_written_into_the_page_are_those_the_policy_names(op: Client)
     assert hashes
     assert set(hashes) <= set(STYLE_HASHES)
     assert "unsafe-eval" not in answer["Content-Security-Policy"]
+
+
+def test_only_administrators_of_a_workspace_see_its_members(
+    workflow: Workflow, django_user_model: Any
+) -> None:
+    author = _member(django_user_model, workflow, "WORKFLOW")
+    address = "/admin/executions/membership/"
+
+    assert author.get(address).context["cl"].result_count == 0
+    Membership.objects.update(role="ADMIN")
+    assert author.get(address).context["cl"].result_count == 1

@@ -38,4 +38,22 @@
       opener = null;
     }
   });
+
+  // The dashboard's figures, renewed while somebody looks and has not paused them.
+  let paused = false;
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("[data-pause]");
+    if (!button) return;
+    paused = !paused;
+    button.setAttribute("aria-pressed", String(paused));
+    button.textContent = paused ? "Resume updates" : "Pause updates";
+  });
+  const renew = () => {
+    if (paused || document.hidden || !document.querySelector("[data-refresh]")) return;
+    htmx.ajax("GET", location.pathname, { target: "#figures", select: "#figures", swap: "outerHTML" });
+  };
+  window.addEventListener("load", () => {
+    const figures = document.querySelector("[data-refresh]");
+    if (figures) setInterval(renew, Number(figures.dataset.refresh) * 1000);
+  });
 })();
