@@ -5,7 +5,7 @@ trigger's own time zone, and each time fires once, since its row is unique.
 """
 
 import logging
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
@@ -73,7 +73,7 @@ def fire(trigger_id: UUID) -> CronTick | None:
 
 
 def newest_time(schedule: str, timezone: str, until: datetime) -> datetime | None:
-    """The last time of the schedule before `until`; None when there was none.
+    """The last time of the schedule before `until`, in UTC; None when there was none.
 
     An hour that clocks show twice is one time for schedules that name hours; a time that clocks
     skip is due when they go on.
@@ -86,7 +86,8 @@ def newest_time(schedule: str, timezone: str, until: datetime) -> datetime | Non
         return None
     if found.utcoffset() != found.replace(fold=0).utcoffset() and _names_hours(schedule):
         found = found.replace(fold=0)
-    return found
+    # In UTC: Python calls times of an hour shown twice unequal to everything in other zones.
+    return found.astimezone(UTC)
 
 
 def _names_hours(schedule: str) -> bool:

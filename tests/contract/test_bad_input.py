@@ -70,9 +70,7 @@ def test_a_body_past_the_limit_is_too_large(
     body = b'{"name": "' + b"x" * 2000 + b'"}'
     more = {} if declared else {"CONTENT_LENGTH": "10"}
 
-    answer = author.generic(
-        "POST", "/v1/Workflow", body, content_type="application/json", **more
-    )
+    answer = author.generic("POST", "/v1/Workflow", body, content_type="application/json", **more)
 
     assert answer.status_code == (413 if declared else 400)
     assert answer["Content-Type"] == PROBLEM
@@ -176,9 +174,7 @@ def test_no_address_breaks_on_a_body_of_the_wrong_shape(
 @pytest.mark.parametrize(
     "pk", ["00000000-0000-0000-0000-000000000000", "5", "not-an-id", "%00", "%ff", "..", "a" * 2000]
 )
-def test_an_unknown_or_malformed_id_is_not_found(
-    author: APIClient, address: str, pk: str
-) -> None:
+def test_an_unknown_or_malformed_id_is_not_found(author: APIClient, address: str, pk: str) -> None:
     answer = author.get(address.format(pk))
 
     assert answer.status_code == 404

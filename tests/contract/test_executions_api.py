@@ -111,9 +111,7 @@ def test_a_key_that_cannot_be_kept_is_refused(
 def test_a_body_that_is_not_understood_is_named(
     author: APIClient, greeting: dict[str, Any], body: Any, paths: list[str]
 ) -> None:
-    answer = author.post(
-        f"/v1/WorkflowExecution/{greeting['id']}/execute", body, format="json"
-    )
+    answer = author.post(f"/v1/WorkflowExecution/{greeting['id']}/execute", body, format="json")
 
     assert answer.status_code == 422
     assert sorted(problem["path"] for problem in answer.json()["errors"]) == paths

@@ -11,6 +11,8 @@ from django.core.asgi import get_asgi_application
 
 from valkyr_project.gate import Gate
 
+# Django looks after its connections with every request, also one that needs none.
+pytestmark = pytest.mark.django_db
 LIMIT = django_settings.DATA_UPLOAD_MAX_MEMORY_SIZE
 PROBLEM = "application/problem+json"
 

@@ -108,9 +108,7 @@ def test_an_export_can_be_imported_again(author: APIClient, greeting: dict[str, 
     assert yaml.safe_load(exported.content) == GREETING
     author.delete(f"/v1/Workflow/{greeting['id']}")
 
-    imported = author.post(
-        "/v1/Workflow/import", exported.content, content_type="application/yaml"
-    )
+    imported = author.post("/v1/Workflow/import", exported.content, content_type="application/yaml")
 
     assert imported.status_code == 201, imported.content
     assert imported.json()["definition"] == GREETING

@@ -23,9 +23,7 @@ def ada(workspace: Workspace) -> Any:
 
 
 def sign_in(client: APIClient, password: str = PASSWORD, name: str = "ada") -> Any:
-    return client.post(
-        "/v1/auth/token", {"username": name, "password": password}, format="json"
-    )
+    return client.post("/v1/auth/token", {"username": name, "password": password}, format="json")
 
 
 def test_a_password_gives_a_token_pair_that_opens_the_api(stranger: APIClient, ada: Any) -> None:
@@ -67,9 +65,7 @@ def test_guessing_passwords_is_slowed_down(stranger: APIClient, ada: Any) -> Non
     assert sign_in(stranger, name="somebody-else").status_code == 401
 
 
-def test_a_made_up_forwarded_address_does_not_help_guessing(
-    stranger: APIClient, ada: Any
-) -> None:
+def test_a_made_up_forwarded_address_does_not_help_guessing(stranger: APIClient, ada: Any) -> None:
     answers = [
         stranger.post(
             "/v1/auth/token",
@@ -95,9 +91,7 @@ def test_a_token_that_is_none_is_refused(stranger: APIClient, header: str) -> No
     assert answer["Content-Type"] == "application/problem+json"
 
 
-def test_a_token_of_somebody_switched_off_or_gone_is_refused(
-    stranger: APIClient, ada: Any
-) -> None:
+def test_a_token_of_somebody_switched_off_or_gone_is_refused(stranger: APIClient, ada: Any) -> None:
     token = AccessToken.for_user(ada)
     stranger.credentials(HTTP_AUTHORIZATION=f"Bearer {token}")
     ada.is_active = False
