@@ -82,8 +82,8 @@ def next_steps(stack: Stack, letters: list[dict[str, Any]], partner_stays: bool)
         "",
         f"  executions     {admin}/executions/workflowexecution/",
         f"  dead letters   {admin}/dlq/deadletterentry/?resolution__exact=PENDING",
-        f"  workers        {stack.flower_url}/",
-        f"  sign in as     {stack.username}, with the password in {stack.home / 'secrets.env'}",
+        f"  Flower         {stack.flower_url}/tasks (search for order-import)",
+        f"  sign in as     {stack.username}, with the passwords in {stack.home / 'secrets.env'}",
     ]
     mended = next((row for row in letters if row["stepPath"] == "validate.main"), None)
     if mended is not None:
