@@ -1,0 +1,144 @@
+"""Which index each hot statement uses once the table is large: its generic plan names it.
+
+psycopg prepares the hot statements, so from their sixth use PostgreSQL plans them without knowing
+the values; that plan is the one looked at.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from runners import statements
+from tests.support.engine_database import engine_database
+from tests.support.workflows import publish, start_many, task
+
+LIVE = 50
+EXECUTIONS = 4_000
+RUNS_EACH = 15
+
+PRIMARY = "runners_run_pkey"
+IDENTITY = "run_one_live_or_successful"
+BY_STATE = "run_execution_state"
+DUE = "run_due"
+
+MANY_EXECUTIONS = """
+INSERT INTO executions_workflowexecution
+SELECT (jsonb_populate_record(e, jsonb_build_object(
+           'id', gen_random_uuid(), 'state', 'SUCCESS', 'finished_at', clock_timestamp()))).*
+  FROM executions_workflowexecution e, generate_series(1, %s)
+ WHERE e.id = (SELECT id FROM executions_workflowexecution LIMIT 1)
+"""
+MANY_RUNS = """
+INSERT INTO runners_run (
+    id, execution_id, epoch, segment, step_path, task_id, module_id, module, attempt, budget_start,
+    state, superseded, queue, priority, lease_token, leased_by, recoveries, idempotency_key,
+    inputs_hash, config_hash, outcome, error, error_type, publications, queued_at, started_at,
+    finished_at, due_at, published_at, cost_tokens, cost_amount)
+SELECT gen_random_uuid(), e.id, 0, 's' || n, 's' || n || '.main', gen_random_uuid(),
+       gen_random_uuid(), 'flow.noop', 1, 1,
+       CASE WHEN mod(n, 10) = 0 THEN 'FAILED' WHEN mod(n, 11) = 0 THEN 'SKIPPED' ELSE 'SUCCESS' END,
+       false, 'default', 5, 1, 'somebody', 0, '', '', '', 'success', '', '', 1,
+       clock_timestamp(), clock_timestamp(), clock_timestamp(), clock_timestamp(),
+       clock_timestamp(), 0, 0
+  FROM executions_workflowexecution e CROSS JOIN generate_series(1, %s) AS n
+"""
+
+# Each statement, and the indexes of the runs' table that it may use: the primary key, one
+# execution's runs, or (where few runs live) the small index of the live ones.
+EXPECTED: dict[str, set[str]] = {
+    "claim": {PRIMARY},
+    "record": {PRIMARY, BY_STATE},
+    "renew": {PRIMARY, DUE},
+    "release": {PRIMARY, DUE},
+    "seize": {PRIMARY},
+    "resend": {PRIMARY, DUE},
+    "look": {PRIMARY},
+    "outcomes": {IDENTITY, BY_STATE},
+    "sweep_due": {DUE, PRIMARY},
+    "overlooked": {DUE, PRIMARY},
+    "held": {DUE},
+    "expired": {DUE},
+    "leftovers": {DUE},
+    "end_live": {BY_STATE},
+    "waiting_segments": {BY_STATE},
+    "stalled": {DUE, BY_STATE},
+}
+# Those may use any index of the execution's runs.
+BY_EXECUTION = ("load", "facts", "results", "metrics")
+
+
+@pytest.fixture(scope="module")
+def large_table(
+    django_db_setup: None, django_db_blocker: Any, request: pytest.FixtureRequest
+) -> Iterator[None]:
+    """Runs by the ten thousand, nearly all over, and a few that live."""
+    with engine_database(django_db_blocker, keep=request.config.getvalue("reuse_db")):
+        start_many(publish({"tasks": [task("begin")]}), [{}] * LIVE)
+        with connection.cursor() as cursor:
+            cursor.execute(MANY_EXECUTIONS, [EXECUTIONS])
+            cursor.execute(MANY_RUNS, [RUNS_EACH])
+            cursor.execute("ANALYZE runners_run")
+            cursor.execute("ANALYZE executions_workflowexecution")
+        yield
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_a_hot_statement_uses_its_index(large_table: None, name: str) -> None:
+    nodes = _plan(name)
+    used = {node["Index Name"] for node in nodes if "Index Name" in node}
+    runs = {index for index in used if index.startswith("run")}
+    assert runs
+    assert runs <= EXPECTED[name]
+    assert not _sequential(nodes)
+
+
+@pytest.mark.parametrize("name", BY_EXECUTION)
+def test_a_statement_about_one_execution_reads_its_runs_alone(large_table: None, name: str) -> None:
+    nodes = _plan(name)
+    assert {node.get("Index Name") for node in nodes} & {IDENTITY, BY_STATE}
+    assert "runners_run" not in _sequential(nodes)
+
+
+def test_executions_past_their_deadline_are_found_by_index(large_table: None) -> None:
+    used = {node.get("Index Name") for node in _plan("overdue")}
+    assert "execution_deadline" in used
+
+
+def _sequential(nodes: list[dict[str, Any]]) -> set[str]:
+    """The tables that a plan reads from end to end."""
+    return {node["Relation Name"] for node in nodes if node["Node Type"] == "Seq Scan"}
+
+
+def _plan(name: str) -> list[dict[str, Any]]:
+    """The nodes of the statement's generic plan."""
+    text, count = _numbered(statements.statement(name))
+    values = ", ".join(["NULL"] * count)
+    with connection.cursor() as cursor:
+        raw = cursor.cursor.connection
+    with raw.transaction(force_rollback=True):
+        raw.execute("SET LOCAL plan_cache_mode = force_generic_plan")
+        raw.execute(f"PREPARE looked_at AS {text}")
+        try:
+            found = raw.execute(f"EXPLAIN (FORMAT JSON) EXECUTE looked_at({values})").fetchone()
+        finally:
+            raw.execute("DEALLOCATE looked_at")
+    return list(_nodes(found[0][0]["Plan"]))
+
+
+def _numbered(query: str) -> tuple[str, int]:
+    """The query with `$1` in the place of each name, and how many there are."""
+    names: dict[str, int] = {}
+
+    def number(match: re.Match[str]) -> str:
+        return f"${names.setdefault(match[1], len(names) + 1)}"
+
+    return re.sub(r"%\((\w+)\)s", number, query), len(names)
+
+
+def _nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield plan
+    for child in plan.get("Plans", []):
+        yield from _nodes(child)
