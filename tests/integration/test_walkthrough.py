@@ -11,7 +11,6 @@ import pytest
 
 from tests.support.folders import passable_folder
 from tests.support.stack import PROJECT, Stack
-from valkyr_project.demo.stack import worker_settings
 
 pytestmark = pytest.mark.timeout(400)
 FENCE = re.compile(r"```(yaml|sh)\n(.*?)```", re.DOTALL)
@@ -28,7 +27,7 @@ sleep() {
 def stack() -> Iterator[Stack]:
     with passable_folder("walk") as folder:
         home = folder / "home"
-        with Stack(home, worker_settings(home)) as stack:
+        with Stack(home) as stack:
             stack.wait_ready()
             yield stack
 

@@ -8,7 +8,8 @@ from typing import Any
 from valkyr_project.demo.client import Api
 from valkyr_project.demo.errors import DemoError
 from valkyr_project.demo.orders import FOLDER
-from valkyr_project.demo.stack import Stack, worker_settings
+from valkyr_project.demo.stack import Stack
+from valkyr_project.up.environment import step_defaults
 from valkyr_project.demo.watch import Progress, Watch
 
 SLUG = "order-import"
@@ -59,7 +60,7 @@ def _require_settings(progress: Progress, stack: Stack) -> None:
         )
     for letter in progress.dead_letters:
         reason = letter["failureReason"]
-        settings = worker_settings(stack.home)
+        settings = step_defaults(stack.home) | {"VALKYR_HTTP_ALLOWED_NETWORKS": "127.0.0.0/8"}
         if any(name in reason for name in settings):
             lines = "".join(f"  export {name}={value}\n" for name, value in settings.items())
             raise DemoError(

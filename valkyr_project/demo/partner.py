@@ -5,6 +5,7 @@ key gets the first answer again. It counts, so that the demo can tell whether an
 twice.
 """
 
+import errno
 import json
 import sys
 import threading
@@ -14,6 +15,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from valkyr_project.demo.partner_rules import DISCONTINUED, Order, Trouble, number, trouble
+from valkyr_project.up.environment import PARTNER_ADDRESS
 
 USUAL_PORT = 8790
 HANG_SECONDS = 60.0
@@ -101,14 +103,20 @@ def _order(body: dict[str, Any]) -> Order:
 
 
 class PartnerServer(ThreadingHTTPServer):
-    """Listens on 127.0.0.1; `ledger` says what happened."""
+    """Listens on this machine only; `ledger` says what happened."""
 
     daemon_threads = True
     request_queue_size = 256
 
     def __init__(self, port: int = 0) -> None:
         """Bind `port`, or any free one for 0; raises OSError when it is taken."""
-        super().__init__(("127.0.0.1", port), _Handler)
+        try:
+            super().__init__((PARTNER_ADDRESS, port), _Handler)
+        except OSError as error:
+            # Only Linux answers on every loopback address without being told to.
+            if error.errno != errno.EADDRNOTAVAIL:
+                raise
+            super().__init__(("127.0.0.1", port), _Handler)
         self.ledger = Ledger()
         self.closing = threading.Event()
         self._answering = False
@@ -116,7 +124,7 @@ class PartnerServer(ThreadingHTTPServer):
     @property
     def url(self) -> str:
         """Where it answers, without a slash at the end."""
-        return f"http://127.0.0.1:{self.server_address[1]}"
+        return f"http://{self.server_address[0]!s}:{self.server_address[1]}"
 
     def start(self) -> None:
         """Answer in a thread of its own until `stop`."""

@@ -1,7 +1,6 @@
 """The running stack: found through its data folder, or started as a child of the demo."""
 
 import contextlib
-import os
 import signal
 import subprocess
 import sys
@@ -34,7 +33,7 @@ class Stack:
 
     @property
     def mail_folder(self) -> Path:
-        """Where the workers lay mails, when they have `worker_settings`."""
+        """Where the workers lay mails, unless VALKYR_EMAIL_URL says otherwise."""
         return self.home / "mail"
 
     def stay(self) -> None:
@@ -49,14 +48,6 @@ class Stack:
             _stop(self.child)
 
 
-def worker_settings(folder: Path) -> dict[str, str]:
-    """What workers need so that steps may call this machine and mails become files."""
-    return {
-        "VALKYR_HTTP_ALLOWED_NETWORKS": "127.0.0.0/8",
-        "VALKYR_EMAIL_URL": (folder / "mail").as_uri(),
-    }
-
-
 def find_or_start() -> Stack:
     """The stack of VALKYR_HOME, started where none runs; raises DemoError and UpError."""
     asked = options.parse([])
@@ -66,7 +57,6 @@ def find_or_start() -> Stack:
     print("Valkyr does not run yet; starting it as `make up` does.", flush=True)
     child = subprocess.Popen(
         [sys.executable, "-m", "valkyr_project.up"],
-        env={**os.environ, **worker_settings(asked.home)},
         cwd=options.PROJECT,
         start_new_session=True,  # the terminal's Ctrl-C is for us; we pass it on once
         preexec_fn=die_with_parent(signal.SIGTERM),  # noqa: PLW1509 - no threads run yet

@@ -2,8 +2,23 @@
 
 import os
 
+from pathlib import Path
+
 from valkyr_project.up.credentials import Credentials
 from valkyr_project.up.options import Options
+
+
+# Where the demo's partner listens, and nothing else of this machine: steps may call it without
+# being allowed to call the machine's other services.
+PARTNER_ADDRESS = "127.0.0.77"
+
+
+def step_defaults(home: Path) -> dict[str, str]:
+    """What steps may do in a stack of one's own, where the caller does not say otherwise."""
+    return {
+        "VALKYR_HTTP_ALLOWED_NETWORKS": f"{PARTNER_ADDRESS}/32",
+        "VALKYR_EMAIL_URL": (home / "mail").as_uri(),
+    }
 
 
 def stack_environment(
@@ -11,16 +26,20 @@ def stack_environment(
 ) -> dict[str, str]:
     """The caller's environment with every address and secret of this stack."""
     inherited = {name: value for name, value in os.environ.items() if name != "RUNNER_ID"}
-    return inherited | {  # each worker names itself: three of one name would be one
-        "DJANGO_SETTINGS_MODULE": "valkyr_project.settings",
-        "PYTHONUNBUFFERED": "1",
-        "VALKYR_HOME": str(options.home),
-        "VALKYR_SECRET_KEY": credentials.secret_key,
-        "VALKYR_ADMIN_USERNAME": credentials.username,
-        "VALKYR_ADMIN_PASSWORD": credentials.password,
-        "DATABASE_URL": database_url,
-        "REDIS_URL": redis_url,
-        "PORT": str(options.port),
-        "FLOWER_PORT": str(options.flower_port),
-        "RUNNER_CONCURRENCY": str(options.concurrency),
-    }
+    return (
+        step_defaults(options.home)
+        | inherited
+        | {  # each worker names itself: three of one name would be one
+            "DJANGO_SETTINGS_MODULE": "valkyr_project.settings",
+            "PYTHONUNBUFFERED": "1",
+            "VALKYR_HOME": str(options.home),
+            "VALKYR_SECRET_KEY": credentials.secret_key,
+            "VALKYR_ADMIN_USERNAME": credentials.username,
+            "VALKYR_ADMIN_PASSWORD": credentials.password,
+            "DATABASE_URL": database_url,
+            "REDIS_URL": redis_url,
+            "PORT": str(options.port),
+            "FLOWER_PORT": str(options.flower_port),
+            "RUNNER_CONCURRENCY": str(options.concurrency),
+        }
+    )
