@@ -9,8 +9,8 @@ from valkyr_project.demo.client import Api
 from valkyr_project.demo.errors import DemoError
 from valkyr_project.demo.orders import FOLDER
 from valkyr_project.demo.stack import Stack
-from valkyr_project.up.environment import step_defaults
 from valkyr_project.demo.watch import Progress, Watch
+from valkyr_project.up.environment import step_defaults
 
 SLUG = "order-import"
 ONE_BY_ONE = 3  # the first orders go through `execute`, the others in one batch

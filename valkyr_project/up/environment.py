@@ -1,12 +1,10 @@
 """The environment every process of a stack gets: the caller's, and what the start decided."""
 
 import os
-
 from pathlib import Path
 
 from valkyr_project.up.credentials import Credentials
 from valkyr_project.up.options import Options
-
 
 # Where the demo's partner listens, and nothing else of this machine: steps may call it without
 # being allowed to call the machine's other services.
