@@ -64,7 +64,7 @@ def _require_settings(progress: Progress, stack: Stack) -> None:
         if any(name in reason for name in settings):
             lines = "".join(f"  export {name}={value}\n" for name, value in settings.items())
             raise DemoError(
-                f"The workers refused a step: {reason}\nStop the stack and run `make demo` alone, "
-                f"which starts one with what it needs, or start it again after\n{lines.rstrip()}"
+                f"The workers refused a step: {reason}\nStop the stack and start it again "
+                f"after\n{lines.rstrip()}"
             )
         raise DemoError(f"The first orders should succeed, but {letter['stepPath']}: {reason}")

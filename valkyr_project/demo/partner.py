@@ -122,9 +122,14 @@ class PartnerServer(ThreadingHTTPServer):
         self._answering = False
 
     @property
+    def host(self) -> str:
+        """The address it listens at."""
+        return str(self.server_address[0])
+
+    @property
     def url(self) -> str:
         """Where it answers, without a slash at the end."""
-        return f"http://{self.server_address[0]!s}:{self.server_address[1]}"
+        return f"http://{self.host}:{self.server_address[1]}"
 
     def start(self) -> None:
         """Answer in a thread of its own until `stop`."""

@@ -44,7 +44,7 @@ def _run(*, stay: bool) -> int:
     partner = open_partner()
     stack = None
     try:
-        stack = find_or_start()
+        stack = find_or_start(partner.host)
         partner.start()
         good = _tell(stack, partner, stays=stay or stack.started_here)
         if stack.started_here:

@@ -1,6 +1,7 @@
 """The running stack: found through its data folder, or started as a child of the demo."""
 
 import contextlib
+import os
 import signal
 import subprocess
 import sys
@@ -48,8 +49,11 @@ class Stack:
             _stop(self.child)
 
 
-def find_or_start() -> Stack:
-    """The stack of VALKYR_HOME, started where none runs; raises DemoError and UpError."""
+def find_or_start(partner_host: str) -> Stack:
+    """The stack of VALKYR_HOME; started, with leave to call `partner_host`, where none runs.
+
+    Raises DemoError and UpError.
+    """
     asked = options.parse([])
     if home.running(asked.home) is not None:
         print(f"Valkyr already runs in {asked.home}; the demo uses it.", flush=True)
@@ -57,6 +61,7 @@ def find_or_start() -> Stack:
     print("Valkyr does not run yet; starting it as `make up` does.", flush=True)
     child = subprocess.Popen(
         [sys.executable, "-m", "valkyr_project.up"],
+        env={"VALKYR_HTTP_ALLOWED_NETWORKS": f"{partner_host}/32", **os.environ},
         cwd=options.PROJECT,
         start_new_session=True,  # the terminal's Ctrl-C is for us; we pass it on once
         preexec_fn=die_with_parent(signal.SIGTERM),  # noqa: PLW1509 - no threads run yet
