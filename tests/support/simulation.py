@@ -101,10 +101,14 @@ class World:
     def drain(self) -> None:
         """Let every worker and message come to its end; nothing of it may matter any more."""
         while self.workers or self.queue:
-            if self.workers:
-                self._work(0)
-            else:
-                self._take(self.queue.pop())
+            self.turn()
+
+    def turn(self) -> None:
+        """One thing of those that drain the queue."""
+        if self.workers:
+            self._work(0)
+        else:
+            self._take(self.queue.pop())
 
     def drain_with_retries(self, execution_id: UUID) -> None:
         """No duty but the one that sends due retries: the engine must need no other."""

@@ -1,0 +1,63 @@
+"""Two sessions that race for one row: who waits for whom is asked of PostgreSQL, not guessed."""
+
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, TypeVar
+
+from django.db import connection
+
+from tests.support.waiting import wait_until
+
+T = TypeVar("T")
+
+
+class Rivals:
+    """Threads with a connection each; use as a context manager."""
+
+    def __init__(self, most: int = 8) -> None:
+        self._threads = ThreadPoolExecutor(most)
+
+    def __enter__(self) -> "Rivals":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._threads.shutdown(wait=True)
+
+    def begin(self, act: Callable[..., T], *args: Any, **options: Any) -> Future[T]:
+        """Let a rival act, in a session of its own that ends with the act."""
+
+        def run() -> T:
+            try:
+                return act(*args, **options)
+            finally:
+                connection.close()
+
+        return self._threads.submit(run)
+
+
+def my_session() -> int:
+    """The process id of this thread's session in PostgreSQL."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_backend_pid()")
+        row = cursor.fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+def blocked_by(holder: int) -> int:
+    """How many sessions wait for a lock that the holder has, or for one that waits for it."""
+    with connection.cursor() as cursor:
+        # A transaction sees the activity of its first look otherwise.
+        cursor.execute("SELECT pg_stat_clear_snapshot()")
+        cursor.execute(
+            "SELECT count(*) FROM pg_stat_activity WHERE %s = ANY(pg_blocking_pids(pid))",
+            [holder],
+        )
+        row = cursor.fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+def wait_until_blocked(holder: int, sessions: int = 1) -> None:
+    """Return once so many sessions wait for this one: the race is on."""
+    wait_until(lambda: blocked_by(holder) >= sessions, 10, f"{sessions} sessions blocked")

@@ -1,0 +1,55 @@
+"""Carry segments by hand, step by step, so that a test can stop in the middle of one."""
+
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+
+from runners import completion, executor, leases
+from runners.journey import Journey
+from runners.models import Run
+from runners.work import Work
+
+Held = tuple[Journey, Work]
+
+
+def seen(execution_id: UUID, segment: str) -> tuple[Journey, leases.Seen]:
+    """The segment's live run as a worker sees it before it claims."""
+    version = Run.objects.filter(execution_id=execution_id).values_list(
+        "execution__version_id", flat=True
+    )[0]
+    found = leases.load(execution_id, version, segment)
+    assert found is not None, f"segment {segment} has no live run"
+    return found
+
+
+def claimed(execution_id: UUID, segment: str) -> Held:
+    """The segment's live run, claimed."""
+    journey, run = seen(execution_id, segment)
+    work = leases.claim(journey, run)
+    assert work is not None, f"the run of {segment} could not be claimed"
+    return journey, work
+
+
+def recorded(held: Held) -> Work | None:
+    """Execute the claimed step and record it; the work to go on with."""
+    journey, work = held
+    return completion.record(journey, work, executor.perform(journey, work))
+
+
+def run_of(execution_id: UUID, path: str) -> Run:
+    """The newest attempt of a step."""
+    found = Run.objects.filter(execution_id=execution_id, step_path=path).order_by("-attempt")
+    run = found.first()
+    assert run is not None, f"{path} has no run"
+    return run
+
+
+def lease_runs_out(run_id: Any) -> None:
+    """The run's lease is over."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE runners_run SET lease_until = clock_timestamp() - interval '1 s', "
+            "due_at = clock_timestamp() - interval '1 s' WHERE id = %s",
+            [run_id],
+        )
