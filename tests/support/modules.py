@@ -122,10 +122,15 @@ def _own_connection(pid: int) -> psycopg.Connection[Any]:
     return psycopg.connect(autocommit=True, **{n: given[n] for n in names if given.get(n)})
 
 
-def install() -> None:
-    """Make the modules known in this process, and their table in its database."""
+def register() -> None:
+    """Make the modules known in this process."""
     if "test.effect" not in registry.specs():
         registry.add(Effect())
+
+
+def install() -> None:
+    """Make the modules known in this process, and their table in its database."""
+    register()
     with connection.cursor() as cursor:
         cursor.execute(CREATE)
 
