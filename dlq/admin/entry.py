@@ -23,6 +23,7 @@ from executions.admin.forms import NotesForm, OverridesForm, ReasonForm
 from executions.admin.operating import OperatingAdmin
 from executions.admin.operations import Operation
 from executions.admin.sections import Page, Section, facts, json_section, text_section
+from runners.admin.run import state_of
 
 
 def _requeue(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> Any:
@@ -113,7 +114,7 @@ class DeadLetterEntryAdmin(OperatingAdmin, FactAdmin):
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
         """The notes, below the facts."""
-        return [("Notes", {"fields": ("notes",)})]
+        return [(None, {"fields": ("notes",)})]
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         """Write the notes and nothing else: the engine may have moved the row meanwhile."""
@@ -149,9 +150,9 @@ class DeadLetterEntryAdmin(OperatingAdmin, FactAdmin):
         return resolution(row.resolution)
 
     @display(description="why")
-    def kind(self, row: DeadLetterEntry) -> str:
+    def kind(self, row: DeadLetterEntry) -> Any:
         """Why it was given up."""
-        return str(row.get_failure_type_display())
+        return marks.whole(str(row.get_failure_type_display()))
 
     @display(description="age")
     def age(self, row: DeadLetterEntry) -> Any:
@@ -178,7 +179,11 @@ class DeadLetterEntryAdmin(OperatingAdmin, FactAdmin):
     def _facts(self, obj: DeadLetterEntry) -> list[tuple[str, Any]]:
         execution = marks.short(obj.execution_id)
         same = links.listing("dlq_deadletterentry", q=obj.fingerprint, resolution="all")
-        new = obj.requeued_run_id and links.to("runners_run", obj.requeued_run_id, "the new run")
+        new = obj.requeued_run and format_html(
+            "{} {}",
+            links.to("runners_run", obj.requeued_run_id, f"attempt {obj.requeued_run.attempt}"),
+            state_of(obj.requeued_run),
+        )
         return [
             ("Execution", links.to("executions_workflowexecution", obj.execution_id, execution)),
             ("Run", links.to("runners_run", obj.run_id, f"{obj.step_path} #{obj.run.attempt}")),

@@ -38,7 +38,7 @@ def attempts_section(entry: DeadLetterEntry) -> Section:
         [
             links.to("runners_run", run.pk, f"attempt {run.attempt}"),
             state_of(run),
-            marks.whole(run.leased_by),
+            marks.worker(run.leased_by),
             marks.ago(run.queued_at),
             duration_of(run),
             error_of(run),

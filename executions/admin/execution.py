@@ -170,7 +170,7 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
             ("Started", marks.ago(obj.started_at)),
             ("Finished", marks.ago(obj.finished_at)),
             ("Duration", self.duration(obj)),
-            ("Deadline", marks.ago(obj.deadline_at)),
+            ("Deadline", marks.ago(obj.deadline_at) if obj.state in UNFINISHED else ""),
             ("Priority", str(obj.priority)),
             ("Idempotency key", marks.copyable(obj.idempotency_key)),
             ("Parent", parent),

@@ -79,8 +79,12 @@ def took(milliseconds: float | None) -> str:
     elif minutes:
         text = f"{minutes} min {rest} s"
     else:
-        text = f"{seconds:.2f} s" if seconds >= 1 else f"{milliseconds:.3g} ms"
+        text = f"{seconds:.2f} s" if seconds >= 1 else _milliseconds(milliseconds)
     return text.replace(" ", NO_BREAK)
+
+
+def _milliseconds(value: float) -> str:
+    return f"{value:.0f} ms" if value >= 10 else f"{value:.2f} ms"
 
 
 def between(start: datetime | None, end: datetime | None) -> str:
@@ -111,6 +115,13 @@ def short(value: Any) -> SafeString:
 def whole(text: str) -> SafeString | str:
     """A short text that no column breaks; a dash for none."""
     return format_html('<span class="vk-nowrap">{}</span>', text) if text else EMPTY
+
+
+def worker(name: str) -> SafeString | str:
+    """A worker's name without what only tells one life of it from another; that is on hover."""
+    if not name:
+        return EMPTY
+    return format_html('<span class="vk-nowrap" title="{}">{}</span>', name, name.split("|", 1)[0])
 
 
 def clipped(text: str, length: int = 90) -> str:

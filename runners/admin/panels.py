@@ -45,7 +45,7 @@ def _row(run: Run) -> list[str]:
         links.to("runners_run", run.pk, run.step_path),
         str(run.attempt),
         state_of(run),
-        marks.whole(run.leased_by),
+        marks.worker(run.leased_by),
         marks.ago(run.queued_at),
         marks.ago(run.started_at),
         duration_of(run),

@@ -87,7 +87,7 @@ class RunAdmin(OperatingAdmin, FactAdmin):
     @display(description="worker")
     def worker(self, row: Run) -> Any:
         """Who has, or had, it."""
-        return marks.whole(row.leased_by)
+        return marks.worker(row.leased_by)
 
     @display(description="queued")
     def queued(self, row: Run) -> Any:
@@ -165,7 +165,9 @@ def state_of(row: Run) -> Any:
 
 
 def duration_of(row: Run) -> str:
-    """The recorded duration, or how long it runs."""
+    """The recorded duration, or how long it runs; a skipped step has none."""
+    if row.state == "SKIPPED":
+        return marks.EMPTY
     if row.duration_ms is not None:
         return marks.took(row.duration_ms)
     return marks.between(row.started_at, row.finished_at)
