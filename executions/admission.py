@@ -32,9 +32,7 @@ class Admitted:
 
 def admitted(execution: WorkflowExecution, *, fresh: bool) -> Admitted:
     """The facts a runner needs of an admitted execution."""
-    return Admitted(
-        execution.pk, execution.version_id, execution.priority, execution.epoch, fresh
-    )
+    return Admitted(execution.pk, execution.version_id, execution.priority, execution.epoch, fresh)
 
 
 def places(workspace_id: UUID, wanted: int) -> int:

@@ -15,7 +15,7 @@ log = logging.getLogger(__name__)
 ELECTION = 7_263_544_401
 
 
-class ElectedScheduler(DatabaseScheduler):  # type: ignore[misc]
+class ElectedScheduler(DatabaseScheduler):
     """A scheduler that ticks only while its session holds the election's advisory lock.
 
     The lock lives on a direct connection of its own (`DATABASE_DIRECT_URL` where a pooler stands

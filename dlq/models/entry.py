@@ -74,7 +74,9 @@ class DeadLetterEntry(models.Model):
             ),
         ]
         indexes = [
-            models.Index(fields=["workspace", "resolution", "quarantined_at", "id"], name="dlq_list"),
+            models.Index(
+                fields=["workspace", "resolution", "quarantined_at", "id"], name="dlq_list"
+            ),
             models.Index(fields=["fingerprint", "quarantined_at"], name="dlq_fingerprint"),
         ]
 

@@ -1,6 +1,6 @@
 """One attempt of one step: the hot table. Hand-written statements in `sql/` write most of it.
 
-Four indexes, the primary key included; a renewal of a lease touches no indexed column.
+Five indexes, the primary key included; a renewal of a lease touches no indexed column.
 """
 
 from django.db import models
@@ -100,6 +100,12 @@ class Run(models.Model):
             models.Index(fields=["execution", "state"], name="run_execution_state"),
             models.Index(
                 fields=["state", "due_at"], condition=Q(state__in=sorted(LIVE)), name="run_due"
+            ),
+            # Retries apart from runs already sent, or a backlog of those would hide them.
+            models.Index(
+                fields=["due_at"],
+                condition=Q(state="PENDING", published_at__isnull=True),
+                name="run_retry",
             ),
         ]
 

@@ -1,5 +1,6 @@
 -- Pending runs that were sent a while ago and not claimed. Each is stamped to be looked at again
--- later, so that a backlog never hides the rows behind it; those of paused executions likewise.
+-- later (after as long again as it has waited), so that a backlog never hides the rows behind it;
+-- those of paused executions likewise.
 WITH late AS (
     SELECT r.id
       FROM runners_run r
@@ -9,7 +10,8 @@ WITH late AS (
        FOR UPDATE SKIP LOCKED
 ), stamped AS (
     UPDATE runners_run r
-       SET due_at = clock_timestamp() + %(patience)s * interval '1 second'
+       SET due_at = clock_timestamp() + greatest(
+               %(patience)s * interval '1 second', clock_timestamp() - r.published_at)
       FROM late l
      WHERE r.id = l.id
     RETURNING r.id, r.execution_id, r.queue, r.priority, r.published_at

@@ -13,9 +13,10 @@ from kombu.exceptions import ChannelError
 
 from runners import statements
 from runners.conf import config
-from runners.resend import BATCH, resend
+from runners.resend import resend
 
 log = logging.getLogger(__name__)
+BATCH = 2_000
 
 
 def sweep() -> int:
