@@ -57,7 +57,7 @@ EXPECTED: dict[str, set[str]] = {
     "resend": {PRIMARY, DUE},
     "look": {PRIMARY},
     "outcomes": {IDENTITY, BY_STATE},
-    "sweep_due": {DUE, PRIMARY},
+    "sweep_due": {"run_retry", PRIMARY},
     "overlooked": {DUE, PRIMARY},
     "held": {DUE},
     "expired": {DUE},
