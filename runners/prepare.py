@@ -53,9 +53,9 @@ def key(journey: Journey, step: Step, inputs_hash: str, salt: str = "") -> str:
 
 def merged(base: Any, changes: Any) -> Any:
     """JSON merge patch (RFC 7396): nested keys are merged, null removes a key."""
-    if not isinstance(base, dict) or not isinstance(changes, Mapping):
+    if not isinstance(changes, Mapping):
         return changes
-    out = dict(base)
+    out = dict(base) if isinstance(base, dict) else {}
     for name, value in changes.items():
         if value is None:
             out.pop(name, None)
