@@ -1,0 +1,20 @@
+"""Graphs for tests of pure parts: a definition, resolved and compiled without a database."""
+
+from typing import Any
+from uuid import UUID
+
+from executions.catalog import catalog
+from executions.graph.compile import compile_graph
+from executions.graph.definition import normalise
+from executions.graph.model import Graph
+from executions.graph.resolve import resolve
+from tests.support import modules
+
+WORKFLOW = UUID(int=8)
+
+
+def graph_of(document: dict[str, Any]) -> Graph:
+    """The compiled graph of a definition without mistakes."""
+    modules.register()
+    whole = {"schema": "valkyr/1", "name": "tested", **document}
+    return compile_graph(resolve(normalise(whole), catalog()), WORKFLOW)

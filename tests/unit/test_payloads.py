@@ -1,0 +1,73 @@
+"""JSON on its way into a row: canonical, bounded, and nothing that PostgreSQL refuses."""
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from executions.errors import PayloadError
+from executions.payloads import MAX_BYTES, digest, dump
+
+# What jsonb can hold: no NUL, no lone surrogate, no NaN or infinity.
+texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"))
+scalars = st.none() | st.booleans() | st.integers() | texts
+values = st.recursive(
+    scalars | st.floats(allow_nan=False, allow_infinity=False),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(texts, inner, max_size=4),
+)
+
+
+@given(values)
+def test_what_is_dumped_reads_back_the_same(value):
+    assert json.loads(dump(value)) == value
+
+
+@given(st.dictionaries(texts, scalars))
+def test_the_order_of_keys_changes_nothing(value):
+    backwards = dict(reversed(value.items()))
+    assert digest(dump(value)) == digest(dump(backwards))
+
+
+@pytest.mark.parametrize(
+    ("value", "problem"),
+    [
+        ("a\x00b", "NUL"),
+        ({"k\x00": 1}, "NUL"),
+        ({"a": ["deep", {"b": "\x00"}]}, "NUL"),
+        ("\ud800", "U\\+D800"),
+        (float("nan"), "cannot be stored"),
+        (float("inf"), "cannot be stored"),
+        (datetime(2026, 1, 1, tzinfo=UTC), "cannot be stored"),
+        ({1, 2}, "cannot be stored"),
+        (b"bytes", "cannot be stored"),
+    ],
+)
+def test_what_cannot_be_stored_is_refused_by_name(value, problem):
+    with pytest.raises(PayloadError, match=problem) as caught:
+        dump({"field": value}, "output of step a.main")
+    assert "output of step a.main" in str(caught.value)
+
+
+def test_the_text_backslash_u0000_is_no_nul():
+    assert json.loads(dump("a\\u0000b")) == "a\\u0000b"
+
+
+def test_size_counts_bytes_and_not_characters():
+    assert dump("ä" * 10, limit=22)
+    with pytest.raises(PayloadError, match="22 bytes"):
+        dump("ä" * 10, limit=21)
+
+
+def test_what_is_too_large_is_refused_with_its_size():
+    with pytest.raises(PayloadError, match="5,242,883 bytes"):
+        dump("x" * (MAX_BYTES + 1))
+
+
+def test_what_nests_too_deep_is_refused():
+    value: list[object] = []
+    for _ in range(100_000):
+        value = [value]
+    with pytest.raises(PayloadError, match="nests too deep"):
+        dump(value)
