@@ -1,0 +1,24 @@
+from pathlib import Path
+
+import pytest
+
+from runners import statements
+
+NAMES = sorted(path.stem for path in statements.FOLDER.glob("*.sql"))
+PACKAGE = Path(statements.__file__).parent
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_statement_is_short_enough_for_psycopg_to_keep_its_reading_of_it(name: str) -> None:
+    assert len(statements.statement(name)) <= 4096
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_statement_says_at_its_head_what_it_is_for(name: str) -> None:
+    assert (statements.FOLDER / f"{name}.sql").read_text().startswith("-- ")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_statement_is_used(name: str) -> None:
+    sources = "".join(path.read_text() for path in PACKAGE.rglob("*.py"))
+    assert f'"{name}"' in sources
