@@ -1,0 +1,36 @@
+"""docs/api.md lists exactly the operations there are, and the roles as they are."""
+
+import re
+
+from drf_spectacular.generators import SchemaGenerator
+
+from executions.access import ALLOWED, Action
+from tests.support.stack import PROJECT
+
+PAGE = (PROJECT / "docs" / "api.md").read_text()
+OPERATION = re.compile(r"^\| `([A-Z]+) (/\S+)` \| `(\w+)` \|", re.MULTILINE)
+ROLE = re.compile(r"^\| ([A-Z]+) \|(.*)\|$", re.MULTILINE)
+
+
+def test_the_page_lists_every_operation_and_no_other() -> None:
+    schema = SchemaGenerator().get_schema(public=True)
+    there_are = {
+        (method.upper(), path, operation["operationId"])
+        for path, methods in schema["paths"].items()
+        for method, operation in methods.items()
+    }
+
+    assert set(OPERATION.findall(PAGE)) == there_are
+
+
+def test_the_page_gives_every_role_what_the_code_gives_it() -> None:
+    printed = {
+        role: {
+            action
+            for action, cell in zip(Action, cells.split("|"), strict=True)
+            if cell.strip() == "yes"
+        }
+        for role, cells in ROLE.findall(PAGE)
+    }
+
+    assert printed == {str(role): set(actions) for role, actions in ALLOWED.items()}
