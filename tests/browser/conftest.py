@@ -14,11 +14,13 @@ from typing import Any
 
 import pytest
 import uvicorn
+from django.conf import settings
 from django.core.cache import cache
 from django.core.management import call_command
 from django.test import Client, override_settings
 
 from tests.support.chromium import REASON, chromium_path
+from valkyr_project.gate import Gate
 
 HERE = Path(__file__).parent
 CHROMIUM = chromium_path()
@@ -30,10 +32,9 @@ PASSWORD = "correct horse battery staple"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark this folder's tests; skip them where there is no browser."""
-    for item in items:
-        if HERE not in item.path.parents:
-            continue
+    """Mark this folder's tests, skip them where there is no browser, and let them run last:
+    Playwright leaves an event loop in the thread that others may need for their own."""
+    for item in filter(_is_ours, items):
         item.add_marker(pytest.mark.browser)
         # WhiteNoise gives ASGI a synchronous iterator, once a static file.
         item.add_marker(
@@ -41,6 +42,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         )
         if CHROMIUM is None:
             item.add_marker(pytest.mark.skip(reason=REASON))
+    items.sort(key=_is_ours)
+
+
+def _is_ours(item: pytest.Item) -> bool:
+    return HERE in item.path.parents
 
 
 @pytest.fixture(scope="session")
@@ -67,7 +73,7 @@ def server(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> I
 
         # No connection may outlive its request, or the test database cannot be dropped.
         connections["default"].settings_dict["CONN_MAX_AGE"] = 0
-        application = get_asgi_application()
+        application: Any = Gate(get_asgi_application(), settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
         listener = socket.socket()
         listener.bind(("127.0.0.1", 0))
         config = uvicorn.Config(
