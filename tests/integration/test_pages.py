@@ -14,6 +14,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"```yaml\n(schema: valkyr/1\n.*?)```", re.DOTALL)
 LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)")
 FILE = re.compile(r"`((?:executions|runners|dlq|valkyr_project|tests|docs|examples)/[\w/.-]*)`")
+SELECTION = re.compile(r"make test ARGS=\"-k ('[^']+'|\w+)\"")
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 
 
@@ -50,6 +51,29 @@ def test_every_file_a_page_names_is_there(path: Path) -> None:
     named = set(FILE.findall(path.read_text()))
 
     assert [name for name in sorted(named) if not (ROOT / name).exists()] == []
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_every_proof_a_page_names_is_a_test(path: Path) -> None:
+    names = {
+        name
+        for file in (ROOT / "tests").rglob("test_*.py")
+        for name in re.findall(r"^def (test_\w+)", file.read_text(), re.MULTILINE)
+    }
+    words = {
+        word
+        for selection in SELECTION.findall(path.read_text())
+        for word in selection.strip("'").split(" or ")
+    }
+
+    assert [word for word in sorted(words) if not any(word in name for name in names)] == []
+
+
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "docs" / "adr").glob("*.md")), ids=lambda path: path.name
+)
+def test_a_decision_fits_on_forty_lines(path: Path) -> None:
+    assert len(path.read_text().splitlines()) <= 40
 
 
 def anchors(page: Path) -> set[str]:

@@ -8,6 +8,7 @@ import httpx
 from executions.graph.definition import load_text
 from valkyr_project.demo.errors import DemoError
 
+CONNECT_RETRIES = 5  # over about 8 s
 NO_ANSWER = "{url} does not answer ({error}). Is the stack still running? `make up` starts it."
 
 
@@ -18,7 +19,10 @@ class Api:
         """Sign in at `url` (without a slash at the end)."""
         self.url = url
         self._account = {"username": username, "password": password}
-        self._http = httpx.Client(base_url=url, timeout=30)
+        # A transport of our own: no proxy of the environment, and time for a web process that is
+        # started again.
+        transport = httpx.HTTPTransport(retries=CONNECT_RETRIES)
+        self._http = httpx.Client(base_url=url, timeout=30, transport=transport)
         self._sign_in()
 
     def __enter__(self) -> Self:
