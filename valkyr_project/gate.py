@@ -12,7 +12,7 @@ from typing import Any
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
-App = Callable[[Message, Receive, Send], Awaitable[None]]
+App = Callable[..., Awaitable[None]]
 
 # So much of a refused body is read and thrown away, so that its sender gets to see the answer.
 PATIENCE = 64 * 1024 * 1024
