@@ -8,6 +8,7 @@ from typing import Any
 
 import yaml
 from django import forms
+from django.utils.text import slugify
 from unfold.widgets import UnfoldAdminTextareaWidget
 
 from executions.actor import Actor
@@ -81,9 +82,20 @@ class DraftForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable 
                     f"Somebody saved revision {now} since you opened revision {seen}. Copy your "
                     "text, open the page again and repeat your change."
                 )
-        if self.instance._state.adding and not data.get("slug"):
-            self.instance.slug = ""
+        self._check_slug(data)
         return data
+
+    def _check_slug(self, data: dict[str, Any]) -> None:
+        """A taken slug is told here, with the text kept; two at once meet the database's index."""
+        slug = data.get("slug") or slugify(data.get("name", ""))[:80]
+        workspace = data.get("workspace") or (
+            None if self.instance._state.adding else self.instance.workspace
+        )
+        taken = Workflow.objects.filter(workspace=workspace, slug=slug, archived_at=None)
+        if workspace and slug and taken.exclude(pk=self.instance.pk).exists():
+            self.add_error(
+                "slug", f"Another workflow of this workspace has the slug {slug!r}; choose another."
+            )
 
     def write(self, actor: Actor) -> Workflow:
         """Create or update the workflow; raises ValkyrError."""
@@ -103,7 +115,9 @@ class DraftForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable 
                 )
             return created
         changes = {
-            name: data[name] for name in ("name", "slug", "description", "enabled") if name in data
+            name: data[name]
+            for name in ("name", "slug", "description", "enabled")
+            if name in data and (name != "slug" or data["slug"])
         }
         return update_workflow(
             self.instance.pk,

@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import admin, messages
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponseRedirect
 from unfold.decorators import display
 
 from executions.access import Action
@@ -16,6 +16,7 @@ from executions.admin.forms import PayloadForm, ReasonForm
 from executions.admin.operating import OperatingAdmin
 from executions.admin.operations import Operation
 from executions.admin.scope import scoped
+from executions.errors import ValkyrError
 from executions.models import Workflow, WorkflowExecution, WorkflowVersion, Workspace
 from executions.publishing import archive_workflow, check, publish
 from executions.triggers.start import start_execution
@@ -137,6 +138,20 @@ class WorkflowAdmin(OperatingAdmin):
             rows = Workspace.objects.filter(archived_at=None)
             kwargs["queryset"] = scoped(request, rows, Action.AUTHOR, "id")
         return super().formfield_for_foreignkey(db_field, request, **kwargs)
+
+    def changeform_view(
+        self,
+        request: HttpRequest,
+        object_id: str | None = None,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> Any:
+        """As Django's; what another person's simultaneous change forbids is told, not a crash."""
+        try:
+            return super().changeform_view(request, object_id, form_url, extra_context)
+        except ValkyrError as error:
+            self.message_user(request, str(error), messages.ERROR)
+            return HttpResponseRedirect(request.get_full_path())
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         """Write through the functions that the API calls, and list the draft's problems."""

@@ -322,3 +322,30 @@ def test_only_administrators_of_a_workspace_see_its_members(
     assert author.get(address).context["cl"].result_count == 0
     Membership.objects.update(role="ADMIN")
     assert author.get(address).context["cl"].result_count == 1
+
+
+@pytest.mark.parametrize("slug", ["order-import", ""])
+def test_a_taken_slug_is_an_error_of_the_form(op: Client, workflow: Workflow, slug: str) -> None:
+    body = {
+        "workspace": workflow.workspace_id,
+        "name": "Order import",
+        "slug": slug,
+        "draft": "name: again",
+    }
+
+    answer = op.post("/admin/executions/workflow/add/", body)
+
+    assert answer.status_code == 200
+    assert "has the slug" in answer.content.decode()
+    assert Workflow.objects.count() == 1
+
+
+def test_a_text_that_is_no_definition_is_an_error_of_the_form(
+    op: Client, workflow: Workflow
+) -> None:
+    address = reverse("admin:executions_workflow_change", args=[workflow.pk])
+    for text in ("a: [", "- 1", "{", "\x00", "a: 1\na: 2", "x: " + "[" * 200):
+        answer = op.post(address, {"name": "Mine", "slug": "mine", "draft": text})
+        assert answer.status_code == 200, text
+    workflow.refresh_from_db()
+    assert workflow.name == "Order import"
