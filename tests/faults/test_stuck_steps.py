@@ -2,6 +2,7 @@
 
 import os
 import signal
+from pathlib import Path
 
 from runners.models import Run
 from tests.support.auditor import audit
@@ -20,7 +21,7 @@ def test_a_step_that_never_returns_is_ended_at_its_timeout(fleet: Fleet) -> None
     assert "time-out" in run.error
     assert 1000 <= run.duration_ms < 2000, "by the timer, not by somebody who found it"
     pid = marks_of(execution, "work.main")[0]["pid"]
-    assert os.path.exists(f"/proc/{pid}"), "its process lives"
+    assert Path(f"/proc/{pid}").exists(), "its process lives"
 
 
 def test_a_timed_out_step_is_tried_again(fleet: Fleet) -> None:
@@ -41,7 +42,7 @@ def test_a_step_that_ignores_its_timeout_ends_with_its_process_alone(fleet: Flee
     assert wait_for_end([execution])[execution] == "FAILED"
     run = Run.objects.get(execution_id=execution)
     assert (run.state, run.error_type, run.recoveries) == ("DLQ", "TIMEOUT", 0)
-    wait_until(lambda: not os.path.exists(f"/proc/{pid}"), 10, "the end of the stubborn process")
+    wait_until(lambda: not Path(f"/proc/{pid}").exists(), 10, "the end of the stubborn process")
     assert wait_for_end([neighbour])[neighbour] == "SUCCESS"
     assert len(marks_of(neighbour, "work.main")) == 1
     audit([neighbour])

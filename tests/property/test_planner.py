@@ -1,4 +1,4 @@
-"""The planner against a sequential interpreter, on random graphs and a queue that cannot be trusted.
+"""The planner against a sequential interpreter, on random graphs and an unreliable queue.
 
 Steps are facts in a dictionary, messages are lost, doubled and reordered, workers decide with
 `settle` from what they know and a sweeper with `plan` from all: each run ends, in the state and

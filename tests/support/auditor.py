@@ -12,8 +12,6 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db import connection
-
 from executions.admission import active
 from executions.models import WorkflowExecution
 from executions.states import ACTIVE, FINAL
@@ -101,18 +99,16 @@ class _Ledger:
 
     def _in_order(self) -> None:
         settled = self._settled()
-        marked = defaultdict(list)
-        for mark in self.marks:
-            marked[mark["step"]].append(mark["at"])
         for task in self.document["tasks"]:
             before = self._before(task, settled)
             for path in paths(task):
-                times = [run.started_at for run in self.runs.get(path, []) if run.started_at]
-                ran = [run for run in self.runs.get(path, []) if run.state != "SKIPPED"]
-                early = [at for at in (*times, *marked[path]) if before and at < before]
-                if early and ran:
-                    self._say(f"ran {path} at {early[0]}, its predecessors settled at {before}")
-                before = _finished(self.runs.get(path, [])) or before
+                # A take-over writes a new start over the old one; the marks keep both.
+                times = [mark["at"] for mark in self.marks if mark["step"] == path]
+                runs = self.runs.get(path, [])
+                times += [r.started_at for r in runs if r.started_at and r.state != "SKIPPED"]
+                if before and times and min(times) < before:
+                    self._say(f"ran {path} at {min(times)}, those before it settled at {before}")
+                before = _finished(runs) or before
 
     def _settled(self) -> dict[str, datetime]:
         """When each task that ended was settled; a skipped one with the last before it."""
@@ -123,8 +119,8 @@ class _Ledger:
                 before = self._before(task, settled)
                 if before:
                     settled[task["id"]] = before
-            else:
-                settled[task["id"]] = max(run.finished_at for run in last if run.finished_at)
+            elif at := _finished(last):
+                settled[task["id"]] = at
         return settled
 
     def _before(self, task: Any, settled: dict[str, datetime]) -> datetime | None:
@@ -144,25 +140,24 @@ class _Ledger:
 
     def _effects(self) -> None:
         successes: dict[str, Run] = {}
-        for runs in self.runs.values():
-            for run in runs:
-                if run.state == "SUCCESS" and run.idempotency_key:
-                    if run.idempotency_key in successes:
-                        self._say(f"recorded the key of {run.step_path} as two successes")
-                    successes[run.idempotency_key] = run
-        winners: dict[str, int] = defaultdict(int)
-        for mark in self.marks:
-            run = successes.get(mark["key"])
-            if run is not None and (mark["run"], mark["token"]) == (run.pk, run.lease_token):
-                winners[mark["key"]] += 1
-            elif run is not None:
-                self.audit.repeats += 1
-        for key, count in winners.items():
-            if count > 1:
-                self._say(f"did {successes[key].step_path} {count} times under one lease")
-        for run in successes.values():
-            if run.module == "test.effect" and not winners[run.idempotency_key]:
-                self._say(f"recorded {run.step_path} as done under a lease that did nothing")
+        for run in (run for runs in self.runs.values() for run in runs):
+            if run.state == "SUCCESS" and run.idempotency_key:
+                if run.idempotency_key in successes:
+                    self._say(f"recorded the key of {run.step_path} as two successes")
+                successes[run.idempotency_key] = run
+        for key, run in successes.items():
+            self._effects_of(run, [mark for mark in self.marks if mark["key"] == key])
+
+    def _effects_of(self, run: Run, marks_of_key: list[dict[str, Any]]) -> None:
+        """Those of one step that succeeded: one under the lease that recorded it, else repeats."""
+        won = sum(
+            (mark["run"], mark["token"]) == (run.pk, run.lease_token) for mark in marks_of_key
+        )
+        self.audit.repeats += len(marks_of_key) - won
+        if won > 1:
+            self._say(f"did {run.step_path} {won} times under one lease")
+        if won == 0 and run.module == "test.effect":
+            self._say(f"recorded {run.step_path} as done under a lease that did nothing")
 
 
 def _end(run: Run) -> str | None:
@@ -175,13 +170,3 @@ def _end(run: Run) -> str | None:
 
 def _finished(runs: list[Run]) -> datetime | None:
     return max((run.finished_at for run in runs if run.finished_at), default=None)
-
-
-def repeats_by_step(execution_id: UUID) -> dict[str, int]:
-    """How many marks each step of an execution left beyond its first."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT step, count(*) - 1 FROM test_effects WHERE execution = %s GROUP BY step",
-            [execution_id],
-        )
-        return dict(cursor.fetchall())

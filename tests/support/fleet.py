@@ -73,7 +73,7 @@ class Member:
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
-                preexec_fn=die_with_parent(signal.SIGKILL),
+                preexec_fn=die_with_parent(signal.SIGKILL),  # noqa: PLW1509 - one system call
             )
 
     def alive(self) -> bool:

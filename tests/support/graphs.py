@@ -93,6 +93,6 @@ def _edges(
     for source in sources:
         ways = [*outcomes[source], ERROR] if rng.random() < 0.35 else outcomes[source]
         two = join == "any" and len(ways) > 2 and rng.random() < 0.2
-        for on in rng.sample(ways, 2 if two else 1):
-            edges.append({"from": source, "to": name, "on": on})
+        chosen = rng.sample(ways, 2 if two else 1)
+        edges += [{"from": source, "to": name, "on": on} for on in chosen]
     return edges

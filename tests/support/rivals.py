@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from django.db import connection
 
@@ -17,7 +17,7 @@ class Rivals:
     def __init__(self, most: int = 8) -> None:
         self._threads = ThreadPoolExecutor(most)
 
-    def __enter__(self) -> "Rivals":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

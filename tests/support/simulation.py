@@ -13,6 +13,8 @@ from uuid import UUID
 
 from django.db import connection
 
+from executions import lifecycle
+from executions.actor import Actor
 from executions.models import WorkflowExecution
 from executions.states import FINAL
 from runners import completion, dispatch, executor, leases, planning
@@ -21,6 +23,8 @@ from runners.errors import LeaseLost
 from runners.journey import Journey
 from runners.sweeper import due, expired, lost, stalled
 from runners.work import Unit, Work
+
+PERSON = Actor.system("somebody")
 
 
 @dataclass
@@ -52,10 +56,15 @@ class Worker:
 
 
 class World:
-    """A queue, workers, and chances (0 to 1) of losing and doubling messages and of dying."""
+    """A queue, workers, and chances (0 to 1) that a message is lost or doubled, a worker dies, and
+    somebody pauses the execution (or goes on with it) between two events.
+    """
 
-    def __init__(self, rng: Random, *, lose: float, double: float, die: float) -> None:
+    def __init__(
+        self, rng: Random, *, lose: float, double: float, die: float, pause: float = 0
+    ) -> None:
         self.rng = rng
+        self.pause = pause
         self.lose = lose
         self.double = double
         self.die = die
@@ -90,6 +99,8 @@ class World:
         for turn in range(turns):
             if turn % 5 == 0 and self._state(execution_id) in FINAL:
                 return
+            if self.rng.random() < self.pause:
+                self._toggle(execution_id)
             if self.workers and (self.rng.random() < 0.7 or not self.queue):
                 self._work(self.rng.randrange(len(self.workers)))
             elif self.queue and len(self.workers) < 4:
@@ -107,7 +118,7 @@ class World:
         """One thing of those that drain the queue."""
         if self.workers:
             self._work(0)
-        else:
+        elif self.queue:
             self._take(self.queue.pop())
 
     def drain_with_retries(self, execution_id: UUID) -> None:
@@ -121,6 +132,14 @@ class World:
 
     def _state(self, execution_id: UUID) -> str:
         return str(WorkflowExecution.objects.values_list("state", flat=True).get(pk=execution_id))
+
+    def _toggle(self, execution_id: UUID) -> None:
+        """Somebody pauses it, or lets it go on."""
+        state = self._state(execution_id)
+        if state == "RUNNING":
+            lifecycle.pause(execution_id, actor=PERSON)
+        elif state == "PAUSED":
+            lifecycle.resume(execution_id, actor=PERSON)
 
     def _take(self, message: Message) -> None:
         if not message.segment:

@@ -1,0 +1,79 @@
+"""The auditor finds what it is there to find: each rule broken on purpose, by hand, in the rows."""
+
+from collections.abc import Iterator
+from random import Random
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.db import connection
+
+from tests.support.auditor import Audit, audit
+from tests.support.engine_database import engine_database
+from tests.support.simulation import world
+from tests.support.workflows import effect, publish, start
+
+TWO = {"tasks": [effect("one"), effect("two", after="one")]}
+
+
+@pytest.fixture(scope="module")
+def engine(
+    django_db_setup: None, django_db_blocker: Any, request: pytest.FixtureRequest
+) -> Iterator[None]:
+    with engine_database(django_db_blocker, keep=request.config.getvalue("reuse_db")):
+        yield
+
+
+@pytest.fixture
+def execution(engine: None, monkeypatch: pytest.MonkeyPatch) -> UUID:
+    """One that ended well."""
+    with world(Random(0), monkeypatch, lose=0, double=0, die=0) as quiet:
+        made = start(publish(TWO))
+        quiet.drain()
+    audit([made])
+    return made
+
+
+def tamper(change: str, execution: UUID) -> str:
+    """Change the rows; what the auditor says then."""
+    with connection.cursor() as cursor:
+        cursor.execute(change, [execution])
+    return "\n".join(Audit([execution]).problems)
+
+
+RUNS = "UPDATE runners_run SET {} WHERE execution_id = %s AND step_path = 'two.main'"
+EXECUTION = "UPDATE executions_workflowexecution SET {} WHERE id = %s"
+AGAIN = """
+INSERT INTO test_effects (key, execution, step, attempt, run, token, pid)
+SELECT key, execution, step, attempt, run, {}, pid FROM test_effects WHERE execution = %s
+"""
+
+
+@pytest.mark.parametrize(
+    ("change", "found"),
+    [
+        (RUNS.format("state = 'PENDING', finished_at = NULL"), "live run: two.main"),
+        (RUNS.format("state = 'CANCELLED'"), "two.main had to run and did not end"),
+        (RUNS.format("state = 'DLQ'"), "it had to be FAILED"),
+        (RUNS.format("started_at = started_at - interval '1 h'"), "ran two.main at"),
+        (RUNS.format("lease_token = 7"), "done under a lease that did nothing"),
+        (
+            "UPDATE runners_run SET idempotency_key = 'same' WHERE execution_id = %s",
+            "as two successes",
+        ),
+        (
+            "DELETE FROM runners_run WHERE execution_id = %s AND step_path = 'one.main'",
+            "one.main had to run",
+        ),
+        (AGAIN.format("token"), "2 times under one lease"),
+        (EXECUTION.format("state = 'FAILED'"), "it had to be SUCCESS"),
+        (EXECUTION.format("state = 'RUNNING', finished_at = NULL"), "is RUNNING, not final"),
+    ],
+)
+def test_a_broken_promise_is_named(execution: UUID, change: str, found: str) -> None:
+    assert found in tamper(change, execution)
+
+
+def test_a_repeat_after_a_crash_is_counted_and_no_problem(execution: UUID) -> None:
+    assert tamper(AGAIN.format("token - 1"), execution) == ""
+    assert audit([execution]).repeats == 2
