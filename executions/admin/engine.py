@@ -4,7 +4,7 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib.admin import ShowFacets
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import BadRequest, PermissionDenied, ValidationError
 from django.db.models import Model, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from unfold.admin import ModelAdmin
@@ -61,6 +61,18 @@ class ScopedAdmin(ModelAdmin):
         if not wanted:
             return queryset.none(), False
         return queryset.filter(Q(*wanted.items(), _connector=Q.OR)), False
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """As Django's; filters and selections that cannot be asked of the database are a 400."""
+        if any("\x00" in value for values in request.GET.lists() for value in values[1]):
+            raise BadRequest("A filter holds a NUL character.")
+        try:
+            answer: HttpResponse = super().changelist_view(request, extra_context)
+        except ValidationError as error:
+            raise BadRequest(" ".join(error.messages)) from None
+        return answer
 
     def scope(self, request: HttpRequest, rows: QuerySet[Any], action: Action) -> QuerySet[Any]:
         """The rows on which the person may do `action`."""

@@ -349,3 +349,19 @@ def test_a_text_that_is_no_definition_is_an_error_of_the_form(
         assert answer.status_code == 200, text
     workflow.refresh_from_db()
     assert workflow.name == "Order import"
+
+
+def test_odd_filters_and_selections_are_never_a_crash(op: Client, workflow: Workflow) -> None:
+    rows.failed_order(workflow)
+    for query in (
+        "failure_type__exact=%00",
+        "q=%00",
+        "resolution=%00",
+        "p=-1",
+        "since=x&workflow=y",
+    ):
+        assert op.get(f"{LETTERS}?{query}").status_code in {200, 302, 400}, query
+    for chosen in ("zz", "\x00"):
+        body = {"action": "bulk_discard", "_selected_action": [chosen]}
+        assert op.post(LETTERS, body).status_code == 400
+    assert op.get(f"{LETTERS}not-an-id/discard/").status_code == 403
