@@ -62,5 +62,5 @@ def test_only_failed_of_the_final_executions_can_be_left() -> None:
 
 
 def test_live_and_final_runs_are_all_there_is() -> None:
-    assert run_states.LIVE | run_states.FINAL == set(run_states.RunState)
+    assert set(run_states.RunState) == run_states.LIVE | run_states.FINAL
     assert not run_states.LIVE & run_states.FINAL
