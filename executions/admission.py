@@ -10,6 +10,7 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models.functions import Coalesce
 
+from executions import statements
 from executions.clock import ClockTimestamp, Deadline
 from executions.errors import QuotaExceeded
 from executions.events import execution_admitted
@@ -111,11 +112,9 @@ def admit(workspace_id: UUID) -> int:
 
 def admit_next(ended_id: UUID) -> None:
     """An execution ended: let what waits in its workspace have the place."""
-    own = WorkflowExecution.objects.filter(pk=ended_id).values("workspace_id")
-    waiting = WorkflowExecution.objects.filter(state=ExecutionState.PENDING, workspace_id=own[:1])
-    workspace_id = waiting.values_list("workspace_id", flat=True).order_by().first()
-    if workspace_id is not None:
-        admit(workspace_id)
+    row = statements.fetch_one("waiting", {"ended": ended_id})
+    if row is not None:
+        admit(row[0])
 
 
 def set_running(ids: list[UUID]) -> None:

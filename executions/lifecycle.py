@@ -10,6 +10,7 @@ from uuid import UUID
 
 from django.db import transaction
 
+from executions import payloads, statements
 from executions.actor import Actor, record
 from executions.admission import active, admit_next, admitted, limited, lock_workspace
 from executions.clock import ClockTimestamp, Deadline
@@ -77,15 +78,18 @@ def finish(
     metrics: Any = None,
 ) -> None:
     """RUNNING → SUCCESS or FAILED; the caller holds the execution's lock and saw it RUNNING."""
-    moved = WorkflowExecution.objects.filter(pk=execution_id, state=State.RUNNING).update(
-        state=state,
-        output=output,
-        error_message=error_message,
-        error_stack_trace=stack_trace,
-        metrics_snapshot=metrics,
-        finished_at=ClockTimestamp(),
+    moved = statements.fetch(
+        "finish",
+        {
+            "execution": execution_id,
+            "state": state.value,
+            "output": None if output is None else payloads.dump(output, "output"),
+            "error_message": error_message,
+            "stack_trace": stack_trace,
+            "metrics": None if metrics is None else payloads.dump(metrics, "metrics"),
+        },
     )
-    if moved != 1:
+    if not moved:
         raise WrongState(f"Execution {execution_id} is not RUNNING; it cannot end as {state}.", "")
     transaction.on_commit(partial(admit_next, execution_id), robust=True)
     execution_finished.send(WorkflowExecution, execution_id=execution_id, state=state.value)

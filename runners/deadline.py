@@ -6,8 +6,6 @@ can: there the heartbeat fences the row, and the module's own time-outs must end
 
 import signal
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from types import FrameType
 
 
@@ -26,18 +24,25 @@ def _ring(signum: int, frame: FrameType | None) -> None:
         raise StepTimeout
 
 
-@contextmanager
-def time_limit(seconds: float) -> Iterator[None]:
+class time_limit:  # noqa: N801 - a block, not a thing
     """Raise StepTimeout in the block after so many seconds, where it runs in the main thread."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGALRM, _ring)
-    _Timer.armed = True
-    signal.setitimer(signal.ITIMER_REAL, max(0.001, seconds))
-    try:
-        yield
-    finally:
-        _Timer.armed = False
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+
+    __slots__ = ("here", "seconds")
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self.here = False
+
+    def __enter__(self) -> None:
+        if threading.current_thread() is not threading.main_thread():
+            return
+        self.here = True
+        if signal.getsignal(signal.SIGALRM) is not _ring:
+            signal.signal(signal.SIGALRM, _ring)
+        _Timer.armed = True
+        signal.setitimer(signal.ITIMER_REAL, max(0.001, self.seconds))
+
+    def __exit__(self, *error: object) -> None:
+        if self.here:
+            _Timer.armed = False
+            signal.setitimer(signal.ITIMER_REAL, 0)

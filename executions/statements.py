@@ -1,0 +1,50 @@
+"""Hot statements, by name, from a folder; run on the raw connection, prepared on the server."""
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from django.db import DEFAULT_DB_ALIAS, connections
+from psycopg.rows import tuple_row
+
+
+class Statements:
+    """The statements of one folder: `<name>.sql` each."""
+
+    def __init__(self, folder: Path) -> None:
+        """Read nothing yet; each file is read once, when it is first used."""
+        self.folder = folder
+        self.text = cache(self._text)
+
+    def fetch(self, name: str, params: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+        """Run a named statement on Django's connection and return its rows.
+
+        It joins the transaction that is open, or commits by itself.
+        """
+        # Neither through the proxy `connection` nor with `cursor.description`: a hot statement
+        # takes 200 us, and each of the two is a tenth of that.
+        django = connections[DEFAULT_DB_ALIAS]
+        if django.connection is None:
+            django.ensure_connection()
+        with django.wrap_database_errors, django.connection.cursor(row_factory=tuple_row) as cursor:
+            cursor.execute(self.text(name), params, prepare=True)
+            return cursor.fetchall() if cursor.pgresult and cursor.pgresult.nfields else []
+
+    def fetch_one(self, name: str, params: Mapping[str, Any]) -> tuple[Any, ...] | None:
+        """The first row of a named statement, or None."""
+        rows = self.fetch(name, params)
+        return rows[0] if rows else None
+
+    def _text(self, name: str) -> str:
+        """The SQL of a file without its comments.
+
+        Comments and indentation are taken out because psycopg caches its reading of a query only
+        up to 4,096 characters.
+        """
+        lines = (self.folder / f"{name}.sql").read_text().splitlines()
+        return " ".join(line.strip() for line in lines if not line.lstrip().startswith("--"))
+
+
+_own = Statements(Path(__file__).with_name("sql"))
+FOLDER, statement, fetch, fetch_one = _own.folder, _own.text, _own.fetch, _own.fetch_one
