@@ -6,8 +6,12 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
+from runners.storable import storable_text
+
 MAX_ENTRIES = 200
 MAX_TEXT = 2_000
+MAX_INTEGER = 2**63
+MAX_AMOUNT = Decimal(10**9)
 
 
 class Log:
@@ -50,17 +54,21 @@ class Log:
         entry: dict[str, Any] = {
             "ms": round(1000 * (time.monotonic() - self._began)),
             "level": level,
-            "message": str(message)[:MAX_TEXT].replace("\x00", ""),
+            "message": storable_text(str(message), MAX_TEXT),
         }
         if fields:
-            entry["fields"] = {name: _plain(value) for name, value in fields.items()}
+            entry["fields"] = {
+                storable_text(name, MAX_TEXT): _plain(value) for name, value in fields.items()
+            }
         self.entries.append(entry)
 
 
 def _plain(value: Any) -> Any:
-    if value is None or isinstance(value, bool | int):
+    if value is None or isinstance(value, bool):
         return value
-    return str(value)[:MAX_TEXT].replace("\x00", "").encode("utf-8", "replace").decode()
+    if isinstance(value, int) and abs(value) < MAX_INTEGER:
+        return value
+    return storable_text(str(value), MAX_TEXT)
 
 
 class Context:
@@ -125,7 +133,10 @@ class Context:
 
     def cost(self, *, tokens: int = 0, amount: Decimal = Decimal(0)) -> None:
         """Add to what this step has spent."""
-        if tokens < 0 or amount < 0:
-            raise ValueError("a cost cannot be negative")
-        self.tokens += tokens
-        self.amount += amount
+        if not (0 <= tokens < MAX_INTEGER and amount.is_finite() and 0 <= amount <= MAX_AMOUNT):
+            raise ValueError(
+                f"a cost is tokens from 0 up and an amount from 0 to {MAX_AMOUNT:,}; "
+                f"found {tokens} tokens and {amount}"
+            )
+        self.tokens = min(self.tokens + tokens, MAX_INTEGER - 1)
+        self.amount = min(self.amount + amount, MAX_AMOUNT)

@@ -9,7 +9,7 @@ import os
 import signal
 import threading
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -17,7 +17,6 @@ import psycopg
 from django.db import connection
 
 from executions import payloads
-from executions.errors import PayloadError
 from runners import statements
 from runners.conf import config, pool
 from runners.outcomes import Failure
@@ -27,6 +26,7 @@ from runners.work import Work
 log = logging.getLogger(__name__)
 
 TICK = 0.5
+MAX_DETAILS_BYTES = 64 * 1024
 
 
 @dataclass(slots=True)
@@ -38,17 +38,19 @@ class Beat:
     renewed: float
     unwanted: bool = False
     expired: bool = False
-    details: Any = None
-    told: bool = field(default=False)
+    details: str | None = None  # canonical JSON
 
     def cancelled(self) -> bool:
         """Whether the run is not wanted any more."""
         return self.unwanted
 
     def tell(self, details: Any) -> None:
-        """Keep details for the next attempt; written with the next renewal."""
-        self.details = details
-        self.told = True
+        """Keep details for the next attempt; written with the next renewal.
+
+        Raises PayloadError for what cannot be stored: here, where it ends the step that gave it,
+        and not at the renewal, which serves every step of the process.
+        """
+        self.details = payloads.dump(details, "details of the heartbeat", MAX_DETAILS_BYTES)
 
 
 class Heart:
@@ -110,15 +112,12 @@ class Heart:
                 {
                     "runs": [beat.work.run_id for beat in old],
                     "tokens": [beat.work.token for beat in old],
-                    "details": [
-                        payloads.dump(beat.details, "details") if beat.told else None
-                        for beat in old
-                    ],
+                    "details": [beat.details for beat in old],
                     "lease": limits.lease,
                     "grace": limits.grace,
                 },
             )
-        except (psycopg.Error, PayloadError) as error:
+        except psycopg.Error as error:
             log.warning("leases not renewed (%s); trying again", error)
             self._drop()
             return
