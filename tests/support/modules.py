@@ -58,6 +58,45 @@ class EffectInputs(ModuleInputs):
     ignore_timeout: bool = Field(False, description="Hang on when told that the time is over.")
 
 
+class OddInputs(ModuleInputs):
+    """Which odd thing to give back."""
+
+    kind: str
+
+
+ODD: dict[str, Any] = {
+    "large": lambda: "x" * 2**20,
+    "too large": lambda: "x" * 50 * 2**20,
+    "nan": lambda: {"deep": [float("nan")]},
+    "nul": lambda: "a\x00b",
+    "surrogate": lambda: {"\ud800": 1},
+    "deep": lambda: nested(100_000),
+    "bytes": lambda: {"body": b"x"},
+}
+
+
+def nested(depth: int) -> Any:
+    """A list in a list in a list."""
+    value: list[Any] = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+class Odd(Module[OddInputs]):
+    """Gives back what can hardly be stored, or not at all."""
+
+    type: ClassVar[str] = "test.odd"
+    title: ClassVar[str] = "Odd"
+    category: ClassVar[str] = "test"
+    retry: ClassVar[str] = "none"
+    Inputs = OddInputs
+
+    def execute(self, inputs: OddInputs, ctx: StepContext) -> Result:
+        ctx.log.info("gives \ud800", kind=inputs.kind)
+        return Result(ODD[inputs.kind]())
+
+
 class Effect(Module[EffectInputs]):
     """Leaves a mark with the idempotency key, the run and its token; then does as told."""
 
@@ -126,6 +165,7 @@ def register() -> None:
     """Make the modules known in this process."""
     if "test.effect" not in registry.specs():
         registry.add(Effect())
+        registry.add(Odd())
 
 
 def install() -> None:

@@ -11,7 +11,7 @@ from random import Random
 from typing import Any
 from uuid import UUID
 
-from django.db import connection
+from django.db import IntegrityError, connection
 
 from executions import lifecycle
 from executions.actor import Actor
@@ -19,6 +19,7 @@ from executions.models import WorkflowExecution
 from executions.states import FINAL
 from runners import completion, dispatch, executor, leases, planning
 from runners.canvas import Chain, Chord
+from runners.conf import config
 from runners.errors import LeaseLost
 from runners.journey import Journey
 from runners.sweeper import due, expired, lost, stalled
@@ -173,6 +174,9 @@ class World:
         except LeaseLost:
             self.fenced += 1
             work = None
+        except IntegrityError:  # as in executor.carry_segment
+            leases.give_back(worker.work)
+            work = None
         worker.unit = None
         if work is not None:
             worker.work = work
@@ -220,8 +224,28 @@ class World:
 
 @contextmanager
 def world(rng: Random, monkeypatch: Any, **chances: float) -> Iterator[World]:
-    """A world whose queue takes the place of the broker."""
+    """A world whose queue takes the place of the broker; segments and chords are short or long."""
     made = World(rng, **chances)
-    with monkeypatch.context() as patched:
+    limits = {
+        "stretch_steps": rng.choice([1, 2, 32]),
+        "segment_steps": rng.choice([1, 3, 32]),
+        "chord_headers": rng.choice([2, 100]),
+        "chain_links": rng.choice([1, 2, 8]),
+    }
+    with monkeypatch.context() as patched, configured(**limits):
         patched.setattr(dispatch, "publish", made.publish)
         yield made
+
+
+@contextmanager
+def configured(**numbers: float) -> Iterator[None]:
+    """Other numbers in this process's configuration, which every part reads once and keeps."""
+    known = config()
+    before = {name: getattr(known, name) for name in numbers}
+    try:
+        for name, number in numbers.items():
+            object.__setattr__(known, name, number)
+        yield
+    finally:
+        for name, number in before.items():
+            object.__setattr__(known, name, number)

@@ -1,0 +1,48 @@
+"""Somebody plans the whole execution while a worker holds ready pure steps in memory only."""
+
+import pytest
+
+from runners import executor, planning
+from runners.models import Run
+from tests.support.auditor import audit
+from tests.support.segments import run_of
+from tests.support.simulation import World, configured
+from tests.support.workflows import effect, publish, start, states, task
+
+FORK = {
+    "tasks": [
+        task("begin"),
+        task("a", after="begin"),
+        task("b", after="begin"),
+        task("c", after="begin"),
+        effect("end", after=["a", "b", "c"], join="all"),
+    ]
+}
+
+
+def test_the_worker_gives_its_step_back_and_the_execution_goes_on_at_once(
+    queue: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A chord's body may come at any time; it must not cost a lease's time."""
+    execution = start(publish(FORK))
+    message = queue.queue.pop()
+    perform = executor.perform
+    performed: list[str] = []
+
+    def planned_meanwhile(journey, work):  # type: ignore[no-untyped-def]
+        unit = perform(journey, work)
+        performed.append(work.step.path)
+        if len(performed) == 2:
+            assert planning.advance(execution)
+        return unit
+
+    monkeypatch.setattr(executor, "perform", planned_meanwhile)
+    with configured(stretch_steps=1):
+        executor.carry_segment(message.execution, message.version, message.segment)
+    assert performed == ["begin.main", "a.main"]
+    assert run_of(execution, "a.main").state == "PENDING", "given back, not held for 20 s"
+    monkeypatch.setattr(executor, "perform", perform)
+    queue.drain()
+    assert states([execution])[execution] == "SUCCESS"
+    assert Run.objects.filter(execution_id=execution).count() == len(FORK["tasks"])
+    audit([execution])
