@@ -48,7 +48,8 @@ def _record_failure(journey: Journey, work: Work, unit: Unit, failure: Failure) 
         )
     if delay is not None:
         onward = Onward(
-            pending=list(journey.frontier.ready), retry=recording.retry_row(journey, work, delay)
+            pending=list(journey.frontier.ready),
+            retry=recording.retry_row(journey, work, delay, unit.details),
         )
         recording.write(journey, work, unit, onward, state=RunState.FAILED)
         return _go_on(journey, work, onward)

@@ -86,6 +86,7 @@ class Context:
         "log",
         "step_path",
         "tokens",
+        "told",
         "variables",
     )
 
@@ -110,6 +111,7 @@ class Context:
         self.log = Log()
         self.tokens = 0
         self.amount = Decimal(0)
+        self.told: Any = None  # the details last given to `heartbeat`
         self._details: Callable[[Any], None] | None = None
         self._cancelled: Callable[[], bool] | None = None
 
@@ -130,6 +132,7 @@ class Context:
         """Say that the step is alive; `details` reach the next attempt."""
         if self._details is not None and details is not None:
             self._details(details)
+            self.told = details
 
     def cost(self, *, tokens: int = 0, amount: Decimal = Decimal(0)) -> None:
         """Add to what this step has spent."""

@@ -80,6 +80,7 @@ def perform(journey: Journey, work: Work) -> Unit:
             failure=_classed(error, work.step),
             milliseconds=milliseconds,
             logs=context.log.kept(),
+            details=context.told,
         )
     journey.ended(work.step, head.result.outcome, head.result.outputs)
     unit = Unit(head)

@@ -26,6 +26,16 @@ def advance(execution_id: UUID) -> bool:
     return True
 
 
+def catch_up(execution_id: UUID) -> bool:
+    """As `advance`; returns whether anything was started that somebody had left behind."""
+    with transaction.atomic():
+        journey = locked(execution_id)
+        if journey is None:
+            return False
+        planned = ending.settle_or_end(journey, others=True)
+        return planned is not None and bool(planned.start)
+
+
 def wake(execution_id: UUID) -> None:
     """Send an execution's pending runs again and plan it: it was paused, waiting or reopened."""
     with transaction.atomic():

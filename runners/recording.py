@@ -1,6 +1,7 @@
 """The one statement that records a unit and adds what is next, and the rows it adds."""
 
 import logging
+from typing import Any
 
 from executions import payloads
 from runners import rows, statements
@@ -89,8 +90,8 @@ def _rows(journey: Journey, unit: Unit, onward: Onward) -> str:
     return f"[{','.join(parts)}]"
 
 
-def retry_row(journey: Journey, work: Work, delay: float) -> str:
-    """The next attempt of a failed step, due in `delay` seconds."""
+def retry_row(journey: Journey, work: Work, delay: float, details: Any = None) -> str:
+    """The next attempt of a failed step, due in `delay` seconds, with what this one told."""
     return rows.pending(
         journey.version.id,
         work.step,
@@ -99,6 +100,7 @@ def retry_row(journey: Journey, work: Work, delay: float) -> str:
         budget=work.budget,
         delay=delay,
         overrides=work.overrides,
+        details=details,
     )
 
 

@@ -50,12 +50,18 @@ def pending(
     budget: int = 1,
     delay: float | None = None,
     overrides: Any = None,
+    details: Any = None,
     run_id: UUID | None = None,
 ) -> str:
-    """A step that is ready; with `delay`, a retry due in so many seconds."""
+    """A step that is ready; with `delay`, a retry due in so many seconds.
+
+    `details` is what the attempt before said of itself.
+    """
     more = "" if delay is None else f'"delay":{delay},'
     if overrides is not None:
         more += f'"overrides":{payloads.dump(overrides, "overrides")},'
+    if details is not None:
+        more += f'"details":{payloads.dump(details, "details")},'
     return (
         f'{{"id":"{run_id or uuid7()}","state":"PENDING","segment":"{segment or step.path}",'
         f'"attempt":{attempt},"budget":{budget},{more}{_static(version_id, step.index)}}}'

@@ -60,3 +60,4 @@ class Unit:
     broken: Broken | None = None
     milliseconds: float = 0.0
     logs: Any = None
+    details: Any = None  # what a failed attempt said of itself, for the next one

@@ -31,12 +31,13 @@ WITH execution AS MATERIALIZED (
       FROM execution e
      WHERE r.id = %(run)s AND r.execution_id = e.id AND (r.state = 'RUNNING') IS TRUE
        AND r.lease_token = %(token)s AND r.leased_by = %(holder)s
-    RETURNING r.id, r.execution_id, r.epoch, r.priority, e.state AS execution_state
+    RETURNING r.id, r.execution_id, r.epoch, r.priority, r.heartbeat_details,
+              e.state AS execution_state
 ), added AS (
     INSERT INTO runners_run (
         id, execution_id, epoch, segment, step_path, task_id, module_id, module,
         attempt, budget_start, state, superseded, queue, priority,
-        lease_token, leased_by, lease_until, deadline_at, heartbeat_at, recoveries,
+        lease_token, leased_by, lease_until, deadline_at, heartbeat_details, recoveries,
         idempotency_key, inputs_hash, config_hash, overrides, inputs, outputs, outcome,
         error, error_type, logs, retry_after, due_at, published_at, publications,
         queued_at, started_at, finished_at, duration_ms, cost_tokens, cost_amount
@@ -49,7 +50,7 @@ WITH execution AS MATERIALIZED (
                 THEN clock_timestamp() + %(lease)s * interval '1 second' END,
            CASE WHEN v.state = 'RUNNING'
                 THEN clock_timestamp() + n.timeout * interval '1 second' END,
-           NULL, 0,
+           CASE WHEN n.delay IS NOT NULL THEN coalesce(n.details, f.heartbeat_details) END, 0,
            coalesce(n.key, ''), coalesce(n.inputs_hash, ''), coalesce(n.config_hash, ''),
            n.overrides, n.inputs, n.outputs, coalesce(n.outcome, ''),
            '', '', n.logs,
@@ -69,7 +70,8 @@ WITH execution AS MATERIALIZED (
            id uuid, state text, segment text, path text, task uuid, module_id uuid, module text,
            attempt int, budget int, queue text, timeout float8, delay float8,
            key text, inputs_hash text, config_hash text,
-           overrides jsonb, inputs jsonb, outputs jsonb, logs jsonb, outcome text, ms float8)
+           overrides jsonb, inputs jsonb, outputs jsonb, logs jsonb, outcome text, ms float8,
+           details jsonb)
      CROSS JOIN LATERAL (
            SELECT CASE WHEN n.state = 'RUNNING' AND f.execution_state <> 'RUNNING'
                        THEN 'PENDING' ELSE n.state END AS state) AS v

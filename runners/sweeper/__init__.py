@@ -10,7 +10,17 @@ from contextlib import contextmanager
 
 from django.db import connection
 
-from runners.sweeper import admission, due, expired, leftovers, lost, orphans, overdue, stalled
+from runners.sweeper import (
+    admission,
+    due,
+    expired,
+    joins,
+    leftovers,
+    lost,
+    orphans,
+    overdue,
+    stalled,
+)
 
 log = logging.getLogger(__name__)
 
@@ -21,6 +31,7 @@ SELDOM: dict[str, Duty] = {
     "expired": expired.sweep,
     "lost": lost.sweep,
     "stalled": stalled.sweep,
+    "joins": joins.sweep,
     "overdue": overdue.sweep,
     "leftovers": leftovers.sweep,
     "admission": admission.sweep,

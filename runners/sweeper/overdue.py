@@ -2,6 +2,7 @@
 
 from executions import lifecycle
 from runners import statements
+from runners.sweeper.each import each
 
 BATCH = 100
 
@@ -9,4 +10,7 @@ BATCH = 100
 def sweep() -> int:
     """Time out executions; returns how many."""
     found = statements.fetch("overdue", {"batch": BATCH})
-    return sum(lifecycle.time_out(execution_id) for (execution_id,) in found)
+    return sum(
+        each(f"overdue execution {execution_id}", lifecycle.time_out, execution_id)
+        for (execution_id,) in found
+    )

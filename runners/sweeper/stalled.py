@@ -3,6 +3,7 @@
 import logging
 
 from runners import planning, statements
+from runners.sweeper.each import each
 
 log = logging.getLogger(__name__)
 BATCH = 100
@@ -13,5 +14,5 @@ def sweep() -> int:
     count = 0
     for (execution_id,) in statements.fetch("stalled", {"batch": BATCH}):
         log.warning("execution %s had nothing in flight; planning it", execution_id)
-        count += planning.advance(execution_id)
+        count += each(f"stalled execution {execution_id}", planning.advance, execution_id)
     return count

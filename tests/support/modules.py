@@ -56,6 +56,7 @@ class EffectInputs(ModuleInputs):
     )
     kill_times: int = Field(0, description="How many of the first tries kill their process.")
     ignore_timeout: bool = Field(False, description="Hang on when told that the time is over.")
+    tell: Any = Field(None, description="What to give to `heartbeat`.")
 
 
 class OddInputs(ModuleInputs):
@@ -111,6 +112,8 @@ class Effect(Module[EffectInputs]):
 
     def execute(self, inputs: EffectInputs, ctx: StepContext) -> Result:
         tries = leave_mark(ctx)
+        if inputs.tell is not None:
+            ctx.heartbeat(inputs.tell)
         if tries <= inputs.kill_times:
             os.kill(os.getpid(), signal.SIGKILL)
         if tries <= inputs.hang_times and inputs.hang_seconds:

@@ -238,3 +238,23 @@ def test_an_output_too_large_to_keep_is_a_permanent_error_that_says_so(fleet: Fl
     run = Run.objects.get(execution=execution, step_path="keep.main")
     assert (run.state, run.error_type) == ("DLQ", "PERMANENT")
     assert "bytes" in run.error
+
+
+def test_a_retry_is_told_what_the_attempt_before_said_of_itself(fleet: Fleet) -> None:
+    execution = finished(
+        {
+            "output": "{{ tasks.scan.output }}",
+            "tasks": [
+                effect(
+                    "scan",
+                    tell={"page": 7},
+                    failTimes=1,
+                    retry={"maxAttempts": 2, "baseSeconds": 0.05},
+                )
+            ],
+        }
+    )
+    assert execution.state == "SUCCESS"
+    first, second = Run.objects.filter(execution=execution).order_by("attempt")
+    assert (first.state, second.state) == ("FAILED", "SUCCESS")
+    assert second.heartbeat_details == {"page": 7}

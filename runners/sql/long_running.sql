@@ -1,0 +1,8 @@
+-- Executions with a run held for longer than its first lease, some of them by chance, so that none
+-- is left out for long however many there are.
+SELECT h.execution_id
+  FROM (SELECT DISTINCT execution_id
+          FROM runners_run
+         WHERE state = 'RUNNING' AND due_at <= clock_timestamp()) h
+ ORDER BY random()
+ LIMIT %(batch)s
