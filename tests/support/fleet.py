@@ -192,12 +192,16 @@ def publishing_to(redis_url: str) -> Iterator[None]:
     app = current_app._get_current_object()
     changed: dict[str, Any] = {
         "broker_url": redis_url,
-        "result_backend": redis_url,
+        # A class of our own may stand before the address: `module:Class+redis://…`.
+        "result_backend": f"{app.conf.result_backend.rpartition('redis://')[0]}{redis_url}",
         "broker_transport_options": {
             **app.conf.broker_transport_options,
             "global_keyprefix": KEY_PREFIX,
         },
-        "result_backend_transport_options": {"global_keyprefix": KEY_PREFIX},
+        "result_backend_transport_options": {
+            **app.conf.result_backend_transport_options,
+            "global_keyprefix": KEY_PREFIX,
+        },
     }
     before = {name: app.conf[name] for name in changed}
     _reconfigure(app, changed)

@@ -1,0 +1,47 @@
+"""What sending leaves behind in the process that sends, and how long it takes without Redis."""
+
+import time
+from collections.abc import Iterator
+from uuid import uuid4
+
+import pytest
+from celery import current_app
+
+from runners import dispatch
+from runners.canvas import Chain, Chord, Link
+from tests.support.fleet import publishing_to
+from tests.support.folders import passable_folder
+from tests.support.outages import redis_away
+from valkyr_project.embedded import Redis
+
+BRANCHES = tuple(Link(f"branch{n}.main", "default", f"branch {n}") for n in range(20))
+
+
+@pytest.fixture(scope="module")
+def redis() -> Iterator[Redis]:
+    with passable_folder() as home:
+        server = Redis(home, durable=False)
+        server.start()
+        with publishing_to(server.url):
+            yield server
+        server.stop()
+
+
+def send(*canvas: Chain | Chord) -> None:
+    dispatch.publish([dispatch.Parcel(uuid4(), uuid4(), 5, canvas)])
+
+
+def test_a_chord_that_is_sent_is_not_waited_for(redis: Redis) -> None:
+    send(Chord(BRANCHES))
+    assert current_app.backend.result_consumer.subscribed_to == set()
+    assert current_app.backend.client.pubsub_channels() == []
+
+
+def test_without_redis_sending_gives_up_quickly_and_raises_nothing(redis: Redis) -> None:
+    send(Chord(BRANCHES))
+    with redis_away(redis):
+        began = time.monotonic()
+        send(Chord(BRANCHES), Chain(BRANCHES[:2]))
+        assert time.monotonic() - began < 2
+    send(Chord(BRANCHES))
+    assert current_app.backend.client.dbsize() > 0, "what is sent when it is back arrives"
