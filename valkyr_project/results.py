@@ -11,7 +11,7 @@ from typing import Any
 from celery.backends.redis import RedisBackend
 
 
-class ChordCounter(RedisBackend):  # type: ignore[misc]  # celery has no types
+class ChordCounter(RedisBackend):
     """Celery's Redis backend without its subscriptions."""
 
     def add_pending_result(
