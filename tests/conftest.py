@@ -2,6 +2,8 @@
 
 import atexit
 import os
+import shutil
+import tempfile
 
 import django
 import pytest
@@ -19,6 +21,9 @@ def _prepare() -> TestServers:
     os.environ["DJANGO_SETTINGS_MODULE"] = "valkyr_project.settings"
     os.environ["VALKYR_SECRET_KEY"] = "tests-" + "k" * 60
     os.environ["VALKYR_KEY_PREFIX"] = "valkyr-tests:"
+    static = tempfile.mkdtemp(prefix="valkyr-static-")
+    atexit.register(shutil.rmtree, static, ignore_errors=True)
+    os.environ["VALKYR_STATIC_ROOT"] = static
     django.setup()
     return servers
 
@@ -30,3 +35,15 @@ _servers = _prepare()
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Stop the servers as soon as the last test is done."""
     _servers.stop()
+
+
+@pytest.fixture(scope="session")
+def static_files() -> None:
+    """The pages' static files, collected as in production; needed by whatever renders a page."""
+    from django.contrib.staticfiles.storage import staticfiles_storage
+    from django.core.management import call_command
+    from django.utils.functional import empty
+
+    call_command("collectstatic", "--noinput", verbosity=0)
+    # The manifest may have been looked for, and found missing, before.
+    staticfiles_storage._wrapped = empty

@@ -16,8 +16,7 @@ import pytest
 import uvicorn
 from django.conf import settings
 from django.core.cache import cache
-from django.core.management import call_command
-from django.test import Client, override_settings
+from django.test import Client
 
 from tests.support.chromium import REASON, chromium_path
 from valkyr_project.gate import Gate
@@ -62,34 +61,32 @@ def browser_context_args() -> dict[str, Any]:
 
 
 @pytest.fixture(scope="session")
-def server(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of the application, with its static files collected as in production."""
+def server(django_db_setup: None, static_files: None) -> Iterator[str]:
+    """The address of the application, served as in production."""
     # Playwright's synchronous API leaves an event loop in this thread.
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
-    with override_settings(STATIC_ROOT=str(tmp_path_factory.mktemp("static"))):
-        call_command("collectstatic", "--noinput", verbosity=0)
-        from django.core.asgi import get_asgi_application
-        from django.db import connections
+    from django.core.asgi import get_asgi_application
+    from django.db import connections
 
-        # No connection may outlive its request, or the test database cannot be dropped.
-        connections["default"].settings_dict["CONN_MAX_AGE"] = 0
-        application: Any = Gate(get_asgi_application(), settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
-        listener = socket.socket()
-        listener.bind(("127.0.0.1", 0))
-        config = uvicorn.Config(
-            application, lifespan="off", log_level="warning", timeout_graceful_shutdown=1
-        )
-        running = uvicorn.Server(config)
-        thread = threading.Thread(target=running.run, kwargs={"sockets": [listener]}, daemon=True)
-        thread.start()
-        deadline = time.monotonic() + 10
-        while not running.started:
-            assert time.monotonic() < deadline, "uvicorn did not start within 10 s"
-            time.sleep(0.02)
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-        running.should_exit = True
-        thread.join(5)
-        listener.close()
+    # No connection may outlive its request, or the test database cannot be dropped.
+    connections["default"].settings_dict["CONN_MAX_AGE"] = 0
+    application: Any = Gate(get_asgi_application(), settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
+    listener = socket.socket()
+    listener.bind(("127.0.0.1", 0))
+    config = uvicorn.Config(
+        application, lifespan="off", log_level="warning", timeout_graceful_shutdown=1
+    )
+    running = uvicorn.Server(config)
+    thread = threading.Thread(target=running.run, kwargs={"sockets": [listener]}, daemon=True)
+    thread.start()
+    deadline = time.monotonic() + 10
+    while not running.started:
+        assert time.monotonic() < deadline, "uvicorn did not start within 10 s"
+        time.sleep(0.02)
+    yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+    running.should_exit = True
+    thread.join(5)
+    listener.close()
 
 
 @pytest.fixture

@@ -31,7 +31,7 @@ def _name(model: Any) -> str:
 
 
 @pytest.fixture(autouse=True)
-def _fresh_cache() -> None:
+def _fresh_cache(static_files: None) -> None:
     cache.clear()
 
 
