@@ -25,7 +25,7 @@ class RunSummary(serializers.ModelSerializer[Run]):
     state = serializers.ChoiceField(STATES)
     leaseUntil = serializers.DateTimeField(source="lease_until", allow_null=True)
     leasedBy = serializers.CharField(source="leased_by")
-    runnerId = serializers.CharField(source="leased_by")
+    runnerId = serializers.CharField(source="runner")
     idempotencyKey = serializers.CharField(source="idempotency_key")
     inputsHash = serializers.CharField(source="inputs_hash")
     configHash = serializers.CharField(source="config_hash")

@@ -111,3 +111,8 @@ class Run(models.Model):
 
     def __str__(self) -> str:
         return f"{self.step_path} #{self.attempt}"
+
+    @property
+    def runner(self) -> str:
+        """The name of the worker that holds or held it; empty when it was recorded unheld."""
+        return self.leased_by.partition("|")[0]
