@@ -131,6 +131,9 @@ def leave_mark(ctx: StepContext) -> int:
     facts = (ctx.idempotency_key, ctx.execution_id, ctx.step_path, ctx.attempt, run, token)
     with _lock:
         own = _own_connection(os.getpid())
+        if own.closed or own.broken:
+            _own_connection.cache_clear()
+            own = _own_connection(os.getpid())
         own.execute(INSERT, [*facts, os.getpid()])
         row = own.execute(COUNT, [ctx.execution_id, ctx.step_path]).fetchone()
     assert row is not None
