@@ -41,7 +41,11 @@ class Program:
     def check(self) -> None:
         """Raise when the process has ended."""
         if self._child.poll() is not None:
-            raise RuntimeError(f"{self.name} ended:\n{self.log.read_text()[-3000:]}")
+            raise RuntimeError(f"{self.name} ended:\n{self.last_lines()}")
+
+    def last_lines(self) -> str:
+        """The end of what it said."""
+        return self.log.read_text()[-3000:]
 
     def stop(self) -> None:
         """End it in order."""

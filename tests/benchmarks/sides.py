@@ -39,7 +39,7 @@ def wait(finished: Callable[[], bool], stage: Stage, pause: float) -> None:
     while not finished():
         stage.check()
         if time.monotonic() > deadline:
-            raise RuntimeError(f"not finished after {PATIENCE:.0f} s; logs in {stage.folder}")
+            raise RuntimeError(f"not finished after {PATIENCE:.0f} s.\n{stage.last_lines()}")
         time.sleep(pause)
 
 

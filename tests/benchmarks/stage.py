@@ -47,6 +47,10 @@ class Stage:
         self.programs.remove(program)
         program.stop()
 
+    def last_lines(self) -> str:
+        """The end of what each process said; the folder goes with the stage."""
+        return "\n".join(f"--- {one.name}\n{one.last_lines()}" for one in self.programs)
+
     def check(self) -> None:
         """Raise when a process that should run has ended."""
         for program in self.programs:
