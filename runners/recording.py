@@ -3,6 +3,8 @@
 import logging
 from typing import Any
 
+from django.db import InterfaceError, OperationalError, connection
+
 from executions import payloads
 from runners import rows, statements
 from runners.conf import config
@@ -30,8 +32,7 @@ def write(
     head = unit.head
     failure = unit.failure
     limits = config()
-    row = statements.fetch_one(
-        "record",
+    row = _insist(
         {
             "execution": journey.execution_id,
             "epoch": journey.epoch,
@@ -88,6 +89,20 @@ def _rows(journey: Journey, unit: Unit, onward: Onward) -> str:
     if onward.retry is not None:
         parts.append(onward.retry)
     return f"[{','.join(parts)}]"
+
+
+def _insist(params: dict[str, Any]) -> tuple[Any, ...] | None:
+    """Run the statement, once more if the connection was lost: a result is worth a second try.
+
+    The fence makes that safe: what was recorded already is not recorded again.
+    """
+    try:
+        return statements.fetch_one("record", params)
+    except (OperationalError, InterfaceError):
+        if connection.in_atomic_block:
+            raise
+        connection.close()
+        return statements.fetch_one("record", params)
 
 
 def retry_row(journey: Journey, work: Work, delay: float, details: Any = None) -> str:
