@@ -6,7 +6,7 @@ import socket
 from typing import Any
 
 from celery.signals import worker_init, worker_ready, worker_shutdown, worker_shutting_down
-from django.db import DatabaseError, connection
+from django.db import Error, connection
 
 from executions.clock import ClockTimestamp
 from runners.models import Runner
@@ -60,7 +60,8 @@ def _write(**facts: Any) -> None:
                 **facts,
             },
         )
-    except DatabaseError as error:
+    except Error as error:
+        connection.close()
         log.warning("this worker could not register (%s)", error)
 
 
@@ -71,5 +72,6 @@ def _seen() -> None:
 def _update(**facts: Any) -> None:
     try:
         Runner.objects.filter(name=os.environ.get("RUNNER_ID", "")).update(**facts)
-    except DatabaseError as error:
+    except Error as error:
+        connection.close()  # the next time opens a new one
         log.warning("this worker could not say that it lives (%s)", error)
