@@ -192,6 +192,9 @@ def publishing_to(redis_url: str) -> Iterator[None]:
     app = current_app._get_current_object()
     changed: dict[str, Any] = {
         "broker_url": redis_url,
+        # Named apart: once anybody wrote them, they no longer follow the one above.
+        "broker_write_url": redis_url,
+        "broker_read_url": redis_url,
         # A class of our own may stand before the address: `module:Class+redis://…`.
         "result_backend": f"{app.conf.result_backend.rpartition('redis://')[0]}{redis_url}",
         "broker_transport_options": {
@@ -203,7 +206,7 @@ def publishing_to(redis_url: str) -> Iterator[None]:
             "global_keyprefix": KEY_PREFIX,
         },
     }
-    before = {name: app.conf[name] for name in changed}
+    before = {name: getattr(app.conf, name) for name in changed}
     _reconfigure(app, changed)
     try:
         yield
