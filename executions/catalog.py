@@ -24,6 +24,8 @@ class ModuleSpec:
     `outcomes` is empty for a plain module, whose outcome is `success`; a gate lists its own.
     `check` reports all problems of a `with` mapping, in which a string holding a template stands
     for any value. `outcomes_for` gives a gate's outcomes where they depend on its `with`.
+    A `container` holds a body (`loop` or `map`) that the engine runs. `deferred` are the keys of
+    `with` whose templates the engine renders later, in another scope: a loop's `until`.
     """
 
     type: str
@@ -42,6 +44,9 @@ class ModuleSpec:
     outputs_schema: Mapping[str, Any] | None
     check: Callable[[Mapping[str, Any]], list[ConfigProblem]] = field(repr=False)
     outcomes_for: Callable[[Mapping[str, Any]], tuple[str, ...]] = field(repr=False)
+    container: str = ""  # "", "loop" or "map"
+    waits: bool = False  # may end in a wait that holds no worker
+    deferred: tuple[str, ...] = ()
 
 
 Catalog = Mapping[str, ModuleSpec]

@@ -25,6 +25,31 @@ class TriggerType(TextChoices):
     QUEUE = "QUEUE", "queue"
 
 
+class Place(TextChoices):
+    """Whether an execution under way counts against its workspace's limit."""
+
+    HELD = "HELD", "held"
+    FREE = "FREE", "given up while everything in it waits"
+    WANTED = "WANTED", "woken, and none is free yet"
+
+
+class TickStatus(TextChoices):
+    """What became of one fire time of a schedule."""
+
+    FIRED = "FIRED", "started an execution"
+    QUEUED = "QUEUED", "waits for the execution before it"
+    SKIPPED = "SKIPPED", "skipped: the execution before it was not finished"
+    MISSED = "MISSED", "missed while nothing fired"
+    REFUSED = "REFUSED", "could not be started"
+
+
+class CheckpointKind(TextChoices):
+    """Who took a checkpoint."""
+
+    AUTO = "AUTO", "by the engine"
+    MANUAL = "MANUAL", "by a person"
+
+
 class VersionKind(TextChoices):
     """A published version serves every trigger; a test version only a person."""
 

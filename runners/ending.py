@@ -79,9 +79,10 @@ def settle_or_end(journey: Journey, *, others: bool = False) -> Plan | None:
 def begin(journey: Journey, planned: Plan) -> None:
     """Insert the runs a plan starts and skips, and send the started ones after the commit."""
     graph, version = journey.graph, journey.version.id
-    parts = [rows.pending(version, graph.steps[index]) for index in planned.start]
+    parts = [rows.pending(graph.steps[index], journey.prefix) for index in planned.start]
     parts += [
-        rows.skipped(version, graph.steps[graph.tasks[task].steps[0]]) for task in planned.skip
+        rows.skipped(graph.steps[graph.tasks[task].steps[0]], journey.prefix)
+        for task in planned.skip
     ]
     insert(journey, parts)
     if planned.start:

@@ -37,6 +37,7 @@ class Journey:
     started_at: datetime | None
     input: Any
     variables: dict[str, Any]
+    prefix: str = ""  # the place of the body that the segment runs in: `refine[2].`
     links: tuple[str, ...] = ()  # segments the Celery chain goes on with
     header: bool = False  # a chord's header: its body plans
     resumed: bool = False  # an earlier holder may have known more

@@ -30,7 +30,7 @@ def begin(sender: Any, executions: list[Admitted], **_: Any) -> None:
             f'{{"execution":"{item.execution_id}","epoch":{item.epoch},"priority":{item.priority},'
         )
         ready = [graph.tasks[task].steps[0] for task in graph.roots]
-        parts += [owner + rows.pending(item.version_id, graph.steps[i])[1:] for i in ready]
+        parts += [owner + rows.pending(graph.steps[i], "")[1:] for i in ready]
         parcels.append(
             dispatch.parcel(item.execution_id, item.version_id, item.priority, graph, ready)
         )

@@ -69,23 +69,22 @@ def write(
 
 
 def _rows(journey: Journey, unit: Unit, onward: Onward) -> str:
-    version = journey.version.id
-    steps, tasks = journey.graph.steps, journey.graph.tasks
+    steps, tasks, prefix = journey.graph.steps, journey.graph.tasks, journey.prefix
     parts = [
         rows.succeeded(
-            version, done.step, journey.segment, done.prepared, done.outputs,
+            done.step, prefix, journey.segment, done.prepared, done.outputs,
             done.result.outcome, done.milliseconds,
         )
         for done in unit.more
     ]  # fmt: skip
     parts += [
-        rows.skipped(version, steps[tasks[task].steps[0]]) for task in journey.frontier.skipped
+        rows.skipped(steps[tasks[task].steps[0]], prefix) for task in journey.frontier.skipped
     ]
     if onward.step is not None and onward.run_id is not None:
         parts.append(
-            rows.claimed(version, onward.step, journey.segment, onward.run_id, onward.prepared)
+            rows.claimed(onward.step, prefix, journey.segment, onward.run_id, onward.prepared)
         )
-    parts += [rows.pending(version, steps[index]) for index in onward.pending]
+    parts += [rows.pending(steps[index], prefix) for index in onward.pending]
     if onward.retry is not None:
         parts.append(onward.retry)
     return f"[{','.join(parts)}]"
@@ -108,8 +107,8 @@ def _insist(params: dict[str, Any]) -> tuple[Any, ...] | None:
 def retry_row(journey: Journey, work: Work, delay: float, details: Any = None) -> str:
     """The next attempt of a failed step, due in `delay` seconds, with what this one told."""
     return rows.pending(
-        journey.version.id,
         work.step,
+        journey.prefix,
         segment=journey.segment,
         attempt=work.attempt + 1,
         budget=work.budget,

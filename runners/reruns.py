@@ -63,8 +63,8 @@ def again(
         journey,
         [
             rows.pending(
-                version.id,
                 step,
+                "",
                 attempt=attempt,
                 budget=attempt,
                 overrides=_overrides(dead.overrides, overrides, attempt, new_key=new_key),

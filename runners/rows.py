@@ -1,7 +1,8 @@
 """Runs to be, as JSON rows for `record.sql` and `insert.sql`.
 
 What a step never changes is written once a process; the rest is joined as text, since inputs and
-outputs are canonical JSON already.
+outputs are canonical JSON already. `prefix` is the place of the body a step stands in: empty for
+the workflow itself, `refine[2].` inside a loop.
 """
 
 import json
@@ -13,16 +14,13 @@ from uuid6 import uuid7
 
 from executions import payloads
 from executions.graph.model import Step
-from executions.versions import compiled
 from runners.prepare import Prepared
 
 
 @lru_cache(maxsize=50_000)
-def _static(version_id: UUID, index: int) -> str:
-    step = compiled(version_id).graph.steps[index]
+def _static(step: Step) -> str:
     return json.dumps(
         {
-            "path": step.path,
             "task": str(step.task_uuid),
             "module_id": str(step.module_uuid),
             "module": step.module,
@@ -33,17 +31,18 @@ def _static(version_id: UUID, index: int) -> str:
     )[1:-1]
 
 
-def skipped(version_id: UUID, step: Step) -> str:
+def skipped(step: Step, prefix: str) -> str:
     """A step that no taken edge leads to."""
+    path = prefix + step.path
     return (
-        f'{{"id":"{uuid7()}","state":"SKIPPED","segment":"{step.path}","attempt":1,"budget":1,'
-        f"{_static(version_id, step.index)}}}"
+        f'{{"id":"{uuid7()}","state":"SKIPPED","path":"{path}","segment":"{path}","attempt":1,"budget":1,'
+        f"{_static(step)}}}"
     )
 
 
 def pending(
-    version_id: UUID,
     step: Step,
+    prefix: str,
     *,
     segment: str | None = None,
     attempt: int = 1,
@@ -62,28 +61,29 @@ def pending(
         more += f'"overrides":{payloads.dump(overrides, "overrides")},'
     if details is not None:
         more += f'"details":{payloads.dump(details, "details")},'
+    path = prefix + step.path
     return (
-        f'{{"id":"{run_id or uuid7()}","state":"PENDING","segment":"{segment or step.path}",'
-        f'"attempt":{attempt},"budget":{budget},{more}{_static(version_id, step.index)}}}'
+        f'{{"id":"{run_id or uuid7()}","state":"PENDING","path":"{path}",'
+        f'"segment":"{segment or path}",'
+        f'"attempt":{attempt},"budget":{budget},{more}{_static(step)}}}'
     )
 
 
-def claimed(
-    version_id: UUID, step: Step, segment: str, run_id: UUID, prepared: Prepared | None
-) -> str:
+def claimed(step: Step, prefix: str, segment: str, run_id: UUID, prepared: Prepared | None) -> str:
     """The step this worker goes on with."""
     inputs = ""
     if prepared is not None:
         inputs = f'"key":"{prepared.key}","inputs_hash":"{prepared.hash}","inputs":{prepared.text},'
     return (
-        f'{{"id":"{run_id}","state":"RUNNING","segment":"{segment}","attempt":1,"budget":1,'
-        f"{inputs}{_static(version_id, step.index)}}}"
+        f'{{"id":"{run_id}","state":"RUNNING","path":"{prefix}{step.path}",'
+        f'"segment":"{segment}","attempt":1,"budget":1,'
+        f"{inputs}{_static(step)}}}"
     )
 
 
 def succeeded(
-    version_id: UUID,
     step: Step,
+    prefix: str,
     segment: str,
     prepared: Prepared,
     outputs: str,
@@ -92,8 +92,9 @@ def succeeded(
 ) -> str:
     """A pure step that already ran, in memory."""
     return (
-        f'{{"id":"{uuid7()}","state":"SUCCESS","segment":"{segment}","attempt":1,"budget":1,'
+        f'{{"id":"{uuid7()}","state":"SUCCESS","path":"{prefix}{step.path}",'
+        f'"segment":"{segment}","attempt":1,"budget":1,'
         f'"key":"{prepared.key}","inputs_hash":"{prepared.hash}","inputs":{prepared.text},'
         f'"outputs":{outputs},"outcome":{json.dumps(outcome)},"ms":{milliseconds:.3f},'
-        f"{_static(version_id, step.index)}}}"
+        f"{_static(step)}}}"
     )

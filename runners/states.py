@@ -17,6 +17,17 @@ class RunState(StrEnum):
     SKIPPED = "SKIPPED"
 
 
+class WaitKind(StrEnum):
+    """What a WAITING run waits for; BODY is a container, held by what runs inside it."""
+
+    BODY = "body"
+    TIMER = "timer"
+    APPROVAL = "approval"
+    EVENT = "event"
+    CALLBACK = "callback"
+    CHILD = "child"
+
+
 class ErrorType(StrEnum):
     """The four classes of failure: the first and third are retried, the last waits."""
 

@@ -42,7 +42,7 @@ class DeadLetterEntry(models.Model):
         Run, on_delete=models.PROTECT, null=True, blank=True, related_name="+"
     )
     task_id = models.UUIDField()
-    step_path = models.CharField(max_length=300)
+    step_path = models.CharField(max_length=1000)
     module = models.CharField(max_length=100)
     failure_type = models.CharField(max_length=20, choices=FailureType.choices)
     failure_reason = models.TextField()

@@ -8,45 +8,63 @@ from uuid import UUID, uuid5
 
 from executions.graph.canonical import sha256_hex
 from executions.graph.definition import ERROR
-from executions.graph.model import Edge, Graph, Step, Task
+from executions.graph.model import (
+    CachePolicy,
+    CheckpointPolicy,
+    Concurrency,
+    Edge,
+    Graph,
+    Step,
+    Task,
+)
 from executions.graph.policies import policy
 from executions.graph.topology import topological_order
 from executions.templates import Template, compile_template
 
+PLACE_NAMES = frozenset({"item", "index", "loop"})
+CONTINUE = "continue"
+
 
 def compile_graph(resolved: Mapping[str, Any], workflow_id: UUID) -> Graph:
     """The Graph of what publishing stored (see `resolve`); raises ValueError for a cycle."""
-    body = compile_body(resolved, workflow_id)
-    output = compile_template(resolved["output"]) if "output" in resolved else None
     settings = resolved["settings"]
-    return Graph(
-        tasks=body.tasks,
-        steps=body.steps,
-        roots=tuple(task.index for task in body.tasks if not task.incoming),
-        by_path=MappingProxyType({step.path: step.index for step in body.steps}),
-        task_by_id=MappingProxyType(body.task_by_id),
-        variables=MappingProxyType(resolved["variables"]),
+    whole = _Whole(
+        workflow_id, MappingProxyType(resolved["variables"]), settings["priority"], resolved["name"]
+    )
+    output = compile_template(resolved["output"]) if "output" in resolved else None
+    return _graph(
+        resolved,
+        whole,
+        _Place(),
         output=output,
-        output_reads=_reads(output, body.task_by_id) if output else frozenset(),
         timeout_seconds=settings["timeoutSeconds"],
-        priority=settings["priority"],
-        name=resolved["name"],
-        order=body.order,
+        concurrency=_concurrency(settings.get("concurrency")),
+        on_failure=(settings.get("onFailure") or {}).get("workflow"),
+        checkpoint=_checkpoint(settings.get("checkpoint")),
     )
 
 
 @dataclass(frozen=True, slots=True)
-class Body:
-    """The compiled tasks of one `{tasks, edges}`."""
+class _Whole:
+    """What every body shares with the workflow it belongs to."""
 
-    tasks: tuple[Task, ...]
-    steps: tuple[Step, ...]
-    task_by_id: dict[str, int]
-    order: tuple[int, ...]
+    workflow_id: UUID
+    variables: Mapping[str, Any]
+    priority: int
+    name: str
 
 
-def compile_body(body: Mapping[str, Any], workflow_id: UUID, prefix: str = "") -> Body:
-    """Compile `{tasks, edges}`; `prefix` is the path of the task that holds the body."""
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a body stands: its path, the ids of the tasks around it, innermost first."""
+
+    prefix: str = ""
+    around: tuple[Mapping[str, int], ...] = ()
+    kind: str = ""
+    guarded: bool = False
+
+
+def _graph(body: Mapping[str, Any], whole: _Whole, place: _Place, **settings: Any) -> Graph:
     documents = body["tasks"]
     task_by_id = {task["id"]: index for index, task in enumerate(documents)}
     incoming: list[list[Edge]] = [[] for _ in documents]
@@ -57,10 +75,20 @@ def compile_body(body: Mapping[str, Any], workflow_id: UUID, prefix: str = "") -
     tasks: list[Task] = []
     steps: list[Step] = []
     for index, document in enumerate(documents):
-        path = f"{prefix}{document['id']}"
-        task_uuid = uuid5(workflow_id, path)
-        chain = list(_chain(document, index, path, task_uuid, len(steps), task_by_id))
+        path = f"{place.prefix}{document['id']}"
+        task_uuid = uuid5(whole.workflow_id, path)
+        ids = (task_by_id, *place.around)
+        chain = list(_chain(document, index, task_uuid, len(steps), ids))
         steps += chain
+        handles_error = any(edge.on == ERROR for edge in outgoing[index])
+        tolerant = chain[0].container == "map" and (
+            document["modules"][0]["with"].get("onItemError") == CONTINUE
+        )
+        body = _body(
+            document,
+            whole,
+            _Place(f"{path}.", ids, chain[0].container, place.guarded or handles_error or tolerant),
+        )
         tasks.append(
             Task(
                 index=index,
@@ -71,10 +99,35 @@ def compile_body(body: Mapping[str, Any], workflow_id: UUID, prefix: str = "") -
                 join=document["join"],
                 incoming=tuple(incoming[index]),
                 outgoing=tuple(outgoing[index]),
-                handles_error=any(edge.on == ERROR for edge in outgoing[index]),
+                handles_error=handles_error,
+                tolerant=tolerant,
+                body=body,
+                watches=_watches(chain[0], body, ids) if body else frozenset(),
             )
         )
-    return Body(tuple(tasks), tuple(steps), task_by_id, _order(tasks))
+    output: Template | None = settings.get("output")
+    return Graph(
+        tasks=tuple(tasks),
+        steps=tuple(steps),
+        roots=tuple(task.index for task in tasks if not task.incoming),
+        by_path=MappingProxyType({step.path: step.index for step in steps}),
+        task_by_id=MappingProxyType(task_by_id),
+        variables=whole.variables,
+        output_reads=_reads(output, (task_by_id,))[0] if output else frozenset(),
+        priority=whole.priority,
+        name=whole.name,
+        order=_order(tasks),
+        kind=place.kind,
+        guarded=place.guarded,
+        pure=all(step.inline and not step.writes_variables for step in steps),
+        sinks=tuple(task.index for task in tasks if not task.outgoing),
+        **({"output": None, "timeout_seconds": None} | settings),
+    )
+
+
+def _body(document: Mapping[str, Any], whole: _Whole, place: _Place) -> Graph | None:
+    body = document.get("body")
+    return None if body is None else _graph(body, whole, place)
 
 
 def _edges(documents: list[Mapping[str, str]], task_by_id: Mapping[str, int]) -> Iterator[Edge]:
@@ -94,25 +147,34 @@ def _order(tasks: list[Task]) -> tuple[int, ...]:
 def _chain(
     task: Mapping[str, Any],
     task_index: int,
-    path: str,
     task_uuid: UUID,
     first: int,
-    task_by_id: Mapping[str, int],
+    ids: tuple[Mapping[str, int], ...],
 ) -> Iterator[Step]:
     """The task's steps, numbered from `first`."""
     modules = task["modules"]
     for position, module in enumerate(modules):
-        config = compile_template(module["with"])
+        later = module.get("deferred", ())
+        config = compile_template({k: v for k, v in module["with"].items() if k not in later})
         roots = {reference[0] for reference in config.references}
+        own, outer = _reads(config, ids)
+        cache = module.get("cache")
         index = first + position
         yield Step(
             index=index,
-            path=f"{path}.{module['id']}",
+            path=f"{task['id']}.{module['id']}",
             task=task_index,
             task_uuid=task_uuid,
             module_uuid=uuid5(task_uuid, module["id"]),
             module=module["use"],
             config=config,
+            deferred=MappingProxyType(
+                {
+                    key: compile_template(module["with"][key])
+                    for key in later
+                    if key in module["with"]
+                }
+            ),
             config_hash=sha256_hex([module["use"], module["with"]]),
             previous=index - 1 if position else None,
             following=index + 1 if position + 1 < len(modules) else None,
@@ -122,15 +184,74 @@ def _chain(
             writes_variables=module["writesVariables"],
             timeout_seconds=module["timeoutSeconds"],
             retry=policy(module["retry"]),
-            reads=_reads(config, task_by_id),
+            reads=own,
+            outer_reads=outer,
+            histories=_histories(config, ids[0]),
+            reads_place=not roots.isdisjoint(PLACE_NAMES),
             reads_previous="previous" in roots,
             reads_input="input" in roots,
             reads_vars="vars" in roots,
             outcomes=tuple(module["outcomes"]),
+            container=module.get("container", ""),
+            cache=CachePolicy(cache["scope"], cache["ttlSeconds"]) if cache else None,
         )
 
 
-def _reads(template: Template, task_by_id: Mapping[str, int]) -> frozenset[int]:
+def _reads(
+    template: Template, ids: tuple[Mapping[str, int], ...]
+) -> tuple[frozenset[int], frozenset[tuple[int, int]]]:
+    """The tasks a template reads: those of its own body, and of the bodies around it.
+
+    A name means the innermost task that has it.
+    """
+    own: set[int] = set()
+    outer: set[tuple[int, int]] = set()
+    for reference in template.references:
+        if reference[0] != "tasks":
+            continue
+        level = next(level for level, known in enumerate(ids) if reference[1] in known)
+        if level:
+            outer.add((level, ids[level][reference[1]]))
+        else:
+            own.add(ids[0][reference[1]])
+    return frozenset(own), frozenset(outer)
+
+
+def _watches(
+    step: Step, body: Graph, ids: tuple[Mapping[str, int], ...]
+) -> frozenset[tuple[int, int]]:
+    """What the deferred templates of a container read, seen from inside its body."""
+    found: set[tuple[int, int]] = set()
+    for template in step.deferred.values():
+        own, outer = _reads(template, (body.task_by_id, *ids))
+        found |= {(0, task) for task in own} | outer
+    return frozenset(found)
+
+
+def _histories(template: Template, task_by_id: Mapping[str, int]) -> frozenset[int]:
+    """The tasks whose earlier outputs a template reads, or might: `tasks.a` alone names all."""
     return frozenset(
-        task_by_id[reference[1]] for reference in template.references if reference[0] == "tasks"
+        task_by_id[reference[1]]
+        for reference in template.references
+        if reference[0] == "tasks"
+        and reference[1] in task_by_id
+        and (len(reference) < 3 or reference[2] == "history")
+    )
+
+
+def _concurrency(document: Mapping[str, Any] | None) -> Concurrency | None:
+    if not document:
+        return None
+    return Concurrency(compile_template(document["key"]), document["limit"], document["onConflict"])
+
+
+def _checkpoint(document: Mapping[str, Any] | None) -> CheckpointPolicy | None:
+    if not document:
+        return None
+    return CheckpointPolicy(
+        enabled=document["enabled"],
+        every_steps=document["everySteps"],
+        on_loop=document["onLoop"],
+        on_gate=document["onGate"],
+        keep=document["keep"],
     )

@@ -7,7 +7,7 @@ from uuid6 import uuid7
 from executions.clock import ClockTimestamp
 from executions.models.workflow import Workflow, WorkflowVersion
 from executions.models.workspace import Workspace
-from executions.states import FINAL, ExecutionState, TriggerType
+from executions.states import FINAL, ExecutionState, Place, TriggerType
 
 FINAL_STATES = sorted(FINAL)
 
@@ -16,7 +16,8 @@ class WorkflowExecution(models.Model):
     """What was asked for, how far it is, and what came of it.
 
     `epoch` counts roll-backs: claims and results of an older epoch are refused.
-    `context_data` holds the variables.
+    `context_data` holds the variables. `place` says whether it counts against its workspace's
+    limit: one whose runs all wait gives its place up and wants one again when it wakes.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -28,6 +29,39 @@ class WorkflowExecution(models.Model):
     parent = models.ForeignKey(
         "self", on_delete=models.PROTECT, null=True, blank=True, related_name="children"
     )
+    parent_run_id = models.UUIDField(
+        null=True, blank=True, help_text="The waiting run of the parent that started this child."
+    )
+    depth = models.PositiveSmallIntegerField(default=0, help_text="How many parents it has.")
+    failure_of = models.ForeignKey(
+        "self",
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="error_executions",
+        db_index=False,
+        help_text="The failed execution that this error workflow was started for.",
+    )
+    origin = models.ForeignKey(
+        "self",
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="descendants",
+        db_index=False,
+        help_text="The execution this one repeats (replay) or branches off from (fork).",
+    )
+    origin_point = models.CharField(
+        max_length=1000, blank=True, default="", help_text="Where a fork branched off."
+    )
+    trigger = models.ForeignKey(
+        "Trigger",
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="executions",
+        db_index=False,
+    )
     state = models.CharField(
         max_length=10, choices=ExecutionState.choices, default=ExecutionState.PENDING
     )
@@ -38,6 +72,10 @@ class WorkflowExecution(models.Model):
     trigger_payload = models.JSONField(null=True)
     context_data = models.JSONField(default=dict)
     priority = models.PositiveSmallIntegerField(default=5, help_text="0 is last, 9 is first.")
+    place = models.CharField(
+        max_length=6, choices=Place.choices, default=Place.HELD, db_default=Place.HELD
+    )
+    concurrency_key = models.CharField(max_length=300, null=True, blank=True)
     idempotency_key = models.CharField(max_length=200, null=True, blank=True)
     request_hash = models.CharField(max_length=64, blank=True, default="")
     timeout_seconds = models.FloatField(null=True, blank=True)
@@ -86,6 +124,31 @@ class WorkflowExecution(models.Model):
                 fields=["workspace", "state", "started_at"],
                 condition=Q(state__in=["RUNNING", "PAUSED"]),
                 name="execution_active",
+            ),
+            models.Index(
+                fields=["workflow", "concurrency_key", "state"],
+                condition=Q(
+                    concurrency_key__isnull=False, state__in=["PENDING", "RUNNING", "PAUSED"]
+                ),
+                name="execution_concurrency",
+            ),
+            models.Index(
+                fields=["workspace"],
+                condition=Q(place="WANTED"),
+                name="execution_wants_place",
+            ),
+            models.Index(
+                fields=["trigger", "created_at"],
+                condition=Q(trigger__isnull=False),
+                name="execution_trigger",
+            ),
+            models.Index(
+                fields=["origin"], condition=Q(origin__isnull=False), name="execution_origin"
+            ),
+            models.Index(
+                fields=["failure_of"],
+                condition=Q(failure_of__isnull=False),
+                name="execution_failure_of",
             ),
             models.Index(
                 fields=["deadline_at"],

@@ -7,7 +7,8 @@ from uuid6 import uuid7
 from executions.clock import ClockTimestamp
 from executions.models.execution import WorkflowExecution
 from executions.models.workflow import Workflow
-from executions.states import TriggerType
+from executions.models.workspace import Workspace
+from executions.states import TickStatus, TriggerType
 
 
 class Trigger(models.Model):
@@ -18,6 +19,9 @@ class Trigger(models.Model):
     type = models.CharField(max_length=10, choices=TriggerType.choices)
     settings = models.JSONField(default=dict)
     enabled = models.BooleanField(default=True)
+    secret_version = models.PositiveIntegerField(
+        default=1, help_text="Counts the webhook's secrets, which are derived, never stored."
+    )
     created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
 
     class Meta:
@@ -36,6 +40,7 @@ class CronTick(models.Model):
     execution = models.ForeignKey(
         WorkflowExecution, on_delete=models.PROTECT, null=True, related_name="+"
     )
+    status = models.CharField(max_length=8, choices=TickStatus.choices, default=TickStatus.FIRED)
     reason = models.CharField(max_length=200, blank=True, default="")
     created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
 
@@ -50,3 +55,80 @@ class CronTick(models.Model):
 
     def __str__(self) -> str:
         return f"{self.trigger} at {self.fire_at}"
+
+
+class WebhookDelivery(models.Model):
+    """A request that was accepted: its signature is not accepted again within the time window."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    trigger = models.ForeignKey(Trigger, on_delete=models.CASCADE, related_name="deliveries")
+    signature = models.CharField(max_length=64, help_text="SHA-256 of what was signed, in hex.")
+    execution = models.ForeignKey(
+        WorkflowExecution, on_delete=models.PROTECT, null=True, related_name="+", db_index=False
+    )
+    created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
+
+    class Meta:
+        ordering = ["-created_at"]
+        constraints = [
+            models.UniqueConstraint(fields=["trigger", "signature"], name="delivery_once"),
+        ]
+        indexes = [models.Index(fields=["created_at"], name="delivery_age")]
+
+    def __str__(self) -> str:
+        return f"{self.signature[:12]} at {self.created_at}"
+
+
+class Event(models.Model):
+    """Something that happened outside, told once; it starts workflows and wakes waiting runs.
+
+    `delivered_at` is set once every waiting run was looked at.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    workspace = models.ForeignKey(Workspace, on_delete=models.PROTECT, related_name="+")
+    event_id = models.CharField(max_length=200, help_text="The sender's; known ones are ignored.")
+    name = models.CharField(max_length=200)
+    payload = models.JSONField(null=True)
+    started = models.JSONField(default=list, help_text="What each trigger made of it.")
+    created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
+    delivered_at = models.DateTimeField(null=True, blank=True, editable=False)
+
+    class Meta:
+        ordering = ["-created_at", "-id"]
+        constraints = [
+            models.UniqueConstraint(fields=["workspace", "event_id"], name="event_once"),
+        ]
+        indexes = [
+            models.Index(fields=["workspace", "created_at", "id"], name="event_list"),
+            models.Index(
+                fields=["created_at"], condition=Q(delivered_at__isnull=True), name="event_new"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.event_id}"
+
+
+class RefusedMessage(models.Model):
+    """A message of a QUEUE trigger that could not start anything: the trigger's dead letter."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    trigger = models.ForeignKey(Trigger, on_delete=models.CASCADE, related_name="refused")
+    body = models.TextField(blank=True, default="", help_text="As it came, cut at 64 KiB.")
+    headers = models.JSONField(default=dict)
+    code = models.CharField(max_length=60)
+    reason = models.TextField()
+    created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
+    resolved_at = models.DateTimeField(null=True, blank=True)
+    resolution = models.CharField(max_length=20, blank=True, default="")
+    execution = models.ForeignKey(
+        WorkflowExecution, on_delete=models.PROTECT, null=True, related_name="+", db_index=False
+    )
+
+    class Meta:
+        ordering = ["-created_at", "-id"]
+        indexes = [models.Index(fields=["trigger", "created_at", "id"], name="refused_list")]
+
+    def __str__(self) -> str:
+        return f"{self.code}: {self.reason[:60]}"

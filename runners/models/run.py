@@ -19,8 +19,10 @@ class Run(models.Model):
     """An attempt, its lease, its inputs and what came of it.
 
     `due_at` is when somebody should look at a live run: a pending one may have lost its message,
-    a retry is due, a held one may have lost its holder. `budget_start` and `recoveries` count
-    attempts and crashes apart.
+    a retry is due, a held one may have lost its holder, a timer or an expiry has come.
+    `budget_start` and `recoveries` count attempts and crashes apart. `waits_for` (a WaitKind) is
+    set once the run has waited; `progress` is what it knows of its wait (a container's counters,
+    an event's name), `wake` what ended it.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -28,8 +30,8 @@ class Run(models.Model):
         WorkflowExecution, on_delete=models.PROTECT, related_name="runs", db_index=False
     )
     epoch = models.IntegerField(default=0)
-    segment = models.CharField(max_length=300)
-    step_path = models.CharField(max_length=300)
+    segment = models.CharField(max_length=1000)
+    step_path = models.CharField(max_length=1000)
     task_id = models.UUIDField()
     module_id = models.UUIDField()
     module = models.CharField(max_length=100)
@@ -65,6 +67,11 @@ class Run(models.Model):
     )
     error_details = models.JSONField(null=True)
     logs = models.JSONField(null=True)
+
+    waits_for = models.CharField(max_length=10, blank=True, default="", db_default="")
+    progress = models.JSONField(null=True)
+    wake = models.JSONField(null=True)
+    cached_from = models.UUIDField(null=True, help_text="The run whose result was reused.")
 
     retry_after = models.DateTimeField(null=True)
     due_at = models.DateTimeField(null=True)

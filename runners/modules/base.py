@@ -6,7 +6,8 @@ result or raise. They keep no state between calls; one instance serves a whole p
 
 import inspect
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
 from decimal import Decimal
 from typing import Any, ClassVar, Generic, Protocol
 from uuid import UUID
@@ -16,7 +17,7 @@ from pydantic.alias_generators import to_camel
 from typing_extensions import TypeVar
 
 from executions.catalog import ConfigProblem
-from runners.states import ErrorType
+from runners.states import ErrorType, WaitKind
 
 
 class ModuleInputs(BaseModel):
@@ -115,6 +116,23 @@ class Result:
     variables: Mapping[str, Any] | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """A step goes to sleep: it holds no worker until something wakes it.
+
+    `seconds` from now (or `until`, an instant) is when the timer wakes it if nothing else does;
+    neither means never. `key` is what else may wake it: an event's name, the hash of a callback's
+    token. `facts` are kept with the run and shown to people. When it is woken, the module's
+    `woken` is called.
+    """
+
+    kind: WaitKind
+    seconds: float | None = None
+    until: datetime | None = None
+    key: str = ""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
 class StepError(Exception):
     """A failure whose class the module knows.
 
@@ -164,6 +182,9 @@ class Module(Generic[InputsT]):
     timeout_seconds: ClassVar[float] = 60.0
     writes_variables: ClassVar[bool] = False
     credential: ClassVar[str | None] = None
+    container: ClassVar[str] = ""
+    waits: ClassVar[bool] = False
+    deferred: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -187,21 +208,36 @@ class Module(Generic[InputsT]):
 
     def execute(
         self, inputs: InputsT, ctx: StepContext
-    ) -> Result | BaseModel | Mapping[str, Any] | None:
+    ) -> Result | Wait | BaseModel | Mapping[str, Any] | None:
         """Do the step; raise `StepError` to say how a failure is classed."""
         raise NotImplementedError(f"module {self.type} has no execute()")
 
-    def run(self, config: Any, ctx: StepContext) -> Result:
-        """Validate rendered inputs, execute, and bring what came back into one shape.
+    def woken(
+        self, inputs: InputsT, wake: Mapping[str, Any], ctx: StepContext
+    ) -> Result | Wait | BaseModel | Mapping[str, Any] | None:
+        """Go on after a Wait; `wake["by"]` says what ended it.
+
+        `timer`; or `person` (`decision`, `comment`, `actor`, `at`), `event` (`event`, `payload`,
+        `eventId`), `callback` (`payload`), `child` (`state`, `output`, `error`, `executionId`).
+        """
+        raise NotImplementedError(f"module {self.type} does not wait")
+
+    def run(
+        self, config: Any, ctx: StepContext, wake: Mapping[str, Any] | None = None
+    ) -> Result | Wait:
+        """Validate rendered inputs, execute (or go on), and bring what came back into one shape.
 
         Raises pydantic's ValidationError for inputs that do not fit, or what `execute` raises.
         """
-        return as_result(self.execute(self.Inputs.model_validate(config), ctx))  # type: ignore[arg-type]
+        inputs: Any = self.Inputs.model_validate(config)
+        if wake is not None:
+            return as_result(self.woken(inputs, wake, ctx))
+        return as_result(self.execute(inputs, ctx))
 
 
-def as_result(value: Result | BaseModel | Mapping[str, Any] | None) -> Result:
-    """Bring what `execute` returned into a `Result`; anything else is a `StepError`."""
-    if isinstance(value, Result):
+def as_result(value: Result | Wait | BaseModel | Mapping[str, Any] | None) -> Result | Wait:
+    """Bring what `execute` returned into a `Result` or `Wait`; else it is a `StepError`."""
+    if isinstance(value, Result | Wait):
         return value
     if isinstance(value, BaseModel):
         return Result(value.model_dump(mode="json", by_alias=True))

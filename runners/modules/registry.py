@@ -148,6 +148,9 @@ def spec(module: Module[Any]) -> ModuleSpec:
         outputs_schema=outputs.model_json_schema(mode="serialization") if outputs else None,
         check=partial(check, module),
         outcomes_for=module.outcomes_for,
+        container=module.container,
+        waits=module.waits,
+        deferred=module.deferred,
     )
 
 
