@@ -19,6 +19,7 @@ from executions.errors import InvalidDefinition, NotFound, StaleRevision, Unchan
 from executions.graph.definition import normalise
 from executions.graph.resolve import checksum, resolve
 from executions.graph.validation import Problem, problems
+from executions.limits import limits
 from executions.models import Workflow, WorkflowVersion, Workspace
 from executions.states import VersionKind
 from executions.triggers import cron
@@ -122,7 +123,7 @@ def publish(
             number=_next_number(workflow),
             kind=kind,
             source=workflow.definition,
-            definition=resolve(document, catalog()),
+            definition=resolve(document, catalog(), limits()),
             checksum=checksum(document),
             published_by_id=actor.user_id,
             created_at=database_now(),
@@ -140,7 +141,7 @@ def publish(
 
 def check(definition: Any) -> list[Problem]:
     """Every problem that keeps a draft from being published; none when it can be."""
-    return problems(definition, catalog())
+    return problems(definition, catalog(), limits())
 
 
 def _sound(definition: Any) -> dict[str, Any]:

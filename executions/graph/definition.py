@@ -25,7 +25,8 @@ MAIN = "main"
 def normalise(document: dict[str, Any]) -> dict[str, Any]:
     """The document with every `after:` turned into edges and every edge with its `on`.
 
-    What is not well formed stays as it is, for validation to report. The argument is not changed.
+    The bodies of its tasks too, at any depth. What is not well formed stays as it is, for
+    validation to report. The argument is not changed.
     """
     tasks, edges = document.get("tasks"), document.get("edges") or []
     if not isinstance(tasks, list) or not isinstance(edges, list):
@@ -33,9 +34,10 @@ def normalise(document: dict[str, Any]) -> dict[str, Any]:
     written = [_with_outcome(edge) for edge in edges]
     shortened = []
     for task in tasks:
-        shortened.append(_without_after(task))
-        if shortened[-1] is not task:
+        short = _without_after(task)
+        if short is not task:
             written += [_edge(entry, task["id"]) for entry in _entries(task["after"])]
+        shortened.append(_with_normal_body(short))
     return document | {"tasks": shortened, "edges": written}
 
 
@@ -79,6 +81,12 @@ def _without_after(task: Any) -> Any:
     if not isinstance(entries, list) or not all(isinstance(entry, str) for entry in entries):
         return task
     return {key: value for key, value in task.items() if key != "after"}
+
+
+def _with_normal_body(task: Any) -> Any:
+    if not isinstance(task, dict) or not isinstance(task.get("body"), dict):
+        return task
+    return task | {"body": normalise(task["body"])}
 
 
 def _edge(entry: str, target: str) -> dict[str, str]:

@@ -43,6 +43,13 @@ class TaskEntry:
     id: str
     document: Mapping[str, Any]
     modules: list[ModuleEntry]
+    body: "BodyReading | None" = None
+
+    @property
+    def container(self) -> str:
+        """`loop` or `map` of a container, "" of others."""
+        spec = self.modules[0].spec if self.modules else None
+        return spec.container if spec is not None else ""
 
     def gate_outcomes(self) -> tuple[str, ...] | None:
         """As ModuleEntry.outcomes, of the module that decides: the last one."""
@@ -77,6 +84,22 @@ class BodyReading:
     edges: list[EdgeEntry] = field(default_factory=list)
     by_id: dict[str, int] = field(default_factory=dict)  # of equal ids the first
     duplicates: list[TaskEntry] = field(default_factory=list)
+    holder: TaskEntry | None = None  # the task whose body this is; None for the workflow itself
+    outside: "BodyReading | None" = None  # the body that the holder stands in
+
+    def around(self) -> Iterator["BodyReading"]:
+        """This body, the one it stands in, and so on to the workflow itself."""
+        body: BodyReading | None = self
+        while body is not None:
+            yield body
+            body = body.outside
+
+    def everywhere(self) -> Iterator["BodyReading"]:
+        """This body and those of its tasks, at any depth."""
+        yield self
+        for task in self.tasks:
+            if task.body is not None:
+                yield from task.body.everywhere()
 
     @property
     def pairs(self) -> list[tuple[int, int]]:
@@ -88,9 +111,19 @@ class BodyReading:
         ]
 
 
-def read_body(body: Mapping[str, Any], pointer: Pointer, catalog: Catalog) -> BodyReading:
-    """The well-formed tasks and edges of `body`, which stands at `pointer`."""
-    reading = BodyReading()
+def read_body(
+    body: Mapping[str, Any],
+    pointer: Pointer,
+    catalog: Catalog,
+    *,
+    holder: TaskEntry | None = None,
+    outside: BodyReading | None = None,
+) -> BodyReading:
+    """The well-formed tasks and edges of `body`, which stands at `pointer`, and of those in it.
+
+    `holder` is the task whose body it is, `outside` the body with that task.
+    """
+    reading = BodyReading(holder=holder, outside=outside)
     for place, task in _objects(body.get("tasks"), (*pointer, "tasks")):
         if not isinstance(task.get("id"), str):
             continue
@@ -98,6 +131,9 @@ def read_body(body: Mapping[str, Any], pointer: Pointer, catalog: Catalog) -> Bo
             len(reading.tasks), place, task["id"], task, _modules(task, place, catalog)
         )
         reading.tasks.append(entry)
+        if isinstance(task.get("body"), dict):
+            within = (*place, "body")
+            entry.body = read_body(task["body"], within, catalog, holder=entry, outside=reading)
         if entry.id in reading.by_id:
             reading.duplicates.append(entry)
         else:

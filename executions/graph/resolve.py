@@ -10,27 +10,69 @@ from typing import Any
 from executions.catalog import Catalog, ModuleSpec
 from executions.graph.canonical import sha256_hex
 from executions.graph.definition import modules_of, normalise
+from executions.graph.limits import DEFAULTS, Limits
 from executions.graph.policies import written_out
 
-DEFAULT_PRIORITY = 5
-DEFAULT_TIMEZONE = "UTC"
-DEFAULT_OVERLAP = "skip"
+PRIORITY = 5
+CONCURRENCY: Mapping[str, Any] = {"limit": 1, "onConflict": "queue"}
+CACHE: Mapping[str, Any] = {"scope": "workflow"}
+TRIGGERS: Mapping[str, dict[str, Any]] = {
+    "CRON": {
+        "timezone": "UTC",
+        "overlap": "skip",
+        "catchUp": "latest",
+        "catchUpLimit": 100,
+        "jitterSeconds": 0,
+        "startAt": None,
+        "endAt": None,
+    },
+    "WEBHOOK": {"auth": "hmac", "respond": "accepted", "timeoutSeconds": 30},
+    "EVENT": {"filter": None},
+    "QUEUE": {"broker": None},
+}
+MAP: Mapping[str, Any] = {"maxConcurrency": 100, "onItemError": "fail"}
 
 
-def resolve(document: dict[str, Any], catalog: Catalog) -> dict[str, Any]:
+def resolve(
+    document: dict[str, Any], catalog: Catalog, limits: Limits = DEFAULTS
+) -> dict[str, Any]:
     """The full definition of a document without problems; raises KeyError for an unknown module.
 
-    Tasks hold `modules` only; each has `retry` written out, `timeoutSeconds`, `queue`, `inline`,
-    `effect`, `writesVariables` and `outcomes`.
+    Settings and triggers have all their keys. Tasks hold `modules` only, and a container's its
+    `body`; each module has `retry` written out, `timeoutSeconds`, `queue`, `inline`, `effect`,
+    `writesVariables`, `outcomes`, `cache`, `container` and `deferred`.
     """
     normal = normalise(document)
-    settings = {"timeoutSeconds": None, "priority": DEFAULT_PRIORITY} | normal.get("settings", {})
     return normal | {
         "variables": normal.get("variables", {}),
-        "settings": settings,
-        "tasks": [_task(task, catalog) for task in normal["tasks"]],
-        "edges": normal.get("edges", []),
-        "triggers": [_trigger(trigger) for trigger in normal.get("triggers", [])],
+        "settings": _settings(normal.get("settings", {}), limits),
+        **_body(normal, catalog, limits),
+        "triggers": [TRIGGERS[one["type"]] | one for one in normal.get("triggers", [])],
+    }
+
+
+def _settings(settings: Mapping[str, Any], limits: Limits) -> dict[str, Any]:
+    concurrency = settings.get("concurrency")
+    checkpoint = {
+        "enabled": limits.checkpoint_enabled,
+        "everySteps": limits.checkpoint_every_steps,
+        "onLoop": True,
+        "onGate": True,
+        "keep": limits.checkpoint_keep,
+    }
+    return {
+        "timeoutSeconds": settings.get("timeoutSeconds"),
+        "priority": settings.get("priority", PRIORITY),
+        "concurrency": {**CONCURRENCY, **concurrency} if concurrency else None,
+        "onFailure": settings.get("onFailure"),
+        "checkpoint": checkpoint | settings.get("checkpoint", {}),
+    }
+
+
+def _body(body: Mapping[str, Any], catalog: Catalog, limits: Limits) -> dict[str, Any]:
+    return {
+        "tasks": [_task(task, catalog, limits) for task in body["tasks"]],
+        "edges": body.get("edges", []),
     }
 
 
@@ -39,48 +81,65 @@ def checksum(document: Mapping[str, Any]) -> str:
     return sha256_hex(_without_ui(normalise(dict(document))))
 
 
-def _task(task: Mapping[str, Any], catalog: Catalog) -> dict[str, Any]:
-    kept = {key: task[key] for key in ("ui",) if key in task}
-    modules = [_module(module, task, catalog[module["use"]]) for module in modules_of(task)]
-    return {
+def _task(task: Mapping[str, Any], catalog: Catalog, limits: Limits) -> dict[str, Any]:
+    modules = [_module(module, task, catalog[module["use"]], limits) for module in modules_of(task)]
+    resolved = {
         "id": task["id"],
         "name": task.get("name") or task["id"],
         "join": task.get("join", "any"),
         "modules": modules,
-        **kept,
     }
+    if "body" in task:
+        resolved["body"] = _body(task["body"], catalog, limits)
+    return resolved | {key: task[key] for key in ("ui",) if key in task}
 
 
-def _module(module: Mapping[str, Any], task: Mapping[str, Any], spec: ModuleSpec) -> dict[str, Any]:
+def _module(
+    module: Mapping[str, Any], task: Mapping[str, Any], spec: ModuleSpec, limits: Limits
+) -> dict[str, Any]:
     """A module's own word counts first, then its task's, then the module type's."""
-    config = module.get("with") or {}
-    retry = module.get("retry", task.get("retry", spec.retry))
+    own = task | module
+    config = _config(module.get("with") or {}, spec, limits)
+    cache = own.get("cache")
     return {
         "id": module["id"],
         "use": spec.type,
         "with": config,
-        "retry": written_out(retry),
-        "timeoutSeconds": module.get(
-            "timeoutSeconds", task.get("timeoutSeconds", spec.timeout_seconds)
-        ),
-        "queue": module.get("queue", task.get("queue", spec.queue)),
+        "retry": written_out(own.get("retry", spec.retry)),
+        "timeoutSeconds": own.get("timeoutSeconds", spec.timeout_seconds),
+        "queue": own.get("queue", spec.queue),
         "inline": spec.inline,
         "effect": spec.effect,
         "writesVariables": spec.writes_variables,
         "outcomes": list(spec.outcomes_for(config)),
+        "cache": {**CACHE, **cache} if cache else None,
+        "container": spec.container,
+        "deferred": list(spec.deferred),
     }
 
 
-def _trigger(trigger: Mapping[str, Any]) -> dict[str, Any]:
-    return {"timezone": DEFAULT_TIMEZONE, "overlap": DEFAULT_OVERLAP, **trigger}
+def _config(config: Mapping[str, Any], spec: ModuleSpec, limits: Limits) -> Mapping[str, Any]:
+    """The module's `with`; a container's has what the engine needs to know of it."""
+    if spec.container == "map":
+        return {**MAP, **config}
+    if spec.container == "loop":
+        stated = {key: value for key, value in config.items() if value is not None}
+        return (
+            stated if "count" in stated else {"maxIterations": limits.loop_limit_default, **stated}
+        )
+    return config
 
 
 def _without_ui(document: Mapping[str, Any]) -> dict[str, Any]:
+    """A document or body, as far as it is well formed, without the keys for the studio."""
     plain = {key: value for key, value in document.items() if key != "ui"}
-    if isinstance(plain.get("tasks"), list):
-        plain["tasks"] = [_task_without_ui(task) for task in plain["tasks"]]
-    if isinstance(plain.get("edges"), list):
-        plain["edges"] = [_dropping_ui(edge) for edge in plain["edges"]]
+    for key, without in (
+        ("tasks", _task_without_ui),
+        ("edges", _dropping_ui),
+        ("triggers", _dropping_ui),
+    ):
+        if isinstance(plain.get(key), list):
+            plain[key] = [without(item) for item in plain[key]]
     return plain
 
 
@@ -88,6 +147,8 @@ def _task_without_ui(task: Any) -> Any:
     plain = _dropping_ui(task)
     if isinstance(plain, dict) and isinstance(plain.get("modules"), list):
         plain["modules"] = [_dropping_ui(module) for module in plain["modules"]]
+    if isinstance(plain, dict) and isinstance(plain.get("body"), dict):
+        plain["body"] = _without_ui(plain["body"])
     return plain
 
 

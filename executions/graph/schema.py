@@ -1,13 +1,27 @@
 """The JSON Schema of a definition, served to the studio and to editors.
 
 It says what a well-formed document is; what it cannot say is checked by `rules/`. Bounds are here
-so that one place holds them.
+and in the two files beside it, so that each has one place.
 """
 
 from collections.abc import Mapping
 from typing import Any
 
 from executions.graph.policies import POLICIES
+from executions.graph.schema_building import (
+    UI,
+    VARIABLE_NAME,
+    Schema,
+    an_object,
+    choice,
+    number,
+    or_null,
+    slug,
+    text,
+    whole,
+)
+from executions.graph.schema_settings import SETTINGS
+from executions.graph.schema_triggers import MAX_TRIGGERS, TRIGGER, TRIGGER_DEFINITIONS
 from executions.graph.unsupported import UNSUPPORTED_KEYS
 
 SCHEMA_VERSION = "valkyr/1"
@@ -17,35 +31,8 @@ MAX_EDGES = 20_000
 MAX_MODULES = 100
 MAX_ATTEMPTS = 100
 MAX_STEP_SECONDS = 600  # a segment's time-outs add up to at most this; the broker waits 900
-MAX_EXECUTION_SECONDS = 31_536_000  # 365 days
 MAX_DELAY_SECONDS = 86_400
-
-SLUG = r"^[A-Za-z0-9_][A-Za-z0-9_-]*$"
-VARIABLE_NAME = r"^[A-Za-z_][A-Za-z0-9_]*$"
-
-Schema = dict[str, Any]
-
-
-def _object(description: str, properties: Schema, required: tuple[str, ...] = ()) -> Schema:
-    schema = {
-        "type": "object",
-        "description": description,
-        "properties": properties,
-        "additionalProperties": False,
-    }
-    return schema | ({"required": list(required)} if required else {})
-
-
-def _text(description: str, maximum: int, **more: Any) -> Schema:
-    return {"type": "string", "description": description, "maxLength": maximum, **more}
-
-
-def _slug(description: str, maximum: int = 100) -> Schema:
-    return _text(description, maximum, pattern=SLUG)
-
-
-def _number(description: str, least: float, most: float, kind: str = "number") -> Schema:
-    return {"type": kind, "description": description, "minimum": least, "maximum": most}
+MAX_CACHE_SECONDS = 31_536_000  # 365 days
 
 
 def _unsupported(where: str) -> Schema:
@@ -56,7 +43,6 @@ def _unsupported(where: str) -> Schema:
     }
 
 
-_UI: Schema = {"type": "object", "description": "For the studio; not part of the checksum."}
 _WITH: Schema = {
     "type": "object",
     "description": "The module's inputs; strings may hold {{ expressions }}.",
@@ -71,11 +57,11 @@ _RETRY: Schema = {
         "else": {"type": ["string", "object"]},
     },
 }
-_RETRY_VALUES = _object(
+_RETRY_VALUES = an_object(
     "A policy of your own; what is left out is the standard policy's.",
     {
-        "maxAttempts": _number("Attempts in all, the first included.", 1, MAX_ATTEMPTS, "integer"),
-        "baseSeconds": _number(
+        "maxAttempts": whole("Attempts in all, the first included.", 1, MAX_ATTEMPTS),
+        "baseSeconds": number(
             "Delay before the second attempt; doubles each time.", 0, MAX_DELAY_SECONDS
         ),
         "maxSeconds": {
@@ -97,27 +83,41 @@ _RETRY_VALUES = _object(
 )
 _RUNNING: Schema = {
     "retry": _RETRY,
-    "timeoutSeconds": _number("A step's time-out in seconds.", 0.1, MAX_STEP_SECONDS),
-    "queue": _slug("Overrides the module's queue."),
+    "timeoutSeconds": number("A step's time-out in seconds.", 0.1, MAX_STEP_SECONDS),
+    "queue": slug("Overrides the module's queue."),
+    "cache": or_null(
+        an_object(
+            "Reuse the result of an equal step of an earlier execution; null for never.",
+            {
+                "scope": choice(
+                    "Whose results: this workflow's, or any workflow's of the workspace; "
+                    "workflow unless given.",
+                    ["workflow", "workspace"],
+                ),
+                "ttlSeconds": number("How old a result may be.", 1, MAX_CACHE_SECONDS),
+            },
+            ("ttlSeconds",),
+        )
+    ),
 }
-_MODULE = _object(
+_MODULE = an_object(
     "One module of a task's chain.",
     {
-        "id": _slug("Unique within the task."),
-        "use": _text("The module's type, such as http.request.", 100, minLength=1),
+        "id": slug("Unique within the task."),
+        "use": text("The module's type, such as http.request.", 100, minLength=1),
         "with": _WITH,
         **_RUNNING,
-        "ui": _UI,
+        "ui": UI,
         **_unsupported("module"),
     },
     ("id", "use"),
 )
-_TASK = _object(
+_TASK = an_object(
     "One module, or a chain of modules run one after another.",
     {
-        "id": _slug("Unique among the tasks; templates read tasks.<id>.output."),
-        "name": _text("What people see.", 200),
-        "use": _text("The type of the task's only module, such as http.request.", 100, minLength=1),
+        "id": slug("Unique in its body; templates read tasks.<id>.output."),
+        "name": text("What people see.", 200),
+        "use": text("The type of the task's only module, such as http.request.", 100, minLength=1),
         "with": _WITH,
         "modules": {
             "type": "array",
@@ -126,6 +126,7 @@ _TASK = _object(
             "maxItems": MAX_MODULES,
             "items": {"$ref": "#/$defs/module"},
         },
+        "body": {"$ref": "#/$defs/body"},
         **_RUNNING,
         "join": {
             "type": "string",
@@ -138,14 +139,14 @@ _TASK = _object(
             "minLength": 1,
             "items": {"type": "string", "minLength": 1},
         },
-        "ui": _UI,
+        "ui": UI,
         **_unsupported("task"),
     },
     ("id",),
 )
 # Reported in words of their own by rules/modules.py.
 _TASK["oneOf"] = [{"required": ["use"]}, {"required": ["modules"]}]
-_EDGE = _object(
+_EDGE = an_object(
     "Taken when the outcome of `from` equals `on`.",
     {
         "from": {"type": "string", "description": "The id of a task."},
@@ -156,58 +157,37 @@ _EDGE = _object(
             "minLength": 1,
             "maxLength": 100,
         },
-        "ui": _UI,
+        "ui": UI,
     },
     ("from", "to"),
 )
-_CRON = _object(
-    "Starts the workflow by the clock.",
-    {
-        "type": {"const": "CRON"},
-        "schedule": _text("Five fields: minute, hour, day, month, weekday.", 200),
-        "timezone": _text("A name of the IANA time zones; UTC unless given.", 100),
-        "overlap": {
-            "type": "string",
-            "description": "While an execution of this trigger runs: skip the tick, or allow both.",
-            "enum": ["skip", "allow"],
-        },
-        "ui": _UI,
-    },
-    ("type", "schedule"),
-)
-_TRIGGER: Schema = {
-    "type": "object",
-    "description": "What starts the workflow by itself.",
-    "properties": {
-        "type": {"type": "string", "enum": ["CRON", "WEBHOOK", "EVENT", "QUEUE"]},
-    },
-    "required": ["type"],
-    "if": {"properties": {"type": {"const": "CRON"}}, "required": ["type"]},
-    "then": {"$ref": "#/$defs/cron"},
+_TASKS: Schema = {
+    "type": "array",
+    "description": "The steps of the work, in any order.",
+    "maxItems": MAX_TASKS,
+    "items": {"$ref": "#/$defs/task"},
 }
-_SETTINGS = _object(
-    "How executions run.",
-    {
-        "timeoutSeconds": {
-            "type": ["number", "null"],
-            "description": "The execution's deadline in seconds; null for none.",
-            "minimum": 1,
-            "maximum": MAX_EXECUTION_SECONDS,
-        },
-        "priority": _number("0 (last) to 9 (first); 5 unless given.", 0, 9, "integer"),
-        **_unsupported("settings"),
-    },
+_EDGES: Schema = {
+    "type": "array",
+    "description": "What comes after what.",
+    "maxItems": MAX_EDGES,
+    "items": {"$ref": "#/$defs/edge"},
+}
+_BODY = an_object(
+    "What a container runs: for each iteration of a loop, for each item of a map.",
+    {"tasks": _TASKS, "edges": _EDGES, "ui": UI},
+    ("tasks",),
 )
 
 WORKFLOW_SCHEMA: Mapping[str, Any] = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
     "title": "Workflow definition",
-    **_object(
+    **an_object(
         "Tasks and the edges between them.",
         {
             "schema": {"const": SCHEMA_VERSION, "description": "The version of this format."},
-            "name": _text("The workflow's name.", 200, minLength=1),
-            "description": _text("What it is for.", 10_000),
+            "name": text("The workflow's name.", 200, minLength=1),
+            "description": text("What it is for.", 10_000),
             "input": {"type": "object", "description": "JSON Schema of the trigger payload."},
             "variables": {
                 "type": "object",
@@ -216,25 +196,15 @@ WORKFLOW_SCHEMA: Mapping[str, Any] = {
             },
             "output": {"description": "What the execution returns; may hold {{ expressions }}."},
             "settings": {"$ref": "#/$defs/settings"},
-            "tasks": {
-                "type": "array",
-                "description": "The steps of the work, in any order.",
-                "maxItems": MAX_TASKS,
-                "items": {"$ref": "#/$defs/task"},
-            },
-            "edges": {
-                "type": "array",
-                "description": "What comes after what.",
-                "maxItems": MAX_EDGES,
-                "items": {"$ref": "#/$defs/edge"},
-            },
+            "tasks": _TASKS,
+            "edges": _EDGES,
             "triggers": {
                 "type": "array",
                 "description": "What starts the workflow by itself.",
-                "maxItems": 100,
+                "maxItems": MAX_TRIGGERS,
                 "items": {"$ref": "#/$defs/trigger"},
             },
-            "ui": _UI,
+            "ui": UI,
         },
         ("schema", "name", "tasks"),
     ),
@@ -242,9 +212,10 @@ WORKFLOW_SCHEMA: Mapping[str, Any] = {
         "task": _TASK,
         "module": _MODULE,
         "edge": _EDGE,
-        "trigger": _TRIGGER,
-        "cron": _CRON,
-        "settings": _SETTINGS,
+        "body": _BODY,
+        "trigger": TRIGGER,
+        **TRIGGER_DEFINITIONS,
+        "settings": SETTINGS,
         "retryValues": _RETRY_VALUES,
     },
 }

@@ -5,7 +5,8 @@ from functools import lru_cache
 from typing import Any
 
 from executions.graph.problem import Problem, did_you_mean, problem
-from executions.graph.schema import SLUG, VARIABLE_NAME, WORKFLOW_SCHEMA
+from executions.graph.schema import WORKFLOW_SCHEMA
+from executions.graph.schema_building import SLUG, VARIABLE_NAME
 from executions.templating.errors import Pointer
 from executions.templating.paths import kind
 

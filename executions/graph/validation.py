@@ -8,6 +8,7 @@ from itertools import chain
 from typing import Any
 
 from executions.catalog import Catalog
+from executions.graph.limits import DEFAULTS, Limits
 from executions.graph.problem import Problem, problem
 from executions.graph.reading import read_body
 from executions.graph.rules.edges import contradictions, edge_problems
@@ -28,7 +29,7 @@ __all__ = ["MAX_PROBLEMS", "Problem", "problems"]
 MAX_PROBLEMS = 500
 
 
-def problems(document: Any, catalog: Catalog) -> list[Problem]:
+def problems(document: Any, catalog: Catalog, limits: Limits = DEFAULTS) -> list[Problem]:
     """All problems of any JSON value as a definition; [] when it can be published.
 
     A document past the caps of size, depth or tasks has that problem only; after MAX_PROBLEMS the
@@ -43,7 +44,7 @@ def problems(document: Any, catalog: Catalog) -> list[Problem]:
     if isinstance(tasks, list) and len(tasks) > MAX_TASKS:
         message = f"there are {len(tasks):,} tasks; at most {MAX_TASKS:,} may be"
         return [problem(("tasks",), "too_many_tasks", message)]
-    return _bounded(chain(shape_problems(document), _rule_problems(document, catalog)))
+    return _bounded(chain(shape_problems(document), _rule_problems(document, catalog, limits)))
 
 
 def _bounded(found: Iterator[Problem]) -> list[Problem]:
@@ -57,15 +58,18 @@ def _bounded(found: Iterator[Problem]) -> list[Problem]:
     return list(kept)
 
 
-def _rule_problems(document: Mapping[str, Any], catalog: Catalog) -> Iterator[Problem]:
+def _rule_problems(
+    document: Mapping[str, Any], catalog: Catalog, limits: Limits
+) -> Iterator[Problem]:
     declared = document.get("variables")
     variables = declared if isinstance(declared, dict) else {}
     reading = read_body(document, (), catalog)
-    yield from unsupported_features(document, reading)
-    yield from module_problems(reading, catalog, variables)
-    yield from edge_problems(reading)
-    yield from order_problems(reading)
-    yield from contradictions(reading)
+    for body in reading.everywhere():
+        yield from unsupported_features(body)
+        yield from module_problems(body, catalog, variables)
+        yield from edge_problems(body)
+        yield from order_problems(body)
+        yield from contradictions(body)
     yield from template_problems(document, reading, variables)
     yield from _templates_in_defaults(variables)
     yield from input_problems(document)

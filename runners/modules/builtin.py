@@ -5,6 +5,8 @@ BUILTIN: dict[str, str] = {
     "flow.if": "runners.modules.flow:If",
     "flow.switch": "runners.modules.flow:Switch",
     "flow.fail": "runners.modules.flow:Fail",
+    "flow.loop": "runners.modules.containers:Loop",
+    "flow.map": "runners.modules.containers:Map",
     "flow.set_variables": "runners.modules.flow:SetVariables",
     "data.set": "runners.modules.data:Set",
     "data.csv_parse": "runners.modules.csv_parse:CsvParse",

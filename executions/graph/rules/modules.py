@@ -6,7 +6,6 @@ from typing import Any
 from executions.catalog import Catalog, ConfigProblem
 from executions.graph.problem import Problem, did_you_mean, problem
 from executions.graph.reading import BodyReading, ModuleEntry, TaskEntry
-from executions.graph.unsupported import UNSUPPORTED_MODULES, not_supported
 from executions.templating.errors import Pointer
 
 # The engine's own queue: a step there would hold up what mends everything else.
@@ -84,9 +83,6 @@ def _module_problems(
 
 def _unknown_module(module: ModuleEntry, catalog: Catalog) -> Problem:
     pointer = (*module.pointer, "use")
-    if module.type in UNSUPPORTED_MODULES:
-        message = not_supported(module.type, UNSUPPORTED_MODULES[module.type])
-        return problem(pointer, "not_supported_yet", message)
     hint = did_you_mean(module.type, catalog)
     return problem(pointer, "unknown_module", f'there is no module "{module.type}"{hint}')
 

@@ -30,8 +30,10 @@ def template_problems(
         known = before[task.index] if task.index in ordered else None
         for place, module in enumerate(task.modules):
             if module.config is not None:
+                later = module.spec.deferred if module.spec else ()
+                config = {key: value for key, value in module.config.items() if key not in later}
                 scope = _Scope(reading, variables, task, known, has_previous=place > 0)
-                yield from _value_problems(module.config, (*module.pointer, "with"), scope)
+                yield from _value_problems(config, (*module.pointer, "with"), scope)
     if "output" in document:
         scope = _Scope(reading, variables, None, None, has_previous=False)
         yield from _value_problems(document["output"], ("output",), scope)
