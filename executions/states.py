@@ -37,8 +37,8 @@ class TickStatus(TextChoices):
     """What became of one fire time of a schedule."""
 
     FIRED = "FIRED", "started an execution"
-    QUEUED = "QUEUED", "waits for the execution before it"
-    SKIPPED = "SKIPPED", "skipped: the execution before it was not finished"
+    QUEUED = "QUEUED", "waits for its turn"
+    SKIPPED = "SKIPPED", "skipped"
     MISSED = "MISSED", "missed while nothing fired"
     REFUSED = "REFUSED", "could not be started"
 

@@ -114,6 +114,7 @@ class Migration(migrations.Migration):
                 ('priority', models.PositiveSmallIntegerField(default=5, help_text='0 is last, 9 is first.')),
                 ('place', models.CharField(choices=[('HELD', 'held'), ('FREE', 'given up while everything in it waits'), ('WANTED', 'woken, and none is free yet')], db_default='HELD', default='HELD', max_length=6)),
                 ('concurrency_key', models.CharField(blank=True, max_length=300, null=True)),
+                ('concurrency_limit', models.PositiveIntegerField(blank=True, help_text='How many of its workflow may run at once with its key.', null=True)),
                 ('idempotency_key', models.CharField(blank=True, max_length=200, null=True)),
                 ('request_hash', models.CharField(blank=True, default='', max_length=64)),
                 ('timeout_seconds', models.FloatField(blank=True, null=True)),
@@ -227,7 +228,8 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.UUIDField(default=uuid6.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('fire_at', models.DateTimeField()),
-                ('status', models.CharField(choices=[('FIRED', 'started an execution'), ('QUEUED', 'waits for the execution before it'), ('SKIPPED', 'skipped: the execution before it was not finished'), ('MISSED', 'missed while nothing fired'), ('REFUSED', 'could not be started')], default='FIRED', max_length=8)),
+                ('status', models.CharField(choices=[('FIRED', 'started an execution'), ('QUEUED', 'waits for its turn'), ('SKIPPED', 'skipped'), ('MISSED', 'missed while nothing fired'), ('REFUSED', 'could not be started')], default='FIRED', max_length=8)),
+                ('start_at', models.DateTimeField(blank=True, null=True)),
                 ('reason', models.CharField(blank=True, default='', max_length=200)),
                 ('created_at', models.DateTimeField(db_default=executions.clock.ClockTimestamp(), editable=False)),
                 ('trigger', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='ticks', to='executions.trigger')),
@@ -235,7 +237,8 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-fire_at'],
-                'constraints': [models.UniqueConstraint(fields=('trigger', 'fire_at'), name='tick_once'), models.CheckConstraint(condition=models.Q(('execution__isnull', False), models.Q(('reason', ''), _negated=True), _connector='OR'), name='tick_explained')],
+                'constraints': [models.UniqueConstraint(fields=('trigger', 'fire_at'), name='tick_once'), models.CheckConstraint(condition=models.Q(('execution__isnull', False), models.Q(('reason', ''), _negated=True), _connector='OR'), name='tick_explained'), models.CheckConstraint(condition=models.Q(models.Q(('execution__isnull', False), ('status', 'FIRED')), models.Q(models.Q(('status', 'FIRED'), _negated=True), ('execution__isnull', True)), _connector='OR'), name='tick_fired_has_execution'), models.CheckConstraint(condition=models.Q(models.Q(('status', 'QUEUED'), _negated=True), ('start_at__isnull', False), _connector='OR'), name='tick_queued_has_start_at')],
+                'indexes': [models.Index(condition=models.Q(('status', 'QUEUED')), fields=['trigger', 'fire_at'], name='tick_queued')],
             },
         ),
         migrations.CreateModel(
@@ -272,11 +275,15 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='workflowexecution',
-            index=models.Index(condition=models.Q(('state', 'PENDING')), fields=['workspace', '-priority', 'created_at'], name='execution_waiting'),
+            index=models.Index(condition=models.Q(('concurrency_key__isnull', True), ('state', 'PENDING')), fields=['workspace', '-priority', 'created_at'], name='execution_waiting'),
         ),
         migrations.AddIndex(
             model_name='workflowexecution',
-            index=models.Index(condition=models.Q(('state__in', ['RUNNING', 'PAUSED'])), fields=['workspace', 'state', 'started_at'], name='execution_active'),
+            index=models.Index(condition=models.Q(('concurrency_key__isnull', False), ('state', 'PENDING')), fields=['workspace', 'workflow', 'concurrency_key', '-priority', 'created_at'], name='execution_waiting_key'),
+        ),
+        migrations.AddIndex(
+            model_name='workflowexecution',
+            index=models.Index(condition=models.Q(('state__in', ['RUNNING', 'PAUSED'])), fields=['workspace', 'place'], name='execution_active'),
         ),
         migrations.AddIndex(
             model_name='workflowexecution',
@@ -284,11 +291,15 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='workflowexecution',
-            index=models.Index(condition=models.Q(('place', 'WANTED')), fields=['workspace'], name='execution_wants_place'),
+            index=models.Index(condition=models.Q(('place', 'WANTED')), fields=['workspace', '-priority', 'created_at'], name='execution_wants_place'),
         ),
         migrations.AddIndex(
             model_name='workflowexecution',
             index=models.Index(condition=models.Q(('trigger__isnull', False)), fields=['trigger', 'created_at'], name='execution_trigger'),
+        ),
+        migrations.AddIndex(
+            model_name='workflowexecution',
+            index=models.Index(condition=models.Q(('state__in', ['PENDING', 'RUNNING', 'PAUSED']), ('trigger__isnull', False)), fields=['trigger'], name='execution_trigger_unfinished'),
         ),
         migrations.AddIndex(
             model_name='workflowexecution',

@@ -76,6 +76,9 @@ class WorkflowExecution(models.Model):
         max_length=6, choices=Place.choices, default=Place.HELD, db_default=Place.HELD
     )
     concurrency_key = models.CharField(max_length=300, null=True, blank=True)
+    concurrency_limit = models.PositiveIntegerField(
+        null=True, blank=True, help_text="How many of its workflow may run at once with its key."
+    )
     idempotency_key = models.CharField(max_length=200, null=True, blank=True)
     request_hash = models.CharField(max_length=64, blank=True, default="")
     timeout_seconds = models.FloatField(null=True, blank=True)
@@ -115,13 +118,19 @@ class WorkflowExecution(models.Model):
         indexes = [
             models.Index(fields=["workspace", "created_at", "id"], name="execution_workspace_list"),
             models.Index(fields=["workflow", "created_at", "id"], name="execution_workflow_list"),
+            # Those with a key apart, or many that wait for one key would hide the others.
             models.Index(
                 fields=["workspace", "-priority", "created_at"],
-                condition=Q(state="PENDING"),
+                condition=Q(state="PENDING", concurrency_key__isnull=True),
                 name="execution_waiting",
             ),
             models.Index(
-                fields=["workspace", "state", "started_at"],
+                fields=["workspace", "workflow", "concurrency_key", "-priority", "created_at"],
+                condition=Q(state="PENDING", concurrency_key__isnull=False),
+                name="execution_waiting_key",
+            ),
+            models.Index(
+                fields=["workspace", "place"],
                 condition=Q(state__in=["RUNNING", "PAUSED"]),
                 name="execution_active",
             ),
@@ -133,7 +142,7 @@ class WorkflowExecution(models.Model):
                 name="execution_concurrency",
             ),
             models.Index(
-                fields=["workspace"],
+                fields=["workspace", "-priority", "created_at"],
                 condition=Q(place="WANTED"),
                 name="execution_wants_place",
             ),
@@ -141,6 +150,11 @@ class WorkflowExecution(models.Model):
                 fields=["trigger", "created_at"],
                 condition=Q(trigger__isnull=False),
                 name="execution_trigger",
+            ),
+            models.Index(
+                fields=["trigger"],
+                condition=Q(trigger__isnull=False, state__in=["PENDING", "RUNNING", "PAUSED"]),
+                name="execution_trigger_unfinished",
             ),
             models.Index(
                 fields=["origin"], condition=Q(origin__isnull=False), name="execution_origin"

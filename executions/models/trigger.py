@@ -32,7 +32,10 @@ class Trigger(models.Model):
 
 
 class CronTick(models.Model):
-    """One fire time of a schedule. Its row is the guard: no time fires twice."""
+    """One fire time of a schedule. Its row is the guard: no time fires twice.
+
+    A QUEUED one starts at `start_at` at the earliest: later than `fire_at` by the jitter.
+    """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     trigger = models.ForeignKey(Trigger, on_delete=models.CASCADE, related_name="ticks")
@@ -41,6 +44,7 @@ class CronTick(models.Model):
         WorkflowExecution, on_delete=models.PROTECT, null=True, related_name="+"
     )
     status = models.CharField(max_length=8, choices=TickStatus.choices, default=TickStatus.FIRED)
+    start_at = models.DateTimeField(null=True, blank=True)
     reason = models.CharField(max_length=200, blank=True, default="")
     created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
 
@@ -50,6 +54,20 @@ class CronTick(models.Model):
             models.UniqueConstraint(fields=["trigger", "fire_at"], name="tick_once"),
             models.CheckConstraint(
                 condition=Q(execution__isnull=False) | ~Q(reason=""), name="tick_explained"
+            ),
+            models.CheckConstraint(
+                condition=Q(status="FIRED", execution__isnull=False)
+                | (~Q(status="FIRED") & Q(execution__isnull=True)),
+                name="tick_fired_has_execution",
+            ),
+            models.CheckConstraint(
+                condition=~Q(status="QUEUED") | Q(start_at__isnull=False),
+                name="tick_queued_has_start_at",
+            ),
+        ]
+        indexes = [
+            models.Index(
+                fields=["trigger", "fire_at"], condition=Q(status="QUEUED"), name="tick_queued"
             ),
         ]
 

@@ -27,7 +27,7 @@ from executions.errors import (
 )
 from executions.events import execution_admitted
 from executions.graph.problem import Problem
-from executions.models import Workflow, WorkflowExecution, WorkflowVersion
+from executions.models import Trigger, Workflow, WorkflowExecution, WorkflowVersion
 from executions.states import ExecutionState, TriggerType, VersionKind
 from executions.versions import Compiled, check_payload, compiled
 
@@ -48,6 +48,7 @@ class _Request:
     version: Compiled
     priority: int
     trigger_type: str
+    trigger: Trigger | None = None
 
 
 def start_execution(
@@ -59,15 +60,19 @@ def start_execution(
     priority: int | None = None,
     version: int | None = None,
     idempotency_key: str | None = None,
+    trigger: Trigger | None = None,
     reason: str = "",
 ) -> Started:
     """Start one execution of the latest (or the given) version.
 
     With an idempotency key seen before in this workflow, the earlier execution is returned.
+    `trigger` is what asked for it, if it was one of the workflow's triggers.
     Raises InvalidPayload, NotPublished, WorkflowDisabled, NotFound (version), KeyReused,
     QuotaExceeded.
     """
-    request = _Request(workflow, _version(workflow, version), _priority(priority), trigger_type)
+    request = _Request(
+        workflow, _version(workflow, version), _priority(priority), trigger_type, trigger
+    )
     fingerprint = ""
     if idempotency_key is not None:
         fingerprint = payloads.digest(payloads.dump([payload, version, priority], "payload"))
@@ -171,6 +176,7 @@ def _execution(
         version_id=request.version.id,
         state=ExecutionState.RUNNING if running else ExecutionState.PENDING,
         trigger_type=request.trigger_type,
+        trigger=request.trigger,
         trigger_payload=payload,
         context_data=dict(graph.variables),
         priority=priority,
