@@ -57,10 +57,13 @@ class Migration(migrations.Migration):
                 ('enabled', models.BooleanField(default=True)),
                 ('secret_version', models.PositiveIntegerField(default=1, help_text="Counts the webhook's secrets, which are derived, never stored.")),
                 ('created_at', models.DateTimeField(db_default=executions.clock.ClockTimestamp(), editable=False)),
+                ('enabled_at', models.DateTimeField(db_default=executions.clock.ClockTimestamp(), editable=False)),
+                ('retired_at', models.DateTimeField(blank=True, editable=False, null=True)),
                 ('workflow', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='triggers', to='executions.workflow')),
             ],
             options={
                 'ordering': ['created_at'],
+                'constraints': [models.CheckConstraint(condition=models.Q(('retired_at__isnull', True), ('enabled', False), _connector='OR'), name='trigger_retired_off')],
             },
         ),
         migrations.CreateModel(

@@ -12,7 +12,11 @@ from executions.states import TickStatus, TriggerType
 
 
 class Trigger(models.Model):
-    """One entry of a published version's `triggers:`; publishing keeps these rows in step."""
+    """One entry of a published version's `triggers:`; publishing keeps these rows in step.
+
+    `enabled` is a person's switch, and off for a retired one, which the newest version has no
+    more. What was due before `enabled_at` does not fire.
+    """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     workflow = models.ForeignKey(Workflow, on_delete=models.PROTECT, related_name="triggers")
@@ -23,9 +27,16 @@ class Trigger(models.Model):
         default=1, help_text="Counts the webhook's secrets, which are derived, never stored."
     )
     created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
+    enabled_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
+    retired_at = models.DateTimeField(null=True, blank=True, editable=False)
 
     class Meta:
         ordering = ["created_at"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(retired_at__isnull=True) | Q(enabled=False), name="trigger_retired_off"
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.type} of {self.workflow}"
