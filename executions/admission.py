@@ -1,21 +1,26 @@
 """Capacity: how many executions of a workspace may be active, and who is next.
 
 An unlimited workspace is never locked. In a limited one, whoever starts or admits holds the
-workspace's row, so that the limit is never exceeded under any concurrency.
+workspace's row, so that the limit is never exceeded under any concurrency. An execution in which
+everything waits gives its place up (`doze`) and wants one again when it wakes (`rouse`).
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 from uuid import UUID
 
 from django.db import transaction
 from django.db.models.functions import Coalesce
 
-from executions import statements
+from executions import concurrency, statements
 from executions.clock import ClockTimestamp, Deadline
+from executions.concurrency import Key
 from executions.errors import QuotaExceeded
-from executions.events import execution_admitted
+from executions.events import execution_admitted, execution_roused
 from executions.models import Tier, WorkflowExecution, Workspace
-from executions.states import ACTIVE, ExecutionState
+from executions.states import ACTIVE, ExecutionState, Place
 
 BATCH = 100
 
@@ -36,28 +41,48 @@ def admitted(execution: WorkflowExecution, *, fresh: bool) -> Admitted:
     return Admitted(execution.pk, execution.version_id, execution.priority, execution.epoch, fresh)
 
 
-def places(workspace_id: UUID, wanted: int) -> int:
-    """How many of `wanted` new executions may run at once now; the others must wait.
+def hold(workspace_id: UUID) -> Tier:
+    """The workspace's tier; when it limits anything, the workspace is locked till the end.
 
-    Locks the workspace's row when its tier has limits; call inside a transaction, before any
-    other lock. Raises QuotaExceeded when more would have to wait than may.
+    Call inside a transaction, before any other lock.
     """
     tier = Tier.objects.get(workspaces=workspace_id)
+    if tier.max_concurrent is None and tier.max_pending is None:
+        return tier
+    lock_workspace(workspace_id)
+    return Tier.objects.get(workspaces=workspace_id)
+
+
+def free_places(tier: Tier, workspace_id: UUID, wanted: int) -> int:
+    """How many of `wanted` new executions may run at once now: none before those that wait.
+
+    The caller has the workspace from `hold`.
+    """
     if tier.max_concurrent is None:
         return wanted
-    lock_workspace(workspace_id)
+    free = min(wanted, tier.max_concurrent - active(workspace_id))
+    if free <= 0 or not _candidates(workspace_id, 1):
+        return max(0, free)
+    # Nobody ended since places became free: those ahead are let in by us.
+    transaction.on_commit(partial(admit, workspace_id), robust=True)
+    return 0
+
+
+def check_waiting(tier: Tier, workspace_id: UUID, more: int) -> None:
+    """Raise QuotaExceeded when `more` executions would wait than the tier allows."""
+    if tier.max_pending is None or not more:
+        return
     waiting = WorkflowExecution.objects.filter(
         workspace_id=workspace_id, state=ExecutionState.PENDING
-    ).count()
-    free = 0 if waiting else max(0, tier.max_concurrent - active(workspace_id))
-    starting = min(wanted, free)
-    if tier.max_pending is not None and waiting + wanted - starting > tier.max_pending:
+    )
+    # Two counts, because each has an index of its own.
+    count = sum(waiting.filter(concurrency_key__isnull=keyless).count() for keyless in (True, False))
+    if count + more > tier.max_pending:
         raise QuotaExceeded(
-            f"{waiting} executions wait in this workspace already and its tier "
+            f"{count} executions wait in this workspace already and its tier "
             f"({tier.name}) lets {tier.max_pending} wait. Try again when some have ended.",
             retry_after=30,
         )
-    return starting
 
 
 def lock_workspace(workspace_id: UUID) -> None:
@@ -72,7 +97,7 @@ def lock_workspace(workspace_id: UUID) -> None:
 def active(workspace_id: UUID) -> int:
     """How many root executions hold a place."""
     return WorkflowExecution.objects.filter(
-        workspace_id=workspace_id, state__in=sorted(ACTIVE), parent__isnull=True
+        workspace_id=workspace_id, state__in=sorted(ACTIVE), place=Place.HELD, parent__isnull=True
     ).count()
 
 
@@ -81,40 +106,55 @@ def limited(workspace_id: UUID) -> bool:
     return Tier.objects.filter(workspaces=workspace_id, max_concurrent__isnull=False).exists()
 
 
-def admit(workspace_id: UUID) -> int:
-    """Let waiting executions run while places are free, highest priority first, oldest first.
+def admit(workspace_id: UUID, key: Key | None = None) -> int:
+    """Let executions run while places are free: the highest priority first, then the oldest.
 
-    Returns how many were admitted, at most 100 a call.
+    Those that woke come before those that wait, at equal priority. With `key`, only executions
+    with that key are looked at. Returns how many may run, at most 100 a call.
     """
     with transaction.atomic():
-        lock_workspace(workspace_id)
-        tier = Tier.objects.get(workspaces=workspace_id)
-        free = BATCH
-        if tier.max_concurrent is not None:
-            free = min(BATCH, tier.max_concurrent - active(workspace_id))
-        if free <= 0:
+        free = _room(workspace_id)
+        found = _candidates(workspace_id, free, key) if free > 0 else []
+        if not found:
             return 0
-        chosen = list(
-            WorkflowExecution.objects.select_for_update(no_key=True)
-            .filter(workspace_id=workspace_id, state=ExecutionState.PENDING)
-            .order_by("-priority", "created_at")
-            .only("id", "version_id", "priority", "epoch", "started_at", "timeout_seconds")[:free]
-        )
-        if not chosen:
-            return 0
-        fresh = {execution.pk: execution.started_at is None for execution in chosen}
-        set_running([execution.pk for execution in chosen])
-        execution_admitted.send(
-            Workspace, executions=[admitted(e, fresh=fresh[e.pk]) for e in chosen]
-        )
+        concurrency.lock({item.key for item in found if item.key is not None})
+        chosen = _chosen(found)
+        if chosen:
+            _begin(chosen)
+            _give_places([row for row in chosen if row.state != ExecutionState.PENDING])
         return len(chosen)
 
 
 def admit_next(ended_id: UUID) -> None:
-    """An execution ended: let what waits in its workspace have the place."""
+    """An execution ended or fell asleep: let what waits have its place and its key."""
     row = statements.fetch_one("waiting", {"ended": ended_id})
-    if row is not None:
-        admit(row[0])
+    if row is None:
+        return
+    workspace_id, workflow_id, key, counted = row
+    admit(workspace_id, None if counted else Key(workflow_id, key))
+
+
+def doze(*execution_ids: UUID) -> None:
+    """Everything in these executions waits: in a limited workspace they give their places up.
+
+    The caller holds the executions' locks and saw that all their live runs wait, none of them for
+    a child. After the commit, those that wait for places get them.
+    """
+    freed = statements.fetch("doze", {"ids": list(execution_ids)})
+    for execution_id in {workspace_id: pk for pk, workspace_id in freed}.values():
+        transaction.on_commit(partial(admit_next, execution_id), robust=True)
+
+
+def rouse(execution_ids: Collection[UUID]) -> None:
+    """Something in these executions wakes: those that gave their places up want them again.
+
+    Call it in the transaction that wakes, before runs are locked; it locks those that sleep.
+    After the commit they get places as far as there are any; until then nothing of them is
+    claimed.
+    """
+    woken = statements.fetch("rouse", {"ids": list(execution_ids)})
+    for workspace_id in {workspace for workspace, place in woken if place == Place.WANTED}:
+        transaction.on_commit(partial(admit, workspace_id), robust=True)
 
 
 def set_running(ids: list[UUID]) -> None:
@@ -124,3 +164,83 @@ def set_running(ids: list[UUID]) -> None:
         started_at=Coalesce("started_at", ClockTimestamp()),
         deadline_at=Deadline("timeout_seconds"),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """Somebody who may be next; `key` only of one that does not hold it yet."""
+
+    id: UUID
+    key: Key | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """A locked candidate as it is now."""
+
+    admitted: Admitted
+    state: str
+    limit: int | None
+
+
+def _room(workspace_id: UUID) -> int:
+    """How many may be let in now; locks the workspace where places are counted."""
+    if not limited(workspace_id):
+        return BATCH
+    lock_workspace(workspace_id)
+    ceiling = Tier.objects.get(workspaces=workspace_id).max_concurrent
+    return BATCH if ceiling is None else min(BATCH, ceiling - active(workspace_id))
+
+
+def _candidates(workspace_id: UUID, places: int, key: Key | None = None) -> list[_Candidate]:
+    params: dict[str, Any] = {"workspace": workspace_id, "places": places}
+    if key is None:
+        rows = statements.fetch("candidates", params)
+    else:
+        rows = statements.fetch(
+            "next_of_key", params | {"workflow": key.workflow_id, "key": key.text}
+        )
+    return [
+        _Candidate(pk, None if woke or text is None else Key(workflow_id, text))
+        for pk, workflow_id, text, woke in rows
+    ]
+
+
+def _chosen(candidates: list[_Candidate]) -> list[_Chosen]:
+    """Lock the candidates; of those with a key only as many as the key, now locked, has left."""
+    rows = statements.fetch("chosen", {"ids": [item.id for item in candidates]})
+    locked = {
+        pk: _Chosen(Admitted(pk, version_id, priority, epoch, fresh), state, limit)
+        for pk, version_id, priority, epoch, fresh, state, limit in rows
+    }
+    held = dict(concurrency.holders({item.key for item in candidates if item.key is not None}))
+    chosen = []
+    for item in candidates:
+        row = locked.get(item.id)
+        if row is None:
+            continue
+        if item.key is not None:
+            if held[item.key] >= (row.limit or 1):
+                continue
+            held[item.key] += 1
+        chosen.append(row)
+    return chosen
+
+
+def _begin(chosen: list[_Chosen]) -> None:
+    waiting = [row.admitted for row in chosen if row.state == ExecutionState.PENDING]
+    if waiting:
+        set_running([item.execution_id for item in waiting])
+        execution_admitted.send(Workspace, executions=waiting)
+
+
+def _give_places(chosen: list[_Chosen]) -> None:
+    """WANTED → HELD; what a paused one has to do waits for its resume."""
+    ids = [row.admitted.execution_id for row in chosen]
+    if not ids:
+        return
+    WorkflowExecution.objects.filter(pk__in=ids).update(place=Place.HELD)
+    running = [
+        row.admitted.execution_id for row in chosen if row.state == ExecutionState.RUNNING
+    ]
+    execution_roused.send(Workspace, execution_ids=running)

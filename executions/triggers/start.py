@@ -4,7 +4,7 @@ The payload is checked before anything is written; the rows and the first runs a
 transaction, and messages go out after it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -15,7 +15,7 @@ from uuid6 import uuid7
 
 from executions import payloads
 from executions.actor import Actor, record
-from executions.admission import admitted, places
+from executions.admission import admitted, check_waiting, free_places, hold
 from executions.clock import database_now
 from executions.errors import (
     InvalidPayload,
@@ -43,11 +43,26 @@ class Started:
 
 
 @dataclass(frozen=True, slots=True)
+class Branch:
+    """What a new execution comes from that repeats another or branches off from it.
+
+    `point` says where a fork branched off; empty for a replay, which begins at the beginning.
+    `prepare` gives a fork its past: it is called in the transaction, before anything may run.
+    """
+
+    origin_id: UUID
+    version_id: UUID
+    point: str = ""
+    prepare: Callable[[WorkflowExecution], None] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class _Request:
     workflow: Workflow
     version: Compiled
     priority: int
     trigger_type: str
+    branch: Branch | None = None
     trigger: Trigger | None = None
 
 
@@ -135,7 +150,10 @@ def _insert(
     hashed: str = "",
     reason: str = "",
 ) -> list[WorkflowExecution]:
-    running = places(request.workflow.workspace_id, len(payload_list))
+    workspace_id = request.workflow.workspace_id
+    tier = hold(workspace_id)
+    running = free_places(tier, workspace_id, len(payload_list))
+    check_waiting(tier, workspace_id, len(payload_list) - running)
     now = database_now()
     executions = [
         _execution(request, payload, now, running=i < running, key=idempotency_key, hashed=hashed)
@@ -151,7 +169,11 @@ def _insert(
         reason=reason,
         details=_details(request, executions),
     )
-    started = [admitted(execution, fresh=True) for execution in executions[:running]]
+    branch = request.branch
+    if branch is not None and branch.prepare is not None:
+        branch.prepare(executions[0])
+    fresh = branch is None or not branch.point
+    started = [admitted(execution, fresh=fresh) for execution in executions[:running]]
     if started:
         execution_admitted.send(WorkflowExecution, executions=started)
     return executions
@@ -187,6 +209,8 @@ def _execution(
         started_at=now if running else None,
         deadline_at=now + timedelta(seconds=seconds) if running and seconds else None,
         trace_id=uuid4().hex,
+        origin_id=request.branch.origin_id if request.branch else None,
+        origin_point=request.branch.point if request.branch else "",
     )
 
 
@@ -212,11 +236,13 @@ def _priority(priority: int | None) -> int:
     return priority
 
 
-def _version(workflow: Workflow, number: int | None) -> Compiled:
+def _version(workflow: Workflow, number: int | None, branch: Branch | None = None) -> Compiled:
     if not workflow.enabled or workflow.archived_at is not None:
         raise WorkflowDisabled(
             f"Workflow {workflow.name!r} is switched off. Enable it, then start it again."
         )
+    if branch is not None:
+        return compiled(branch.version_id)
     if number is None:
         if workflow.latest_version_id is None:
             raise NotPublished(
