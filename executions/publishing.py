@@ -22,7 +22,7 @@ from executions.graph.validation import Problem, problems
 from executions.limits import limits
 from executions.models import Workflow, WorkflowVersion, Workspace
 from executions.states import VersionKind
-from executions.triggers import cron
+from executions.triggers.sync import sync
 
 CHANGEABLE = ("name", "slug", "description", "enabled", "definition")
 MAX_DRAFT_BYTES = 1024 * 1024
@@ -102,7 +102,7 @@ def archive_workflow(
         workflow.archived_at = workflow.updated_at = database_now()
         workflow.revision += 1
         workflow.save(update_fields=["archived_at", "updated_at", "revision"])
-        cron.sync(workflow, None)
+        sync(workflow, None)
         _audit(actor, "workflow.archive", workflow, reason)
     return workflow
 
@@ -134,7 +134,7 @@ def publish(
         if kind == VersionKind.PUBLISHED:
             workflow.latest_version = version
             workflow.save(update_fields=["latest_version"])
-            cron.sync(workflow, version)
+            sync(workflow, version)
         _audit(actor, "workflow.publish", workflow, version=version.number, kind=str(kind))
     return version
 

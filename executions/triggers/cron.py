@@ -6,7 +6,6 @@ trigger's own time zone, and each time fires once, since its row is unique.
 
 import logging
 from datetime import UTC, datetime, timedelta
-from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
@@ -16,10 +15,8 @@ from django.db import transaction
 from executions.actor import Actor
 from executions.clock import database_now
 from executions.errors import ValkyrError
-from executions.models import CronTick, Trigger, Workflow, WorkflowVersion
-from executions.payloads import dump
+from executions.models import CronTick, Trigger
 from executions.states import UNFINISHED, TriggerType
-from executions.triggers import beat_entries
 from executions.triggers.start import start_execution
 
 log = logging.getLogger(__name__)
@@ -27,25 +24,6 @@ log = logging.getLogger(__name__)
 # Beat's clock may run a little ahead of the database's; a time this near counts as due.
 EARLY = timedelta(seconds=5)
 BEING_STARTED = "being started"
-
-
-def sync(workflow: Workflow, version: WorkflowVersion | None) -> None:
-    """Make the workflow's CRON triggers and beat's entries those of `version` (None: none).
-
-    A trigger that stays the same keeps its row and its history; one that is gone is switched off.
-    Call inside the transaction that publishes or archives.
-    """
-    wanted = {dump(settings): settings for settings in _schedules(version)}
-    for trigger in Trigger.objects.filter(workflow=workflow, type=TriggerType.CRON, enabled=True):
-        if wanted.pop(dump(trigger.settings), None) is None:
-            trigger.enabled = False
-            trigger.save(update_fields=["enabled"])
-            beat_entries.remove(trigger)
-    for settings in wanted.values():
-        trigger = Trigger.objects.create(
-            workflow=workflow, type=TriggerType.CRON, settings=settings, created_at=database_now()
-        )
-        beat_entries.write(trigger)
 
 
 def fire(trigger_id: UUID) -> CronTick | None:
@@ -60,7 +38,7 @@ def fire(trigger_id: UUID) -> CronTick | None:
             return None
         settings = trigger.settings
         due = newest_time(settings["schedule"], settings["timezone"], database_now() + EARLY)
-        if due is None or due <= trigger.created_at:
+        if due is None or due <= trigger.enabled_at:
             return None
         tick, created = CronTick.objects.get_or_create(
             trigger=trigger, fire_at=due, defaults={"reason": BEING_STARTED}
@@ -93,15 +71,6 @@ def newest_time(schedule: str, timezone: str, until: datetime) -> datetime | Non
 def _names_hours(schedule: str) -> bool:
     fields = schedule.split()
     return len(fields) > 1 and not fields[1].startswith("*")
-
-
-def _schedules(version: WorkflowVersion | None) -> list[dict[str, Any]]:
-    triggers = version.definition.get("triggers", []) if version is not None else []
-    return [
-        {key: value for key, value in trigger.items() if key not in ("type", "ui")}
-        for trigger in triggers
-        if trigger["type"] == TriggerType.CRON
-    ]
 
 
 def _start(trigger: Trigger, tick: CronTick) -> None:

@@ -60,7 +60,8 @@ def publish_again(workflow: Workflow, *triggers: dict[str, Any]) -> None:
 def old_trigger(workflow: Workflow, days: int = 30) -> Trigger:
     """The workflow's trigger, as if published long ago."""
     trigger = Trigger.objects.get(workflow=workflow, enabled=True)
-    Trigger.objects.filter(pk=trigger.pk).update(created_at=database_now() - timedelta(days=days))
+    then = database_now() - timedelta(days=days)
+    Trigger.objects.filter(pk=trigger.pk).update(created_at=then, enabled_at=then)
     return Trigger.objects.get(pk=trigger.pk)
 
 

@@ -1,0 +1,117 @@
+"""Trigger rows follow the published version; people switch them on and off in between.
+
+A trigger whose settings stay the same keeps its row: its history, and a webhook's address and
+secret. One that the definition has no more is retired; if it comes back, so does its row.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+
+from executions.actor import Actor, record
+from executions.clock import database_now
+from executions.errors import NotFound, WrongState
+from executions.models import Trigger, Workflow, WorkflowVersion
+from executions.payloads import dump
+from executions.states import TriggerType
+from executions.triggers import beat_entries
+
+
+def sync(workflow: Workflow, version: WorkflowVersion | None) -> None:
+    """Make the workflow's triggers and beat's entries those of `version` (None: none).
+
+    One that a person switched off stays off. Call inside the transaction that publishes or
+    archives, which holds the workflow's lock.
+    """
+    now = database_now()
+    wanted = {_key(kind, settings): (kind, settings) for kind, settings in _entries(version)}
+    rows = Trigger.objects.select_for_update(no_key=True).filter(workflow=workflow)
+    for trigger in rows.order_by("created_at", "id"):
+        if wanted.pop(_key(trigger.type, trigger.settings), None) is None:
+            if trigger.retired_at is None:
+                _write(trigger, enabled=False, retired_at=now)
+        elif trigger.retired_at is not None:
+            _write(trigger, enabled=True, retired_at=None, enabled_at=now)
+    for kind, settings in wanted.values():
+        trigger = Trigger(workflow=workflow, type=kind, settings=settings)
+        trigger.created_at = trigger.enabled_at = now
+        trigger.save(force_insert=True)
+        _tell_beat(trigger)
+
+
+def switch(trigger_id: UUID, *, enabled: bool, actor: Actor, reason: str = "") -> Trigger:
+    """Switch a trigger on or off until somebody switches it back; publishing leaves it so.
+
+    Nothing happens to one that is so already. Raises NotFound, and WrongState for switching on a
+    retired one.
+    """
+    with transaction.atomic():
+        trigger = locked(trigger_id)
+        if trigger.enabled == enabled:
+            return trigger
+        if trigger.retired_at is not None:
+            raise WrongState(
+                f"Trigger {trigger.pk} is not in the published version of "
+                f"{trigger.workflow.name!r} any more. Add it to the definition's `triggers:` and "
+                "publish.",
+                "RETIRED",
+            )
+        if enabled:
+            trigger.enabled_at = database_now()
+        _write(trigger, enabled=enabled)
+        audit(actor, "trigger.enable" if enabled else "trigger.disable", trigger, reason)
+    return trigger
+
+
+def locked(trigger_id: UUID) -> Trigger:
+    """The trigger with its workflow, its row locked until the transaction ends; raises NotFound."""
+    trigger = (
+        Trigger.objects.select_for_update(no_key=True, of=("self",))
+        .select_related("workflow")
+        .defer("workflow__definition")
+        .filter(pk=trigger_id)
+        .first()
+    )
+    if trigger is None:
+        raise NotFound(f"There is no trigger {trigger_id}.")
+    return trigger
+
+
+def audit(actor: Actor, action: str, trigger: Trigger, reason: str = "") -> None:
+    """Write what a person did to a trigger into the audit trail."""
+    record(
+        actor,
+        action,
+        workspace_id=trigger.workflow.workspace_id,
+        object_type="Trigger",
+        object_id=trigger.pk,
+        reason=reason,
+        details={"workflowId": str(trigger.workflow_id), "type": trigger.type},
+    )
+
+
+def _entries(version: WorkflowVersion | None) -> Iterable[tuple[str, dict[str, Any]]]:
+    for entry in version.definition.get("triggers", []) if version is not None else []:
+        settings = {key: value for key, value in entry.items() if key not in ("type", "ui")}
+        yield entry["type"], settings
+
+
+def _key(kind: str, settings: dict[str, Any]) -> str:
+    return f"{kind} {dump(settings)}"
+
+
+def _write(trigger: Trigger, **changes: Any) -> None:
+    for name, value in changes.items():
+        setattr(trigger, name, value)
+    trigger.save(update_fields=["enabled", "enabled_at", "retired_at"])
+    _tell_beat(trigger)
+
+
+def _tell_beat(trigger: Trigger) -> None:
+    if trigger.type != TriggerType.CRON:
+        return
+    beat_entries.remove(trigger)
+    if trigger.enabled:
+        beat_entries.write(trigger)
