@@ -11,7 +11,11 @@ execution_admitted = Signal()
 execution_interrupted = Signal()
 # execution_id - PAUSED went back to RUNNING; the row is locked
 execution_resumed = Signal()
+# execution_ids - RUNNING, woke without a place and have one again; the rows are locked
+execution_roused = Signal()
 # execution_id, epoch
 execution_rolled_back = Signal()
 # execution_id, workspace_id, state
 execution_finished = Signal()
+# event_id - the row of an event that was just stored, before the transaction commits
+event_received = Signal()

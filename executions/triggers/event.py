@@ -1,0 +1,158 @@
+"""EVENT triggers: an event is told once; each workflow that listens for it starts, or says why not.
+
+The event, its executions and what wakes for it are one transaction; a start that is refused leaves
+the others as they are.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from uuid6 import uuid7
+
+from executions import payloads
+from executions.actor import Actor, record
+from executions.clock import database_now
+from executions.errors import InvalidPayload, PayloadError, ValkyrError
+from executions.events import event_received
+from executions.graph.problem import Problem
+from executions.models import Event, Trigger, Workspace
+from executions.states import TriggerType
+from executions.templates import TemplateError
+from executions.triggers.filters import holds
+from executions.triggers.start import MAX_PAYLOAD_BYTES, start_execution
+
+MAX_TRIGGERS = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """An event, and whether this call stored it (or an earlier one with the same id)."""
+
+    event: Event
+    created: bool
+
+
+def publish_event(
+    workspace: Workspace,
+    name: str,
+    payload: Any,
+    *,
+    actor: Actor,
+    event_id: str | None = None,
+) -> Published:
+    """Store an event and start every enabled EVENT trigger of its name whose filter holds.
+
+    An id known in the workspace returns the event of the first time and does nothing. What each
+    trigger made of it is in `event.started`. Raises InvalidPayload for what cannot be stored.
+    """
+    _check(payload)
+    try:
+        with transaction.atomic():
+            event = _insert(workspace, name, payload, event_id)
+            event.started = _start_all(event, actor)
+            event.save(update_fields=["started"])
+            _audit(event, actor)
+            event_received.send(Event, event_id=event.pk)
+    except IntegrityError:
+        known = Event.objects.filter(workspace=workspace, event_id=event_id).first()
+        if known is None:
+            raise
+        return Published(known, created=False)
+    return Published(event, created=True)
+
+
+def _insert(workspace: Workspace, name: str, payload: Any, event_id: str | None) -> Event:
+    pk = uuid7()
+    event = Event(
+        id=pk,
+        workspace=workspace,
+        event_id=str(pk) if event_id is None else event_id,
+        name=name,
+        payload=payload,
+        created_at=database_now(),
+    )
+    event.save(force_insert=True)
+    return event
+
+
+def _start_all(event: Event, actor: Actor) -> list[dict[str, Any]]:
+    listening = Trigger.objects.filter(
+        type=TriggerType.EVENT,
+        enabled=True,
+        settings__event=event.name,
+        workflow__workspace_id=event.workspace_id,
+    )
+    rows = listening.select_related("workflow").defer("workflow__definition").order_by("id")
+    triggers = list(rows[: MAX_TRIGGERS + 1])
+    told = [_told(trigger, event, actor) for trigger in triggers[:MAX_TRIGGERS]]
+    results = [result for result in told if result is not None]
+    if len(triggers) > MAX_TRIGGERS:
+        results.append(_too_many(event, listening.count()))
+    return results
+
+
+def _told(trigger: Trigger, event: Event, actor: Actor) -> dict[str, Any] | None:
+    """What the trigger made of the event; None when its filter let it pass by."""
+    result = {"triggerId": str(trigger.pk), "workflowId": str(trigger.workflow_id)}
+    try:
+        if not holds(trigger.settings["filter"], event.payload):
+            return None
+        # A savepoint: a refusal half-way must take nothing else with it.
+        with transaction.atomic():
+            started = start_execution(
+                trigger.workflow,
+                event.payload,
+                actor=actor,
+                trigger_type=TriggerType.EVENT,
+                trigger=trigger,
+                idempotency_key=f"event:{event.pk}:{trigger.pk}",
+                reason=f"event {event.name} {event.event_id}",
+            )
+    except TemplateError as error:
+        return result | {"code": "filter_failed", "message": f"The filter failed: {error}."}
+    except ValkyrError as error:
+        return result | {"code": error.code, "message": _sentence(error)}
+    return result | {"executionId": str(started.execution.pk)}
+
+
+def _sentence(error: ValkyrError) -> str:
+    found: Sequence[Any] = getattr(error, "problems", ())
+    where = "; ".join(f"{problem.path}: {problem.message}" for problem in found[:5])
+    return f"{error.message} {where}"[:1000] if where else error.message[:1000]
+
+
+def _too_many(event: Event, count: int) -> dict[str, Any]:
+    return {
+        "triggerId": None,
+        "workflowId": None,
+        "code": "too_many_triggers",
+        "message": f"{count:,} triggers listen for {event.name!r}; only the oldest "
+        f"{MAX_TRIGGERS} were started. Use several names.",
+    }
+
+
+def _check(payload: Any) -> None:
+    try:
+        payloads.dump(payload, "payload", MAX_PAYLOAD_BYTES)
+    except PayloadError as error:
+        raise InvalidPayload(
+            error.message, [Problem("payload", error.code, error.message)]
+        ) from error
+
+
+def _audit(event: Event, actor: Actor) -> None:
+    record(
+        actor,
+        "event.publish",
+        workspace_id=event.workspace_id,
+        object_type="Event",
+        object_id=event.pk,
+        details={
+            "name": event.name,
+            "eventId": event.event_id,
+            "started": sum("executionId" in result for result in event.started),
+            "refused": sum("code" in result for result in event.started),
+        },
+    )
