@@ -76,7 +76,9 @@ def check_waiting(tier: Tier, workspace_id: UUID, more: int) -> None:
         workspace_id=workspace_id, state=ExecutionState.PENDING
     )
     # Two counts, because each has an index of its own.
-    count = sum(waiting.filter(concurrency_key__isnull=keyless).count() for keyless in (True, False))
+    count = sum(
+        waiting.filter(concurrency_key__isnull=keyless).count() for keyless in (True, False)
+    )
     if count + more > tier.max_pending:
         raise QuotaExceeded(
             f"{count} executions wait in this workspace already and its tier "
@@ -240,7 +242,5 @@ def _give_places(chosen: list[_Chosen]) -> None:
     if not ids:
         return
     WorkflowExecution.objects.filter(pk__in=ids).update(place=Place.HELD)
-    running = [
-        row.admitted.execution_id for row in chosen if row.state == ExecutionState.RUNNING
-    ]
+    running = [row.admitted.execution_id for row in chosen if row.state == ExecutionState.RUNNING]
     execution_roused.send(Workspace, execution_ids=running)

@@ -10,9 +10,9 @@ from uuid import UUID
 
 from django.db import transaction
 
-from executions import payloads, statements
+from executions import concurrency, payloads, statements
 from executions.actor import Actor, record
-from executions.admission import active, admit_next, admitted, limited, lock_workspace
+from executions.admission import active, admit_next, admitted, limited, lock_workspace, rouse
 from executions.clock import ClockTimestamp, Deadline
 from executions.errors import NotFound, WrongState
 from executions.events import (
@@ -22,7 +22,7 @@ from executions.events import (
     execution_resumed,
 )
 from executions.models import Tier, WorkflowExecution
-from executions.states import FINAL, ExecutionState
+from executions.states import FINAL, ExecutionState, Place
 
 State = ExecutionState
 
@@ -98,14 +98,12 @@ def finish(
 def reopen(execution_id: UUID, *, workspace_id: UUID) -> WorkflowExecution:
     """Make room for a dead letter's new run; call inside a transaction, before other locks.
 
-    RUNNING and PAUSED stay as they are. FAILED goes to RUNNING with what was left of its time,
-    or to PENDING when its workspace is full. Raises NotFound, WrongState.
+    RUNNING and PAUSED stay as they are, and wake if they sleep. FAILED goes to RUNNING with what
+    was left of its time, or to PENDING when its workspace is full or its concurrency key taken.
+    Raises NotFound, WrongState.
     """
-    full = False
-    if limited(workspace_id):
-        lock_workspace(workspace_id)
-        ceiling = Tier.objects.get(workspaces=workspace_id).max_concurrent
-        full = ceiling is not None and active(workspace_id) >= ceiling
+    full = _full(workspace_id)
+    full = _key_taken(execution_id) or full
     execution = _locked(execution_id, "go on", State.RUNNING, State.PAUSED, State.FAILED)
     if execution.state == State.FAILED:
         left = execution.timeout_seconds
@@ -114,6 +112,7 @@ def reopen(execution_id: UUID, *, workspace_id: UUID) -> WorkflowExecution:
         target = State.PENDING if full else State.RUNNING
         WorkflowExecution.objects.filter(pk=execution_id, state=State.FAILED).update(
             state=target,
+            place=Place.HELD,
             finished_at=None,
             error_message="",
             error_stack_trace="",
@@ -121,6 +120,8 @@ def reopen(execution_id: UUID, *, workspace_id: UUID) -> WorkflowExecution:
             deadline_at=None if left is None else Deadline(left),
         )
         execution.state = target
+    else:
+        rouse([execution_id])
     return execution
 
 
@@ -130,8 +131,39 @@ def announce(execution: WorkflowExecution) -> None:
         execution_admitted.send(WorkflowExecution, executions=[admitted(execution, fresh=False)])
 
 
+def _full(workspace_id: UUID) -> bool:
+    """Whether no place is free; locks the workspace where places are counted."""
+    if not limited(workspace_id):
+        return False
+    lock_workspace(workspace_id)
+    ceiling = Tier.objects.get(workspaces=workspace_id).max_concurrent
+    return ceiling is not None and active(workspace_id) >= ceiling
+
+
+def _key_taken(execution_id: UUID) -> bool:
+    """Whether others hold an execution's concurrency key; locks the key."""
+    row = (
+        WorkflowExecution.objects.filter(pk=execution_id, concurrency_key__isnull=False)
+        .values_list("workflow_id", "concurrency_key", "concurrency_limit")
+        .first()
+    )
+    if row is None:
+        return False
+    workflow_id, text, limit = row
+    assert text is not None
+    key = concurrency.Key(workflow_id, text)
+    concurrency.lock([key])
+    return concurrency.holders([key])[key] >= (limit or 1)
+
+
 def _end(execution: WorkflowExecution, state: ExecutionState, *, message: str) -> None:
-    _write(execution, state, finished_at=ClockTimestamp(), error_message=message)
+    _write(
+        execution,
+        state,
+        place=Place.HELD,
+        finished_at=ClockTimestamp(),
+        error_message=message,
+    )
     answers: list[tuple[Any, Any]] = execution_interrupted.send(
         WorkflowExecution, execution_id=execution.pk, state=state.value
     )

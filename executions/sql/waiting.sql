@@ -1,6 +1,21 @@
--- The workspace of an execution that ended, if anything waits there for a place.
-SELECT own.workspace_id
+-- What an execution that ended, or fell asleep, lets go: a place of its workspace if places are
+-- counted there, else its key; a row only if somebody waits for it.
+SELECT own.workspace_id, own.workflow_id, own.concurrency_key, t.max_concurrent IS NOT NULL
   FROM executions_workflowexecution own
+  JOIN executions_workspace w ON w.id = own.workspace_id
+  JOIN executions_tier t ON t.id = w.tier_id
  WHERE own.id = %(ended)s
-   AND EXISTS (SELECT 1 FROM executions_workflowexecution w
-                WHERE w.workspace_id = own.workspace_id AND w.state = 'PENDING')
+   AND CASE WHEN t.max_concurrent IS NULL
+       THEN own.concurrency_key IS NOT NULL AND EXISTS (
+            SELECT 1 FROM executions_workflowexecution e
+             WHERE e.workspace_id = own.workspace_id AND e.workflow_id = own.workflow_id
+               AND e.concurrency_key = own.concurrency_key AND e.state = 'PENDING')
+       ELSE EXISTS (SELECT 1 FROM executions_workflowexecution e
+                     WHERE e.workspace_id = own.workspace_id AND e.place = 'WANTED')
+         OR EXISTS (SELECT 1 FROM executions_workflowexecution e
+                     WHERE e.workspace_id = own.workspace_id AND e.state = 'PENDING'
+                       AND e.concurrency_key IS NULL)
+         OR EXISTS (SELECT 1 FROM executions_workflowexecution e
+                     WHERE e.workspace_id = own.workspace_id AND e.state = 'PENDING'
+                       AND e.concurrency_key IS NOT NULL)
+       END

@@ -1,6 +1,14 @@
--- Workspaces in which executions wait for a place.
+-- Workspaces in which executions wait for a place or for a key, page by page.
 SELECT w.id
   FROM executions_workspace w
- WHERE EXISTS (SELECT 1 FROM executions_workflowexecution e
-                WHERE e.workspace_id = w.id AND e.state = 'PENDING')
+ WHERE w.id > %(after)s
+   AND (EXISTS (SELECT 1 FROM executions_workflowexecution e
+                WHERE e.workspace_id = w.id AND e.place = 'WANTED')
+    OR EXISTS (SELECT 1 FROM executions_workflowexecution e
+                WHERE e.workspace_id = w.id AND e.state = 'PENDING'
+                  AND e.concurrency_key IS NULL)
+    OR EXISTS (SELECT 1 FROM executions_workflowexecution e
+                WHERE e.workspace_id = w.id AND e.state = 'PENDING'
+                  AND e.concurrency_key IS NOT NULL))
+ ORDER BY w.id
  LIMIT %(batch)s

@@ -1,0 +1,283 @@
+"""Places of a limited workspace: sleepers give theirs up, and want one again when they wake."""
+
+from threading import Barrier
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
+
+from executions import lifecycle, statements
+from executions.admission import active, admit, doze, rouse
+from executions.errors import QuotaExceeded
+from executions.models import Tier, WorkflowExecution, Workspace
+from runners import planning
+from runners.models import Run
+from runners.sweeper import admission as duty
+from tests.support.rivals import Rivals, my_session, wait_until_blocked
+from tests.support.simulation import World
+from tests.support.workflows import ACTOR, effect, limited_workspace, publish, start, states
+
+ONE = {"tasks": [effect("one")]}
+
+
+def fall_asleep(*ids: UUID) -> None:
+    """All live runs wait for a timer, and the executions give their places up."""
+    with transaction.atomic():
+        for pk in sorted(ids):
+            planning.locked(pk)
+        Run.objects.filter(execution_id__in=ids, state="PENDING").update(
+            state="WAITING", waits_for="timer"
+        )
+        doze(*ids)
+
+
+def wake_up(*ids: UUID) -> None:
+    """Their timers are due."""
+    with transaction.atomic():
+        rouse(ids)
+        Run.objects.filter(execution_id__in=ids, state="WAITING").update(state="PENDING")
+
+
+def place(execution: UUID) -> str:
+    return WorkflowExecution.objects.get(pk=execution).place
+
+
+def test_a_sleeper_gives_its_place_to_the_one_that_waits(queue: World) -> None:
+    workflow = publish(ONE, limited_workspace(1))
+    sleeper, other = start(workflow), start(workflow)
+    assert states([other])[other] == "PENDING"
+    fall_asleep(sleeper)
+    assert states([sleeper, other]) == {sleeper: "RUNNING", other: "RUNNING"}
+    assert (place(sleeper), place(other)) == ("FREE", "HELD")
+
+
+def test_who_wakes_while_no_place_is_free_waits_for_one_and_then_goes_on(queue: World) -> None:
+    workspace = limited_workspace(1)
+    workflow = publish(ONE, workspace)
+    sleeper = start(workflow)
+    fall_asleep(sleeper)
+    other = start(workflow)
+    wake_up(sleeper)
+    assert place(sleeper) == "WANTED"
+    queue.queue = [message for message in queue.queue if message.execution == other]
+    queue.drain()
+    assert states([sleeper, other]) == {sleeper: "SUCCESS", other: "SUCCESS"}
+    assert active(workspace.pk) == 0
+
+
+def test_nothing_of_a_woken_execution_is_claimed_before_it_has_a_place(queue: World) -> None:
+    workflow = publish(ONE, limited_workspace(1))
+    sleeper = start(workflow)
+    fall_asleep(sleeper)
+    other = start(workflow)
+    wake_up(sleeper)
+    queue.queue = [message for message in queue.queue if message.execution == sleeper]
+    queue.drain()
+    assert states([sleeper, other]) == {sleeper: "RUNNING", other: "RUNNING"}
+    assert not Run.objects.filter(execution_id=sleeper, state="SUCCESS").exists()
+
+
+def test_who_wakes_while_a_place_is_free_has_it_at_once(queue: World) -> None:
+    workflow = publish(ONE, limited_workspace(2))
+    sleeper = start(workflow)
+    fall_asleep(sleeper)
+    wake_up(sleeper)
+    assert place(sleeper) == "HELD"
+
+
+def test_who_woke_comes_before_who_never_ran_but_not_before_a_higher_priority(
+    queue: World,
+) -> None:
+    workflow = publish(ONE, limited_workspace(1))
+    sleeper = start(workflow)
+    fall_asleep(sleeper)
+    holder = start(workflow)
+    urgent, equal = start(workflow, priority=9), start(workflow)
+    wake_up(sleeper)
+    lifecycle.cancel(holder, actor=ACTOR)
+    assert states([urgent])[urgent] == "RUNNING"
+    assert place(sleeper) == "WANTED"
+    lifecycle.cancel(urgent, actor=ACTOR)
+    assert place(sleeper) == "HELD"
+    assert states([equal])[equal] == "PENDING"
+
+
+def test_sleepers_of_an_unlimited_workspace_keep_their_places(queue: World) -> None:
+    execution = start(publish(ONE))
+    fall_asleep(execution)
+    assert place(execution) == "HELD"
+    wake_up(execution)
+    queue.drain()
+    assert states([execution])[execution] == "SUCCESS"
+
+
+def test_a_workspace_whose_limit_is_lifted_wakes_its_sleepers_at_once(queue: World) -> None:
+    workspace = limited_workspace(1)
+    workflow = publish(ONE, workspace)
+    sleeper = start(workflow)
+    fall_asleep(sleeper)
+    start(workflow)
+    Tier.objects.filter(workspaces=workspace).update(max_concurrent=None)
+    wake_up(sleeper)
+    assert place(sleeper) == "HELD"
+
+
+def test_a_child_holds_no_place_and_gives_none_up(queue: World) -> None:
+    workspace = limited_workspace(1)
+    workflow = publish(ONE, workspace)
+    parent, child = start(workflow), start(workflow)
+    WorkflowExecution.objects.filter(pk=child).update(parent=parent)
+    admit(workspace.pk)
+    WorkflowExecution.objects.filter(pk=child).update(
+        state="RUNNING", started_at="2026-01-01T00:00Z"
+    )
+    fall_asleep(child)
+    assert place(child) == "HELD"
+    assert active(workspace.pk) == 1
+
+
+def test_a_sleeper_that_is_cancelled_frees_no_place_twice(queue: World) -> None:
+    workspace = limited_workspace(1)
+    workflow = publish(ONE, workspace)
+    sleeper = start(workflow)
+    fall_asleep(sleeper)
+    holder, waiting = start(workflow), start(workflow)
+    lifecycle.cancel(sleeper, actor=ACTOR)
+    assert states([holder, waiting]) == {holder: "RUNNING", waiting: "PENDING"}
+    assert active(workspace.pk) == 1
+
+
+def test_the_duty_finds_a_woken_one_whose_waker_died(queue: World) -> None:
+    workspace = limited_workspace(1)
+    workflow = publish(ONE, workspace)
+    sleeper = start(workflow)
+    fall_asleep(sleeper)
+    WorkflowExecution.objects.filter(pk=sleeper).update(place="WANTED")
+    Run.objects.filter(execution_id=sleeper).update(state="PENDING")
+    assert duty.sweep() == 1
+    assert place(sleeper) == "HELD"
+    queue.drain()
+    assert states([sleeper])[sleeper] == "SUCCESS"
+
+
+def test_the_duty_reaches_every_workspace_though_many_are_full(
+    queue: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(duty, "WORKSPACES", 1)
+    full = [limited_workspace(1) for _ in range(3)]
+    for workspace in full:
+        workflow = publish(ONE, workspace)
+        start(workflow)
+        start(workflow)
+    last = limited_workspace(1)
+    workflow = publish(ONE, last)
+    first, second = start(workflow), start(workflow)
+    WorkflowExecution.objects.filter(pk=first).update(
+        state="CANCELLED", finished_at="2026-01-01T00:00Z"
+    )
+    assert duty.sweep() == 1
+    assert states([second])[second] == "RUNNING"
+
+
+def test_a_paused_sleeper_that_wakes_goes_on_when_it_is_resumed(queue: World) -> None:
+    workflow = publish(ONE, limited_workspace(1))
+    sleeper = start(workflow)
+    fall_asleep(sleeper)
+    lifecycle.pause(sleeper, actor=ACTOR)
+    wake_up(sleeper)
+    assert place(sleeper) == "HELD"
+    queue.drain()
+    assert not Run.objects.filter(execution_id=sleeper, state="SUCCESS").exists()
+    lifecycle.resume(sleeper, actor=ACTOR)
+    queue.drain()
+    assert states([sleeper])[sleeper] == "SUCCESS"
+
+
+def test_sleepers_that_wake_all_at_once_never_exceed_the_limit(
+    queue: World, rivals: Rivals
+) -> None:
+    workspace = limited_workspace(3)
+    workflow = publish(ONE, workspace)
+    sleepers: list[UUID] = []
+    for _ in range(8):
+        sleepers += [start(workflow) for _ in range(3)]
+        fall_asleep(*sleepers[-3:])
+    together = Barrier(8)
+
+    def wake(mine: list[UUID]) -> None:
+        connection.ensure_connection()
+        together.wait(20)
+        wake_up(*mine)
+        start(workflow)
+
+    for waking in [rivals.begin(wake, sleepers[i::8]) for i in range(8)]:
+        waking.result(30)
+    assert active(workspace.pk) == 3
+    while queue.queue or queue.workers:
+        queue.turn()
+        assert active(workspace.pk) <= 3
+    ends = WorkflowExecution.objects.filter(workspace=workspace).values_list("state", flat=True)
+    assert set(ends) == {"SUCCESS"}
+
+
+def test_two_that_wake_the_same_sleepers_do_not_wait_in_a_circle(
+    queue: World, rivals: Rivals
+) -> None:
+    workflow = publish(ONE, limited_workspace(2))
+    first, second = start(workflow), start(workflow)
+    fall_asleep(first, second)
+    with transaction.atomic():
+        rouse([second, first])
+        other = rivals.begin(wake_up, first, second)
+        wait_until_blocked(my_session())
+    other.result(10)
+    assert (place(first), place(second)) == ("HELD", "HELD")
+
+
+def test_ten_thousand_fall_asleep_and_wake_in_a_few_statements(
+    queue: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace = limited_workspace(10_000)
+    first = start(publish(ONE, workspace))
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO executions_workflowexecution (id, workspace_id, workflow_id, version_id, "
+            "state, epoch, depth, trigger_type, context_data, priority, created_at, started_at, "
+            "origin_point, request_hash, error_message, error_stack_trace, trace_id) "
+            "SELECT gen_random_uuid(), workspace_id, workflow_id, version_id, state, 0, 0, "
+            "trigger_type, context_data, priority, created_at, started_at, '', '', '', '', '' "
+            "FROM executions_workflowexecution, generate_series(2, 10000) WHERE id = %s",
+            [first],
+        )
+    found = WorkflowExecution.objects.filter(workspace=workspace)
+    ids = list(found.values_list("pk", flat=True))
+    asked: list[str] = []
+    fetch = statements.fetch
+
+    def noted(name: str, params: Any) -> Any:
+        asked.append(name)
+        return fetch(name, params)
+
+    monkeypatch.setattr(statements, "fetch", noted)
+    with transaction.atomic():
+        doze(*ids)
+        assert asked == ["doze"]
+    assert active(workspace.pk) == 0
+    with transaction.atomic(), CaptureQueriesContext(connection) as others:
+        rouse(ids)
+        assert asked == ["doze", "rouse"]
+    assert len(others) == 0
+    assert found.filter(place="HELD").count() == 100, "the rest follows batch by batch"
+    assert duty.sweep() == 2_000
+    found.update(state="CANCELLED", finished_at="2026-01-01T00:00Z")
+
+
+def test_a_tier_that_lets_few_wait_refuses_the_next(queue: World) -> None:
+    workspace: Workspace = limited_workspace(1, waiting=2)
+    workflow = publish(ONE, workspace)
+    for _ in range(3):
+        start(workflow)
+    with pytest.raises(QuotaExceeded, match="2 executions wait"):
+        start(workflow)
