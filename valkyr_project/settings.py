@@ -23,6 +23,7 @@ if not SECRET_KEY:
             "random characters."
         )
     SECRET_KEY = "insecure-" + "x" * 50
+SECRET_KEY_FALLBACKS = env.words("VALKYR_SECRET_KEY_FALLBACKS")
 ALLOWED_HOSTS = env.words("VALKYR_ALLOWED_HOSTS", ("127.0.0.1", "localhost", "[::1]"))
 CSRF_TRUSTED_ORIGINS = env.words("VALKYR_TRUSTED_ORIGINS")
 
@@ -259,6 +260,8 @@ SPECTACULAR_SETTINGS = {
 }
 DATA_UPLOAD_MAX_MEMORY_SIZE = env.integer("VALKYR_MAX_BODY_BYTES", 5 * 1024 * 1024)
 APPEND_SLASH = True
+WEBHOOK_REQUESTS_PER_MINUTE = env.integer("VALKYR_WEBHOOK_RATE", 600)
+WEBHOOK_WAITERS = env.integer("VALKYR_WEBHOOK_WAITERS", 32)
 
 # ---- Pages.
 LANGUAGE_CODE = "en"

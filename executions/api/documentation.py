@@ -20,6 +20,7 @@ REASONS = {
     415: "The body's media type is not taken.",
     422: "Something in the request is not valid; `errors` says what.",
     429: "A limit is reached; Retry-After says how long.",
+    502: "The execution ended without success.",
     503: "A part the server needs does not answer.",
 }
 

@@ -1,0 +1,131 @@
+"""Webhooks: the address a partner calls to start a workflow, open to whoever proves itself."""
+
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpResponse, JsonResponse
+from drf_spectacular.types import OpenApiTypes
+from rest_framework import serializers
+from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.negotiation import BaseContentNegotiation
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.throttling import BaseThrottle
+
+from executions.api.documentation import header, operation
+from executions.api.hook_body import check_size, payload_of
+from executions.api.hook_result import wait_for_end
+from executions.api.hook_throttles import ByHook, Refusals
+from executions.api.problems import problem
+from executions.api.starting import KEY, idempotency_key
+from executions.api.tokens import OpenEndpoint
+from executions.models import WorkflowExecution
+from executions.states import ExecutionState
+from executions.triggers import webhook
+
+FAILED = 502
+
+
+class Received(serializers.Serializer[Any]):
+    """The execution a request started."""
+
+    executionId = serializers.UUIDField()  # noqa: N815 - the JSON's name
+
+
+class AnyAnswer(BaseContentNegotiation):
+    """Senders say all sorts of things in `Accept`; the answer is JSON whatever they say."""
+
+    def select_parser(self, request: Request, parsers: Any) -> Any:
+        """The only one."""
+        return parsers[0]
+
+    def select_renderer(
+        self, request: Request, renderers: Any, format_suffix: str | None = None
+    ) -> Any:
+        """The only one."""
+        return renderers[0], renderers[0].media_type
+
+
+class Hook(OpenEndpoint):
+    """One trigger's address."""
+
+    content_negotiation_class: Any = AnyAnswer
+
+    def get_throttles(self) -> list[BaseThrottle]:
+        """Both limits; the one of refusals is counted by `post`."""
+        self._refusals = Refusals()
+        return [ByHook(), self._refusals]
+
+    def get_authenticate_header(self, request: Request) -> str:
+        """What makes a refusal a 401."""
+        return 'Bearer realm="valkyr webhook"'
+
+    @operation(
+        "receiveWebhook",
+        "Webhook",
+        {200: OpenApiTypes.ANY, 202: Received},
+        request=OpenApiTypes.ANY,
+        errors=[401, 409, 429, 502],
+        parameters=[
+            header(
+                "X-Valkyr-Signature",
+                "`t=<unix seconds>,v1=<hex>`: HMAC-SHA256 over `<t>.<body>` with the trigger's "
+                "secret. Not more than 5 minutes old, and not used before.",
+            ),
+            header("Authorization", "`Bearer <secret>`, for triggers with `auth: bearer`."),
+            KEY,
+        ],
+        public=True,
+    )
+    def post(self, request: Request, triggerId: UUID) -> HttpResponse | Response:  # noqa: N803
+        """Start the trigger's workflow with the body as its payload."""
+        body: bytes = request._request.body
+        check_size(body)
+        caller = self._authentic(triggerId, body)
+        payload = payload_of(body, request.headers.get("Content-Type", ""))
+        key = idempotency_key(request)
+        try:
+            started = webhook.accept(caller, payload, idempotency_key=key)
+        except webhook.NotAuthentic as error:
+            raise self._refused(error) from None
+        settings = caller.trigger.settings
+        if settings["respond"] == "result":
+            ended = wait_for_end(started.execution.pk, settings["timeoutSeconds"])
+            if ended is not None:
+                return _result(ended)
+        pk = started.execution.pk
+        return Response({"executionId": str(pk)}, 202, headers={"Location": _address(pk)})
+
+    def _authentic(self, trigger_id: UUID, body: bytes) -> webhook.Authentic:
+        headers = self.request.headers
+        sent = webhook.Request(
+            body=body,
+            signature=headers.get("X-Valkyr-Signature", ""),
+            authorization=headers.get("Authorization", ""),
+        )
+        try:
+            return webhook.authenticate(trigger_id, sent)
+        except webhook.NotAuthentic as error:
+            raise self._refused(error) from None
+
+    def _refused(self, error: webhook.NotAuthentic) -> AuthenticationFailed:
+        self._refusals.count()
+        return AuthenticationFailed(error.message, code=error.code)
+
+
+def _result(execution: WorkflowExecution) -> HttpResponse:
+    where = {"Location": _address(execution.pk)}
+    if execution.state == ExecutionState.SUCCESS:
+        return JsonResponse(execution.output, safe=False, headers=where)
+    return problem(
+        FAILED,
+        f"Execution {execution.pk} ended without success; who may see it finds out why there.",
+        code="execution_failed",
+        headers=where,
+        state=execution.state,
+        executionId=str(execution.pk),
+    )
+
+
+def _address(execution_id: UUID) -> str:
+    return f"/v1/WorkflowExecution/{execution_id}"

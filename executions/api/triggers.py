@@ -1,0 +1,97 @@
+"""Triggers: list, read, switch on and off, a webhook's secret."""
+
+from typing import NoReturn
+from uuid import UUID
+
+from django.db.models import QuerySet
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from executions.access import Action, obtain, visible
+from executions.api.documentation import operation
+from executions.api.endpoint import Endpoint
+from executions.api.paging import page
+from executions.api.trigger_shapes import SecretShape, TriggerChange, TriggerQuery, TriggerShape
+from executions.errors import WrongState
+from executions.models import Trigger
+from executions.triggers import webhook
+from executions.triggers.sync import switch
+
+FILTERS = {"workflowId": "workflow_id", "type": "type", "enabled": "enabled"}
+FROM_DEFINITION = (
+    "Triggers come from definitions. Edit `triggers:` of the workflow's definition and publish it; "
+    "to stop one for a while, PATCH it with enabled: false."
+)
+
+
+def triggers() -> QuerySet[Trigger]:
+    """Triggers with their workflow, without its draft."""
+    return Trigger.objects.select_related("workflow").defer(
+        "workflow__definition", "workflow__description"
+    )
+
+
+class Triggers(Endpoint):
+    """All triggers."""
+
+    @operation("listTriggers", "Trigger", {200: TriggerShape(many=True)}, parameters=[TriggerQuery])
+    def get(self, request: Request) -> Response:
+        """The triggers of your workspaces, newest first."""
+        query = self.query(TriggerQuery)
+        filters = {path: query[name] for name, path in FILTERS.items() if name in query}
+        found = page(request, visible(self.user, triggers()).filter(**filters), query)
+        return Response(TriggerShape(found.rows, many=True).data, headers=found.headers)
+
+    @operation("createTrigger", "Trigger", {}, errors=[409])
+    def post(self, request: Request) -> NoReturn:
+        """Always refused: triggers come from definitions."""
+        raise WrongState(FROM_DEFINITION, "DEFINED")
+
+
+class OneTrigger(Endpoint):
+    """One trigger."""
+
+    @operation("getTrigger", "Trigger", {200: TriggerShape}, errors=[403, 404])
+    def get(self, request: Request, id: UUID) -> Response:  # noqa: A002
+        """One trigger."""
+        trigger, _ = obtain(self.user, triggers(), id, Action.VIEW)
+        return Response(TriggerShape(trigger).data)
+
+    @operation(
+        "patchTrigger",
+        "Trigger",
+        {200: TriggerShape},
+        request=TriggerChange,
+        errors=[403, 404, 409],
+    )
+    def patch(self, request: Request, id: UUID) -> Response:  # noqa: A002
+        """Switch it on or off; publishing leaves it so."""
+        trigger, _ = obtain(self.user, triggers(), id, Action.AUTHOR)
+        enabled = self.body(TriggerChange)["enabled"]
+        return Response(TriggerShape(switch(trigger.pk, enabled=enabled, actor=self.actor)).data)
+
+    @operation("deleteTrigger", "Trigger", {}, errors=[403, 404, 409])
+    def delete(self, request: Request, id: UUID) -> NoReturn:  # noqa: A002
+        """Always refused: triggers come from definitions."""
+        obtain(self.user, triggers(), id, Action.AUTHOR)
+        raise WrongState(FROM_DEFINITION, "DEFINED")
+
+
+class Secret(Endpoint):
+    """A webhook's secret."""
+
+    @operation("getTriggerSecret", "Trigger", {200: SecretShape}, errors=[403, 404])
+    def get(self, request: Request, id: UUID) -> Response:  # noqa: A002
+        """The secret, for administrators; asking for it is kept in the activity log."""
+        trigger, _ = obtain(self.user, triggers(), id, Action.ADMINISTER)
+        return Response({"secret": webhook.reveal(trigger.pk, actor=self.actor)})
+
+
+class RotateSecret(Endpoint):
+    """A webhook's new secret."""
+
+    @operation("rotateTriggerSecret", "Trigger", {200: SecretShape}, errors=[403, 404])
+    def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
+        """A new secret, for administrators; the old one is refused from now on."""
+        trigger, _ = obtain(self.user, triggers(), id, Action.ADMINISTER)
+        return Response({"secret": webhook.rotate(trigger.pk, actor=self.actor)})

@@ -1,0 +1,165 @@
+"""WEBHOOK triggers: a request proves who sent it, then starts one execution, once.
+
+A refusal never tells whether the trigger exists, nor what was wrong.
+"""
+
+import hmac
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+
+from executions.actor import Actor
+from executions.clock import database_now
+from executions.errors import ValkyrError, WrongState
+from executions.models import Trigger, WebhookDelivery
+from executions.payloads import digest
+from executions.states import TriggerType
+from executions.triggers import signature
+from executions.triggers.secret import accepted_secrets, secret_of
+from executions.triggers.start import Started, start_execution
+from executions.triggers.sync import audit, locked
+
+# A signature may be as far in the future as in the past; later than this none is fresh any more.
+KEPT = timedelta(seconds=2 * signature.WINDOW_SECONDS)
+PRUNED_AT_ONCE = 5_000
+
+
+class NotAuthentic(ValkyrError):
+    """Refused: expected a signature or token of this address, fresh and not used before."""
+
+    code = "not_authentic"
+
+
+class NoWebhook(ValkyrError):
+    """Only WEBHOOK triggers have a secret."""
+
+    code = "no_webhook"
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a caller sent: the body, and the two headers that may prove who it is."""
+
+    body: bytes
+    signature: str
+    authorization: str
+
+
+@dataclass(frozen=True, slots=True)
+class Authentic:
+    """A trigger whose caller proved itself; `signed` is the digest of what it signed, if it did."""
+
+    trigger: Trigger
+    signed: str | None
+
+
+def authenticate(trigger_id: UUID, request: Request) -> Authentic:
+    """The trigger this request may start; raises NotAuthentic."""
+    trigger = (
+        Trigger.objects.filter(pk=trigger_id, type=TriggerType.WEBHOOK)
+        .select_related("workflow")
+        .defer("workflow__definition")
+        .first()
+    )
+    # What does not exist is compared as well, so that it takes as long to refuse.
+    version = 1 if trigger is None else trigger.secret_version
+    bearer = trigger is not None and trigger.settings["auth"] == "bearer"
+    proof = (
+        _token(trigger_id, version, request) if bearer else _signed(trigger_id, version, request)
+    )
+    if trigger is None or proof is None:
+        raise NotAuthentic
+    return Authentic(trigger, proof or None)
+
+
+def accept(caller: Authentic, payload: Any, *, idempotency_key: str | None = None) -> Started:
+    """Start the trigger's workflow.
+
+    Raises NotAuthentic for a signature used before, WrongState for a trigger that is switched off,
+    and what `start_execution` raises; a request that started nothing may be sent again.
+    """
+    trigger = caller.trigger
+    if not trigger.enabled:
+        raise WrongState(
+            "This webhook is switched off, or gone from the workflow's published version.",
+            "RETIRED" if trigger.retired_at else "DISABLED",
+        )
+    with transaction.atomic():
+        delivery = _once(trigger, caller.signed) if caller.signed else None
+        started = start_execution(
+            trigger.workflow,
+            payload,
+            actor=Actor.system("webhook"),
+            trigger_type=TriggerType.WEBHOOK,
+            trigger=trigger,
+            idempotency_key=idempotency_key and f"hook:{trigger.pk}:{digest(idempotency_key)}",
+        )
+        if delivery is not None:
+            delivery.execution = started.execution
+            delivery.save(update_fields=["execution"])
+    return started
+
+
+def reveal(trigger_id: UUID, *, actor: Actor, reason: str = "") -> str:
+    """The webhook's secret, for a person; audited. Raises NotFound, NoWebhook."""
+    with transaction.atomic():
+        trigger = _webhook(trigger_id)
+        audit(actor, "trigger.reveal", trigger, reason)
+    return secret_of(trigger.pk, trigger.secret_version)
+
+
+def rotate(trigger_id: UUID, *, actor: Actor, reason: str = "") -> str:
+    """Give the webhook a new secret, which is returned; the old one is refused from now on.
+
+    Raises NotFound, NoWebhook.
+    """
+    with transaction.atomic():
+        trigger = _webhook(trigger_id)
+        trigger.secret_version += 1
+        trigger.save(update_fields=["secret_version"])
+        audit(actor, "trigger.rotate", trigger, reason)
+    return secret_of(trigger.pk, trigger.secret_version)
+
+
+def prune() -> int:
+    """Forget signatures that are too old to be accepted again; how many, 5,000 at most."""
+    old = WebhookDelivery.objects.filter(created_at__lt=database_now() - KEPT)
+    with transaction.atomic():
+        rows = old.select_for_update(skip_locked=True).order_by("created_at")
+        ids = list(rows.values_list("pk", flat=True)[:PRUNED_AT_ONCE])
+        return WebhookDelivery.objects.filter(pk__in=ids).delete()[0]
+
+
+def _signed(trigger_id: UUID, version: int, request: Request) -> str | None:
+    found = signature.read(request.signature)
+    if found is None or not signature.is_fresh(found, database_now().timestamp()):
+        return None
+    if not signature.is_signed(found, request.body, accepted_secrets(trigger_id, version)):
+        return None
+    return signature.fingerprint(found, request.body)
+
+
+def _token(trigger_id: UUID, version: int, request: Request) -> str | None:
+    scheme, _, token = request.authorization.partition(" ")
+    given = token.strip().encode()
+    secrets = accepted_secrets(trigger_id, version)
+    matches = [hmac.compare_digest(given, secret.encode()) for secret in secrets]
+    return "" if scheme.lower() == "bearer" and any(matches) else None
+
+
+def _once(trigger: Trigger, signed: str) -> WebhookDelivery:
+    try:
+        with transaction.atomic():
+            return WebhookDelivery.objects.create(trigger=trigger, signature=signed)
+    except IntegrityError:
+        raise NotAuthentic from None
+
+
+def _webhook(trigger_id: UUID) -> Trigger:
+    trigger = locked(trigger_id)
+    if trigger.type != TriggerType.WEBHOOK:
+        raise NoWebhook(f"Trigger {trigger_id} is a {trigger.type} trigger, which has no secret.")
+    return trigger
