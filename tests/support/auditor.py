@@ -1,14 +1,20 @@
 """The auditor of the ledger: after a scenario it reads the rows and names every broken promise.
 
 1. Each execution is in a final state, the right one for how its steps ended.
-2. Each step that had to succeed has one SUCCESS run, and none ran before its predecessors settled.
+2. Each step that had to succeed, in each place, has one SUCCESS run; none ran that had no business
+   to, and none before its predecessors settled.
 3. No idempotency key succeeded twice; an effect is repeated only where its try did not succeed.
-4. Nothing is live, no lease is held, the workspace's places are as many as its rows say.
+4. Nothing is live but containers that hold a dead step, no lease is held, the workspace's places
+   are as many as its rows say.
+5. What containers gave back is what came out of their bodies, in order; they kept theirs in bounds
+   (tests/support/containment.py).
 """
 
+import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
+from functools import cached_property
 from typing import Any
 from uuid import UUID
 
@@ -17,7 +23,8 @@ from executions.models import WorkflowExecution
 from executions.states import ACTIVE, FINAL
 from runners.models import Run
 from runners.states import LIVE
-from tests.support.interpreter import ERROR, Missing, Story, interpret, paths
+from tests.support import containment
+from tests.support.interpreter import ERROR, Missing, Scope, Story, agrees, interpret, paths
 from tests.support.modules import marks
 
 
@@ -36,14 +43,14 @@ class Audit:
 
     def _places(self, workspace_id: UUID) -> None:
         rows = WorkflowExecution.objects.filter(
-            workspace_id=workspace_id, state__in=sorted(ACTIVE), parent=None
+            workspace_id=workspace_id, state__in=sorted(ACTIVE), parent=None, place="HELD"
         ).count()
         if rows != active(workspace_id):
             self.problems.append(f"workspace {workspace_id}: {active(workspace_id)} != {rows}")
 
 
 def audit(ids: Iterable[UUID]) -> Audit:
-    """Check the four rules; AssertionError lists what is broken."""
+    """Check the five rules; AssertionError lists what is broken."""
     done = Audit(ids)
     assert not done.problems, "\n".join(done.problems)
     return done
@@ -60,83 +67,138 @@ class _Ledger:
         for run in Run.objects.filter(execution=execution, superseded=False).order_by("attempt"):
             self.runs[run.step_path].append(run)
         self.marks = marks(execution.pk)
+        self.marked: dict[str, list[datetime]] = defaultdict(list)
+        for mark in self.marks:
+            self.marked[mark["step"]].append(mark["at"])
 
     def check(self) -> None:
         if self.execution.state not in FINAL:
             self._say(f"is {self.execution.state}, not final")
-        self._nothing_is_live()
+        story = None
         if self.execution.state in {"SUCCESS", "FAILED"}:
-            self._ended_right()
-        self._in_order()
+            story = self._ended_right()
+        self._nothing_is_live(story)
+        self._in_order(self.document, "", None)
         self._effects()
 
     def _say(self, problem: str) -> None:
         self.audit.problems.append(f"execution {self.execution.pk} {problem}")
 
-    def _nothing_is_live(self) -> None:
+    def _nothing_is_live(self, story: Story | None) -> None:
         for path, runs in self.runs.items():
             for run in runs:
-                if run.state in LIVE:
+                holds = run.state == "WAITING" and run.waits_for == "body"
+                if run.state in LIVE and not (story and holds and path in story.stuck):
                     self._say(f"has a live run: {path} #{run.attempt} {run.state}")
 
-    def _ended_right(self) -> None:
-        ends = {path: end for path, runs in self.runs.items() if (end := _end(runs[-1]))}
+    def _ended_right(self) -> Story | None:
+        known: Scope = {"input": self.execution.trigger_payload}
+        if not _writes_variables(self.document):
+            known["vars"] = self.execution.context_data
+        entered = self._entered.__contains__
         try:
-            story = interpret(self.document, ends)
+            story = interpret(self.document, self._told, scope=known, entered=entered)
         except Missing as error:
             self._say(f"is {self.execution.state}, but step {error} had to run and did not end")
-            return
+            return None
         if story.state != self.execution.state:
             self._say(f"is {self.execution.state}; it had to be {story.state}")
-        self._successes(story)
+        self._as_told(story)
+        self._outputs(story)
+        return story
 
-    def _successes(self, story: Story) -> None:
-        for task in self.document["tasks"]:
-            for path in paths(task):
-                count = sum(run.state == "SUCCESS" for run in self.runs.get(path, []))
-                if count != (path in story.done):
-                    self._say(f"has {count} SUCCESS runs of {path}")
+    def _told(self, path: str, module: Mapping[str, Any], scope: Scope) -> tuple[str, Any]:
+        runs = self.runs.get(path)
+        end = _end(runs[-1]) if runs else None
+        if not runs or end is None:
+            raise Missing(path)
+        return end, runs[-1].outputs
 
-    def _in_order(self) -> None:
-        settled = self._settled()
-        for task in self.document["tasks"]:
-            before = self._before(task, settled)
-            for path in paths(task):
-                # A take-over writes a new start over the old one; the marks keep both.
-                times = [mark["at"] for mark in self.marks if mark["step"] == path]
-                runs = self.runs.get(path, [])
-                times += [r.started_at for r in runs if r.started_at and r.state != "SKIPPED"]
+    @cached_property
+    def _entered(self) -> set[str]:
+        """Every place that has a run."""
+        return {
+            path[: closing.end()] for path in self.runs for closing in re.finditer(r"\]\.", path)
+        }
+
+    def _as_told(self, story: Story) -> None:
+        """Each step's runs are those of its part in the story."""
+        wanted = (
+            [(path, "SUCCESS") for path in story.done]
+            + [(path, "DLQ") for path in story.dead]
+            + [(path, "FAILED") for path in story.failed | story.failed_over]
+            + [(path, "WAITING") for path in story.stuck]
+        )
+        states = dict(wanted)
+        for path in self.runs.keys() | states.keys():
+            runs = self.runs.get(path, [])
+            successes = sum(run.state == "SUCCESS" for run in runs)
+            if successes != (path in story.done):
+                self._say(f"has {successes} SUCCESS runs of {path}")
+            last = runs[-1].state if runs else "absent"
+            task = path.rpartition(".")[0]
+            due = states.get(path, "SKIPPED" if task in story.skipped else "absent")
+            if last != due and "SUCCESS" not in {last, due}:
+                self._say(f"has {path} {last}; it had to be {due}")
+        if story.state == "SUCCESS":
+            skipped = {
+                path.rpartition(".")[0] for path, runs in self.runs.items() if _skipped(runs)
+            }
+            for task in story.skipped - skipped:
+                self._say(f"has no SKIPPED run of {task}")
+
+    def _outputs(self, story: Story) -> None:
+        for path in story.done:
+            expected = story.outputs.get(path.rpartition(".")[0])
+            runs = self.runs.get(path, [])
+            # Plain steps' outputs in the story are the rows' own.
+            if runs and path.endswith(".main") and not agrees(expected, runs[-1].outputs):
+                found = runs[-1].outputs
+                self._say(f"recorded {str(found)[:300]} of {path}, not {str(expected)[:300]}")
+
+    def _in_order(self, body: Mapping[str, Any], place: str, opened: datetime | None) -> None:
+        """In a place, whose container was claimed at `opened`, and in those inside it."""
+        sources: dict[str, set[str]] = defaultdict(set)
+        for edge in body["edges"]:
+            sources[edge["to"]].add(edge["from"])
+        settled: dict[str, datetime] = {}
+        for task in _sorted_tasks(body["tasks"], sources):
+            name = task["id"]
+            known = [settled[s] for s in sources[name] if s in settled]
+            before = max(known, default=opened)
+            own = [place + path for path in paths(task)]
+            last = [run for path in own for run in self.runs.get(path, [])]
+            # A skipped one settles with the last before it.
+            at = before if all(run.state == "SKIPPED" for run in last) else _finished(last)
+            if at is not None:
+                settled[name] = at
+            for path in own:
+                times = self._starts(path)
                 if before and times and min(times) < before:
                     self._say(f"ran {path} at {min(times)}, those before it settled at {before}")
-                before = _finished(runs) or before
+                before = _finished(self.runs.get(path, [])) or before
+            if "body" in task and self._starts(own[0]):
+                self._inside(task, own[0])
 
-    def _settled(self) -> dict[str, datetime]:
-        """When each task that ended was settled; a skipped one with the last before it."""
-        settled: dict[str, datetime] = {}
-        for task in self._sorted_tasks():
-            last = [run for path in paths(task) for run in self.runs.get(path, [])]
-            if all(run.state == "SKIPPED" for run in last):
-                before = self._before(task, settled)
-                if before:
-                    settled[task["id"]] = before
-            elif at := _finished(last):
-                settled[task["id"]] = at
-        return settled
+    def _inside(self, task: Mapping[str, Any], path: str) -> None:
+        opened = min(self._starts(path))
+        runs = self.runs[path]
+        closed = runs[-1].finished_at
+        config = task["modules"][0]["with"]
+        turns = containment.turns(path.removesuffix(".main"), self.runs, self.marked)
+        for problem in containment.problems(task["modules"][0]["use"], config, turns, closed):
+            self._say(f"has {path}, {problem}")
+        previous = opened
+        for turn in turns:
+            self._in_order(task["body"], turn.place, previous)
+            if task["modules"][0]["use"] == "flow.loop":
+                previous = turn.finished or previous
 
-    def _before(self, task: Any, settled: dict[str, datetime]) -> datetime | None:
-        sources = {e["from"] for e in self.document["edges"] if e["to"] == task["id"]}
-        return max((settled[s] for s in sources if s in settled), default=None)
-
-    def _sorted_tasks(self) -> list[Any]:
-        order: dict[str, Any] = {}
-        waiting = list(self.document["tasks"])
-        while waiting:
-            for task in list(waiting):
-                sources = {e["from"] for e in self.document["edges"] if e["to"] == task["id"]}
-                if sources <= order.keys():
-                    order[task["id"]] = task
-                    waiting.remove(task)
-        return list(order.values())
+    def _starts(self, path: str) -> list[datetime]:
+        """When it was begun. A take-over writes over the first start; the marks keep both."""
+        runs = self.runs.get(path, [])
+        begun = [r.started_at for r in runs if r.started_at and r.state != "SKIPPED"]
+        return [*self.marked.get(path, []), *begun]
 
     def _effects(self) -> None:
         successes: dict[str, Run] = {}
@@ -145,8 +207,11 @@ class _Ledger:
                 if run.idempotency_key in successes:
                     self._say(f"recorded the key of {run.step_path} as two successes")
                 successes[run.idempotency_key] = run
+        by_key: dict[str, list[dict[str, Any]]] = defaultdict(list)
+        for mark in self.marks:
+            by_key[mark["key"]].append(mark)
         for key, run in successes.items():
-            self._effects_of(run, [mark for mark in self.marks if mark["key"] == key])
+            self._effects_of(run, by_key[key])
 
     def _effects_of(self, run: Run, marks_of_key: list[dict[str, Any]]) -> None:
         """Those of one step that succeeded: one under the lease that recorded it, else repeats."""
@@ -156,8 +221,28 @@ class _Ledger:
         self.audit.repeats += len(marks_of_key) - won
         if won > 1:
             self._say(f"did {run.step_path} {won} times under one lease")
-        if won == 0 and run.module == "test.effect":
+        marked = run.module in {"test.effect", "test.wait"} and run.cached_from is None
+        if won == 0 and marked:
             self._say(f"recorded {run.step_path} as done under a lease that did nothing")
+
+
+def _writes_variables(body: Mapping[str, Any]) -> bool:
+    return any(
+        ("body" in task and _writes_variables(task["body"]))
+        or any(module["writesVariables"] for module in task["modules"])
+        for task in body["tasks"]
+    )
+
+
+def _sorted_tasks(tasks: list[Any], sources: Mapping[str, set[str]]) -> list[Any]:
+    order: dict[str, Any] = {}
+    waiting = list(tasks)
+    while waiting:
+        for task in list(waiting):
+            if sources[task["id"]] <= order.keys():
+                order[task["id"]] = task
+                waiting.remove(task)
+    return list(order.values())
 
 
 def _end(run: Run) -> str | None:
@@ -166,6 +251,10 @@ def _end(run: Run) -> str | None:
     if run.state == "DLQ" or (run.state == "FAILED" and run.outcome == ERROR):
         return ERROR
     return None
+
+
+def _skipped(runs: list[Run]) -> bool:
+    return bool(runs) and runs[-1].state == "SKIPPED"
 
 
 def _finished(runs: list[Run]) -> datetime | None:

@@ -1,98 +1,291 @@
-"""Random workflows: gates, error edges, joins, chains, failures and retries."""
+"""Random workflows: gates, error edges, joins, chains, failures and retries, bodies and waits."""
 
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any
 
-ERROR = "error"
+from tests.support.behaviour import behave
+from tests.support.interpreter import ERROR, Scope, Story, interpret
+
 RETRY = {"maxAttempts": 3, "baseSeconds": 0.05, "jitter": [0, 0.05]}
 CHOICES = ("left", "right", "middle")
+FLAT = ("pure", "pure", "effect", "effect", "gate", "effect gate", "chain", "bad")
 
 
 @dataclass
 class Drawn:
-    """A definition, and how each of its steps ends for good when it runs."""
+    """A definition, and what its steps do when they run; `mended` were requeued to succeed."""
 
     document: dict[str, Any]
-    ends: dict[str, str] = field(default_factory=dict)
+    attempts: int = 3
+    mended: set[str] = field(default_factory=set)
+
+    def story(self, entered: Callable[[str], bool] = lambda place: False) -> Story:
+        """What it comes to; of places that may be entered or not, those are that are told."""
+        return interpret(self.document, self._act, entered=entered)
+
+    def whole_story(self) -> Story:
+        """What it comes to when all is entered that may be."""
+        return self.story(lambda place: True)
+
+    def _act(self, path: str, module: Mapping[str, Any], scope: Scope) -> tuple[str, Any]:
+        return behave(module, scope, attempts=self.attempts, mended=path in self.mended)
 
 
-def draw(rng: Random, *, most: int = 12, retry: Any = None, seconds: float = 0.0) -> Drawn:
-    """A workflow of one to `most` tasks; its effect steps take up to `seconds`."""
-    drawn = Drawn({"schema": "valkyr/1", "name": "random", "tasks": [], "edges": []})
-    outcomes: dict[str, list[str]] = {}
-    for number in range(rng.randint(1, most)):
-        name = f"t{number}"
-        task, can = _task(rng, name, drawn.ends, retry or RETRY, seconds)
-        drawn.document["tasks"].append(task)
-        drawn.document["edges"] += _edges(rng, name, outcomes, join=task.get("join", "any"))
-        outcomes[name] = can
-    return drawn
+def draw(
+    rng: Random,
+    *,
+    most: int = 12,
+    retry: Any = None,
+    seconds: float = 0.0,
+    depth: int = 0,
+    waits: float | None = None,
+    steps: int = 80,
+) -> Drawn:
+    """A workflow of one to `most` tasks; its effect steps take up to `seconds`.
 
-
-def _task(
-    rng: Random, name: str, ends: dict[str, str], retry: Any, seconds: float
-) -> tuple[dict[str, Any], list[str]]:
-    """A task and what its edges may be `on`."""
-    kind = rng.choice(["pure", "pure", "effect", "effect", "gate", "effect gate", "chain", "bad"])
-    queue = rng.choice(["default", "default", "io"])
-    more: dict[str, Any] = {"retry": retry, "queue": queue}
-    if rng.random() < 0.3:
-        more["join"] = "all"
-    path = f"{name}.main"
-    if kind == "chain":
-        modules = []
-        for part in ("a", "b", "c")[: rng.randint(2, 3)]:
-            use = rng.choice(["flow.noop", "test.effect"])
-            config = _config(rng, seconds) if use == "test.effect" else {"value": part}
-            modules.append({"id": part, "use": use, "with": config})
-            ends[f"{name}.{part}"] = _end(config)
-        return {"id": name, "modules": modules, **more}, ["success"]
-    if kind in {"gate", "effect gate"}:
-        chosen = rng.choice(CHOICES)
-        ends[path] = chosen
-        if kind == "gate":
-            config = {"value": chosen, "cases": list(CHOICES)}
-            return {"id": name, "use": "flow.switch", "with": config, **more}, [*CHOICES]
-        config = {"outcome": chosen, "outcomes": list(CHOICES)}
-        return {"id": name, "use": "test.effect", "with": config, **more}, [*CHOICES]
-    if kind == "bad":
-        ends[path] = ERROR
-        if rng.random() < 0.5:
-            return {"id": name, "use": "flow.fail", "with": {"message": "no"}, **more}, ["success"]
-        config = {"failTimes": 99, "errorType": rng.choice(["TRANSIENT", "PERMANENT"])}
-        return {"id": name, "use": "test.effect", "with": config, **more}, ["success"]
-    use = "flow.noop" if kind == "pure" else "test.effect"
-    config = {"value": name} if kind == "pure" else _config(rng, seconds)
-    ends[path] = _end(config)
-    return {"id": name, "use": use, "with": config, **more}, ["success"]
-
-
-def _config(rng: Random, seconds: float) -> dict[str, Any]:
-    """Mostly well, sometimes a failure or two first (the policy allows three attempts)."""
-    fails = rng.choice([0, 0, 0, 1, 2])
-    return {"value": fails, "failTimes": fails, "seconds": round(rng.random() * seconds, 3)}
-
-
-def _end(config: dict[str, Any]) -> str:
-    return ERROR if config.get("failTimes", 0) >= RETRY["maxAttempts"] else "success"
-
-
-def _edges(
-    rng: Random, name: str, outcomes: dict[str, list[str]], *, join: str
-) -> list[dict[str, str]]:
-    """Edges into a task from some of those before it; now and then none.
-
-    Two from one source only with `join: any`: a source has one outcome.
+    Bodies are nested up to `depth` deep, steps that wait do so for up to `waits` seconds (None:
+    there are none), and at most about `steps` steps run in all.
     """
-    if not outcomes or rng.random() < 0.12:
-        return []
-    earlier = list(outcomes)
-    sources = rng.sample(earlier, min(len(earlier), rng.choice([1, 1, 1, 2, 2, 3, 5])))
-    edges = []
-    for source in sources:
-        ways = [*outcomes[source], ERROR] if rng.random() < 0.35 else outcomes[source]
-        two = join == "any" and len(ways) > 2 and rng.random() < 0.2
-        chosen = rng.sample(ways, 2 if two else 1)
-        edges += [{"from": source, "to": name, "on": on} for on in chosen]
-    return edges
+    policy = retry or RETRY
+    drawer = _Drawer(rng, policy, seconds, waits)
+    while True:
+        body = drawer.body(_Around(), depth, most)
+        document = {"schema": "valkyr/1", "name": "random", **body}
+        drawn = Drawn(document, policy["maxAttempts"])
+        if not depth or len(drawn.whole_story().ends) <= steps:
+            return drawn
+
+
+@dataclass(frozen=True)
+class _Around:
+    """What steps of a body may name: counters of its place, whole numbers of tasks before it."""
+
+    index: bool = False
+    loop: bool = False
+    numbers: tuple[str, ...] = ()
+    kind: str = ""
+
+    def counters(self) -> list[str]:
+        """Expressions of whole numbers that differ from place to place."""
+        return ["index", "item"] * self.index + ["loop.index"] * self.loop
+
+    def hiding(self, letter: str) -> "_Around":
+        """Without the tasks whose names begin so: the body's own mean something else."""
+        seen = tuple(name for name in self.numbers if not name.startswith(f"tasks.{letter}"))
+        return replace(self, numbers=seen)
+
+
+class _Drawer:
+    """Draws bodies in bodies."""
+
+    def __init__(self, rng: Random, retry: Any, seconds: float, waits: float | None) -> None:
+        self.rng = rng
+        self.retry = retry
+        self.seconds = seconds
+        self.waits = waits
+
+    def body(self, around: _Around, depth: int, most: int, first: Any = ()) -> dict[str, Any]:
+        """`{tasks, edges}`; `first` are tasks to begin with, which nothing comes before."""
+        tasks: list[dict[str, Any]] = list(first)
+        edges: list[dict[str, str]] = []
+        outcomes = {task["id"]: _outcomes(task) for task in tasks}
+        before: dict[str, set[str]] = {task["id"]: set() for task in tasks}
+        sure: set[str] = set()  # those whose output is a whole number for certain
+        # Inner bodies now and then give their tasks the names of outer ones.
+        letter = self.rng.choice("tuv") if around.kind else "t"
+        around = around.hiding(letter)
+        for number in range(self.rng.randint(1, most)):
+            name = f"{letter}{number}"
+            join = "all" if self.rng.random() < 0.3 else "any"
+            leading = self._edges(name, outcomes, join=join)
+            sources = {edge["from"] for edge in leading}
+            before[name] = sources.union(*(before[source] for source in sources))
+            task = self._task(name, around, depth, before[name], sure)
+            if join == "all":
+                task["join"] = join
+            tasks.append(task)
+            edges += leading
+            outcomes[name] = _outcomes(task)
+            if not leading and task.get("use") == "flow.noop":
+                sure.add(name)
+        return {"tasks": tasks, "edges": edges}
+
+    def _task(
+        self, name: str, around: _Around, depth: int, before: set[str], sure: set[str]
+    ) -> dict[str, Any]:
+        kinds: list[str] = [*FLAT]
+        if self.waits is not None:
+            kinds += ["wait", "wait"]
+        if depth:
+            kinds += ["loop", "loop", "map", "map", "map"]
+        kind = self.rng.choice(kinds)
+        numbers = tuple(f"tasks.{task}.output" for task in sorted(before & sure))
+        if kind in {"loop", "map"}:
+            inside = tuple(dict.fromkeys([*around.numbers, *numbers]))
+            return getattr(self, f"_{kind}")(name, around, inside, depth - 1)
+        values = [*around.counters(), *around.numbers, *numbers]
+        if around.kind == "loop":
+            values += [f"tasks.{task}.history | length" for task in sorted(before & sure)]
+        task = getattr(self, f"_{kind.replace(' ', '_')}")(name, around, values)
+        task |= {"retry": self.retry, "queue": self.rng.choice(["default", "default", "io"])}
+        return {"id": name, **task}
+
+    def _by_place(self, around: _Around, values: list[Any]) -> Any:
+        """One of the values; another one in each place, where there are places."""
+        counters = around.counters()
+        if not counters or self.rng.random() < 0.3:
+            return self.rng.choice(values)
+        chosen = self.rng.choices(values, k=3)
+        counter = " + ".join(self.rng.sample(counters, self.rng.randint(1, min(2, len(counters)))))
+        return f"{{{{ {_literal(chosen)}[({counter}) % 3] }}}}"
+
+    def _value(self, values: list[str]) -> Any:
+        """A whole number, often out of what the step can see."""
+        if not values or self.rng.random() < 0.4:
+            return self.rng.randint(0, 9)
+        return f"{{{{ {self.rng.choice(values)} + {self.rng.randint(0, 2)} }}}}"
+
+    def _pure(self, name: str, around: _Around, values: list[str]) -> dict[str, Any]:
+        if around.kind == "loop" and self.rng.random() < 0.3:
+            summed = f"{{{{ (loop.previous.{name} if loop.previous else 0) + 1 }}}}"
+            return {"use": "flow.noop", "with": {"value": summed}}
+        return {"use": "flow.noop", "with": {"value": self._value(values)}}
+
+    def _effect(self, name: str, around: _Around, values: list[str]) -> dict[str, Any]:
+        return {"use": "test.effect", "with": self._config(around, values)}
+
+    def _config(self, around: _Around, values: list[str]) -> dict[str, Any]:
+        """Mostly well, sometimes a failure or two first (the policy allows three attempts)."""
+        return {
+            "value": self._value(values),
+            "failTimes": self._by_place(around, [0, 0, 0, 0, 0, 1, 2]),
+            "seconds": round(self.rng.random() * self.seconds, 3),
+        }
+
+    def _gate(self, name: str, around: _Around, values: list[str]) -> dict[str, Any]:
+        chosen = self._by_place(around, [*CHOICES])
+        return {"use": "flow.switch", "with": {"value": chosen, "cases": [*CHOICES]}}
+
+    def _effect_gate(self, name: str, around: _Around, values: list[str]) -> dict[str, Any]:
+        chosen = self._by_place(around, [*CHOICES])
+        return {"use": "test.effect", "with": {"outcome": chosen, "outcomes": [*CHOICES]}}
+
+    def _chain(self, name: str, around: _Around, values: list[str]) -> dict[str, Any]:
+        modules = []
+        for part in ("a", "b", "c")[: self.rng.randint(2, 3)]:
+            use = self.rng.choice(["flow.noop", "test.effect"])
+            seen = [*values, "previous"] if part != "a" else values
+            config = {"value": self._value(seen)}
+            if use == "test.effect":
+                config = self._config(around, seen)
+            modules.append({"id": part, "use": use, "with": config})
+        return {"modules": modules}
+
+    def _bad(self, name: str, around: _Around, values: list[str]) -> dict[str, Any]:
+        """Fails for good; in a body only in some places."""
+        if self.rng.random() < 0.3:
+            return {"use": "flow.fail", "with": {"message": "no"}}
+        kind = self.rng.choice(["TRANSIENT", "PERMANENT"])
+        times = self._by_place(around, [99, 99, 0]) if around.kind else 99
+        return {"use": "test.effect", "with": {"failTimes": times, "errorType": kind}}
+
+    def _wait(self, name: str, around: _Around, values: list[str]) -> dict[str, Any]:
+        seconds = round(self.rng.random() * (self.waits or 0), 3)
+        config: dict[str, Any] = {"seconds": seconds}
+        if self.rng.random() < 0.3:
+            config["outcome"] = self._by_place(around, [*CHOICES])
+            config["outcomes"] = [*CHOICES]
+        else:
+            config["value"] = self._value(values)
+            config["fail"] = self._by_place(around, [False] * 6 + [True])
+        return {"use": "test.wait", "with": config}
+
+    def _loop(
+        self, name: str, around: _Around, numbers: tuple[str, ...], depth: int
+    ) -> dict[str, Any]:
+        inside = _Around(around.index, True, numbers, "loop")
+        first: list[dict[str, Any]] = []
+        kind = self.rng.choice(["count", "count", "gate", "sum", "index"])
+        if kind == "count":
+            config: dict[str, Any] = {"count": self._by_place(around, [0, 1, 2, 3])}
+        elif kind == "gate":
+            # Another outcome in each iteration, so that one of the first three is the last.
+            shuffled = self.rng.sample(CHOICES, 3)
+            chosen = f"{{{{ {_literal(shuffled)}[loop.index % 3] }}}}"
+            use = self.rng.choice(["flow.switch", "test.effect"])
+            told: dict[str, Any] = {"value": chosen, "cases": [*CHOICES]}
+            if use == "test.effect":
+                told = {"outcome": chosen, "outcomes": [*CHOICES]}
+            first = [{"id": "g", "use": use, "with": told}]
+            config = self._either("tasks.g.outcome", "==", "!=", repr(self.rng.choice(CHOICES)))
+        elif kind == "sum":
+            summed = "{{ (loop.previous.n if loop.previous else 0) + 1 }}"
+            first = [{"id": "n", "use": "flow.noop", "with": {"value": summed}}]
+            config = {"until": f"{{{{ tasks.n.output >= {self.rng.randint(1, 3)} }}}}"}
+        else:
+            config = self._either("loop.index", ">=", "<", str(self.rng.randint(0, 2)))
+        if "count" not in config and self.rng.random() < 0.4:
+            config["maxIterations"] = self.rng.randint(2, 4)
+        body = self.body(inside, depth, 3 if depth else 4, first)
+        return {"id": name, "use": "flow.loop", "with": config, "body": body}
+
+    def _either(self, what: str, ends: str, goes_on: str, value: str) -> dict[str, Any]:
+        if self.rng.random() < 0.5:
+            return {"until": f"{{{{ {what} {ends} {value} }}}}"}
+        return {"while": f"{{{{ {what} {goes_on} {value} }}}}"}
+
+    def _map(
+        self, name: str, around: _Around, numbers: tuple[str, ...], depth: int
+    ) -> dict[str, Any]:
+        count = self.rng.choice([0, 1, 2, 2, 3, 3, 4, 5])
+        items: Any = [self.rng.randint(0, 9) for _ in range(count)]
+        seen = [*around.counters(), *numbers]
+        if seen and count and self.rng.random() < 0.5:
+            shown = ", ".join(map(str, items[1:]))
+            items = f"{{{{ [{self.rng.choice(seen)}, {shown}] }}}}"
+        elif self.rng.random() < 0.05:
+            items = "{{ 'no' + ' list' }}"
+        config: dict[str, Any] = {"items": items}
+        if self.rng.random() < 0.8:
+            config["maxConcurrency"] = self.rng.randint(1, 3)
+        if self.rng.random() < 0.8:
+            config["onItemError"] = self.rng.choice(["fail", "continue"])
+        inside = _Around(True, around.loop, numbers, "map")
+        body = self.body(inside, depth, 3 if depth else 4)
+        return {"id": name, "use": "flow.map", "with": config, "body": body}
+
+    def _edges(
+        self, name: str, outcomes: dict[str, list[str]], *, join: str
+    ) -> list[dict[str, str]]:
+        """Edges into a task from some of those before it; now and then none.
+
+        Two from one source only with `join: any`: a source has one outcome.
+        """
+        rng = self.rng
+        if not outcomes or rng.random() < 0.12:
+            return []
+        earlier = list(outcomes)
+        sources = rng.sample(earlier, min(len(earlier), rng.choice([1, 1, 1, 2, 2, 3, 5])))
+        edges = []
+        for source in sources:
+            ways = [*outcomes[source], ERROR] if rng.random() < 0.35 else outcomes[source]
+            two = join == "any" and len(ways) > 2 and rng.random() < 0.2
+            chosen = rng.sample(ways, 2 if two else 1)
+            edges += [{"from": source, "to": name, "on": on} for on in chosen]
+        return edges
+
+
+def _outcomes(task: Mapping[str, Any]) -> list[str]:
+    """What edges out of a task may be `on`."""
+    config = task.get("with", {})
+    found = config.get("cases") or config.get("outcomes")
+    return [*found] if found else ["success"]
+
+
+def _literal(values: list[Any]) -> str:
+    """A list as an expression writes it."""
+    words = {True: "true", False: "false"}
+    written = [words[v] if isinstance(v, bool) else repr(v) for v in values]
+    return f"[{', '.join(written)}]"

@@ -1,89 +1,404 @@
 """What a workflow comes to, worked out by going through its tasks one after another.
 
 Written from the format's description alone, and on the plain document, so that it shares neither
-code nor data structures with the engine it is compared with.
+code nor data structures with the engine it is compared with. Containers are gone through place by
+place: iteration 1 of loop `refine` is the place `refine[1].`, item 2 of map `batch` `batch[2].`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from tests.support.expressions import Unknowable, Unrenderable, render, truth
+
+SUCCESS = "success"
 ERROR = "error"
+CONTAINERS = ("flow.loop", "flow.map")
+ITERATIONS = 1000  # the limit of loops with a condition, unless they set a lower one
+
+Scope = dict[str, Any]
+# How the step of a path ends and what it gives back, from its module and the names in scope.
+Act = Callable[[str, Mapping[str, Any], Scope], tuple[str, Any]]
 
 
 class Missing(Exception):
     """A step had to run, and nobody said how it ended."""
 
 
+@dataclass(frozen=True)
+class FailedItem:
+    """In place of a failed item's output in a map's; `steps` failed in it."""
+
+    steps: frozenset[str]
+
+
 @dataclass
 class Story:
-    """How an execution ends: its state, each task's outcome, and which steps did what."""
+    """How an execution ends: its state, each task's outcome, and which steps did what.
+
+    Tasks and steps are named by their paths with places: `refine[1].draft`,
+    `refine[1].draft.main`. `perhaps` are places that may be entered or not, as chance has it:
+    items of a map behind one that failed for good. `story` holds those of them that were.
+    """
 
     state: str = "SUCCESS"
     outcomes: dict[str, str] = field(default_factory=dict)  # of tasks that ended
+    outputs: dict[str, Any] = field(default_factory=dict)  # of tasks that succeeded
     skipped: set[str] = field(default_factory=set)  # tasks
     dead: set[str] = field(default_factory=set)  # steps that failed for good, nobody minding
     failed_over: set[str] = field(default_factory=set)  # steps whose error edge was taken
+    failed: set[str] = field(default_factory=set)  # steps whose failure a container minds
     done: set[str] = field(default_factory=set)  # steps that succeeded
+    stuck: set[str] = field(default_factory=set)  # containers that hold a dead step
+    perhaps: set[str] = field(default_factory=set)  # places
+    ends: dict[str, str] = field(default_factory=dict)  # of all steps that ended
+    sizes: dict[str, int] = field(default_factory=dict)  # of containers: iterations begun, items
+
+    def ran(self) -> set[str]:
+        """Every step that ran, containers included."""
+        return self.done | self.dead | self.failed_over | self.failed | self.stuck
 
 
-def interpret(document: Mapping[str, Any], ends: Mapping[str, str]) -> Story:
+def interpret(
+    document: Mapping[str, Any],
+    ends: Mapping[str, str] | Act,
+    *,
+    scope: Mapping[str, Any] | None = None,
+    entered: Callable[[str], bool] = lambda place: False,
+) -> Story:
     """The story of `{tasks, edges}` when each step that runs ends (after its retries) as told.
 
-    `ends` maps a step's path to `success`, a gate's outcome, or `error`. Raises Missing.
+    `ends` maps a step's path to `success`, a gate's outcome, or `error`; or it is called for
+    each. Containers' ends follow from their bodies'. `scope` are names known beside the tasks'
+    (`input`, `vars`). `entered` says whether a place that may have been entered was. Raises
+    Missing.
     """
+    act = ends if callable(ends) else _told(ends)
     story = Story()
-    edges = document.get("edges", [])
-    progress = True
-    while progress:
-        progress = False
-        for task in document["tasks"]:
-            name = task["id"]
-            if name in story.outcomes or name in story.skipped or _dead(story, name):
-                continue
-            incoming = [edge for edge in edges if edge["to"] == name]
-            sources = {edge["from"] for edge in incoming}
-            if not all(s in story.outcomes or s in story.skipped for s in sources):
-                continue
-            progress = True
-            if _wanted(task, incoming, story):
-                _run(task, edges, ends, story)
-            else:
-                story.skipped.add(name)
+    whole = _Whole(story, act, entered)
+    _Body(whole, document, "", dict(scope or {}), minded=False).go()
     if story.dead:
         story.state = "FAILED"
     return story
 
 
-def _wanted(task: Mapping[str, Any], incoming: list[Mapping[str, str]], story: Story) -> bool:
-    if not incoming:
-        return True
-    taken = [story.outcomes.get(e["from"]) == e.get("on", "success") for e in incoming]
-    return all(taken) if task.get("join", "any") == "all" else any(taken)
+def paths(task: Mapping[str, Any]) -> list[str]:
+    """The paths of a task's steps within its body, in order."""
+    return [f"{task['id']}.{module['id']}" for module in modules(task)]
 
 
-def _run(task: Mapping[str, Any], edges: Any, ends: Mapping[str, str], story: Story) -> None:
-    name = task["id"]
-    minded = any(edge["from"] == name and edge.get("on") == ERROR for edge in edges)
-    for path in paths(task):
+def modules(task: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """A task's modules, the short form written out."""
+    if task.get("modules"):
+        return list(task["modules"])
+    return [{"id": "main", "use": task.get("use", ""), "with": task.get("with") or {}}]
+
+
+def _told(ends: Mapping[str, str]) -> Act:
+    def act(path: str, module: Mapping[str, Any], scope: Scope) -> tuple[str, Any]:
         if path not in ends:
             raise Missing(path)
-        if ends[path] == ERROR:
-            if minded:
-                story.failed_over.add(path)
-                story.outcomes[name] = ERROR
+        return ends[path], None
+
+    return act
+
+
+@dataclass
+class _Whole:
+    """What all bodies share."""
+
+    story: Story
+    act: Act
+    entered: Callable[[str], bool]
+
+
+class _Stuck(Exception):
+    """A container cannot end: a step in it is dead."""
+
+
+class _Failed(Exception):
+    """A container failed for good."""
+
+
+class _Body:
+    """One place: the workflow itself, or one turn of a container's body."""
+
+    def __init__(
+        self, whole: _Whole, document: Mapping[str, Any], place: str, around: Scope, *, minded: bool
+    ) -> None:
+        self.whole = whole
+        self.story = whole.story
+        self.place = place
+        self.around = around
+        self.minded = minded
+        self.tasks = {task["id"]: task for task in document["tasks"]}
+        self.incoming: dict[str, list[Mapping[str, str]]] = {name: [] for name in self.tasks}
+        self.outgoing: dict[str, list[Mapping[str, str]]] = {name: [] for name in self.tasks}
+        for edge in document.get("edges", []):
+            self.incoming[edge["to"]].append(edge)
+            self.outgoing[edge["from"]].append(edge)
+        self.outcomes: dict[str, str] = {}
+        self.outputs: dict[str, Any] = {}
+        self.skipped: set[str] = set()
+        self.hanging: set[str] = set()  # tasks that are dead or hold a dead step
+        self.failures: set[str] = set()  # steps that failed for good, a container minding
+        self.histories: dict[str, list[Any]] = {}
+
+    def go(self) -> None:
+        """Go through all tasks that can be reached."""
+        waiting = list(self.tasks)
+        progress = True
+        while progress:
+            progress = False
+            for name in list(waiting):
+                sources = {edge["from"] for edge in self.incoming[name]}
+                if not all(s in self.outcomes or s in self.skipped for s in sources):
+                    continue
+                progress = True
+                waiting.remove(name)
+                if self._wanted(name):
+                    self._run(name)
+                else:
+                    self.skipped.add(name)
+                    self.story.skipped.add(self.place + name)
+
+    def _wanted(self, name: str) -> bool:
+        incoming = self.incoming[name]
+        taken = [self.outcomes.get(e["from"]) == e.get("on", SUCCESS) for e in incoming]
+        if self.tasks[name].get("join", "any") == "all":
+            return all(taken)
+        return any(taken) or not incoming
+
+    def _run(self, name: str) -> None:
+        task = self.tasks[name]
+        scope = self.scope()
+        output: Any = None
+        end = SUCCESS
+        for position, module in enumerate(modules(task)):
+            path = f"{self.place}{name}.{module['id']}"
+            scope["previous"] = output if position else None
+            try:
+                end, output = self._step(task, module, path, scope)
+            except _Stuck:
+                self.story.stuck.add(path)
+                self.hanging.add(name)
+                return
+            self.story.ends[path] = end
+            if end == ERROR:
+                self._failed(name, path)
+                return
+            self.story.done.add(path)
+        self._ended(name, end)
+        self.outputs[name] = self.story.outputs[self.place + name] = output
+
+    def _step(
+        self, task: Mapping[str, Any], module: Mapping[str, Any], path: str, scope: Scope
+    ) -> tuple[str, Any]:
+        if module["use"] not in CONTAINERS:
+            return self.whole.act(path, module, scope)
+        minds = self.minded or self._takes_errors(task["id"])
+        make = _Loop if module["use"] == "flow.loop" else _Map
+        try:
+            return SUCCESS, make(self, task, module["with"], scope, minds=minds).go()
+        except _Failed:
+            return ERROR, None
+
+    def _takes_errors(self, name: str) -> bool:
+        return any(edge.get("on") == ERROR for edge in self.outgoing[name])
+
+    def _failed(self, name: str, path: str) -> None:
+        if self._takes_errors(name):
+            self.story.failed_over.add(path)
+            self._ended(name, ERROR)
+        elif self.minded:
+            self.story.failed.add(path)
+            self.failures.add(path)
+            self._ended(name, ERROR)
+        else:
+            self.story.dead.add(path)
+            self.hanging.add(name)
+
+    def _ended(self, name: str, outcome: str) -> None:
+        self.outcomes[name] = outcome
+        self.story.outcomes[self.place + name] = outcome
+
+    def scope(self) -> Scope:
+        """The names a step of this body may use; a task's name means the innermost one."""
+        own = {
+            name: {
+                "output": self.outputs.get(name),
+                "outcome": self.outcomes.get(name, "skipped" if name in self.skipped else ""),
+                "history": self.histories.get(name, []),
+            }
+            for name in self.tasks
+        }
+        return self.around | {"tasks": self.around.get("tasks", {}) | own}
+
+    def output(self) -> Any:
+        """What the body gives back: its last task's output, or all last tasks' by id."""
+        last = [name for name in self.tasks if not self.outgoing[name]]
+        if len(last) == 1:
+            return self.outputs.get(last[0])
+        return {name: self.outputs.get(name) for name in last}
+
+    def all_outputs(self) -> dict[str, Any]:
+        """Every task's output by its id."""
+        return {name: self.outputs.get(name) for name in self.tasks}
+
+
+class _Container:
+    """A loop or a map in one place."""
+
+    def __init__(
+        self,
+        outer: _Body,
+        task: Mapping[str, Any],
+        config: Mapping[str, Any],
+        scope: Scope,
+        *,
+        minds: bool,
+    ) -> None:
+        self.outer = outer
+        self.task = task
+        self.config = config
+        self.scope = scope
+        self.minds = minds
+
+    def _size(self, size: int) -> None:
+        self.outer.story.sizes[f"{self.outer.place}{self.task['id']}.main"] = size
+
+    def place(self, index: int) -> str:
+        return f"{self.outer.place}{self.task['id']}[{index}]."
+
+    def entered(self, index: int) -> bool:
+        return self.outer.whole.entered(self.place(index))
+
+    def body(self, index: int, names: Scope) -> _Body:
+        document = self.task["body"]
+        around = self.scope | names
+        return _Body(self.outer.whole, document, self.place(index), around, minded=self.minds)
+
+
+class _Loop(_Container):
+    """Iterations one after another, until the count is full or the condition says so."""
+
+    def go(self) -> dict[str, Any]:
+        """Returns the loop's output; raises _Failed, _Stuck."""
+        index, last = 0, None
+        histories: dict[str, list[Any]] = {}
+        body = self._turn(0, None)
+        self._size(0)
+        while self._goes_on(index, body):
+            self._size(index + 1)
+            body = self._turn(index, last)
+            body.histories = histories
+            body.go()
+            if body.hanging:
+                raise _Stuck
+            if body.failures:
+                raise _Failed
+            last = body.all_outputs()
+            for name in body.outcomes:
+                histories.setdefault(name, []).append(body.outputs.get(name))
+            index += 1
+        return {"iterations": index, "last": last}
+
+    def _turn(self, index: int, last: Any) -> _Body:
+        loop = {"index": index, "iteration": index + 1, "previous": last}
+        return self.body(index, {"loop": loop})
+
+    def _goes_on(self, index: int, body: _Body) -> bool:
+        """Whether an iteration `index` follows; `body` is the one that just ended, or a fresh one.
+
+        Raises _Failed when the loop itself is at fault: its condition, its count, its limit.
+        """
+        try:
+            if "count" in self.config:
+                return self._counts(index)
+            if "while" in self.config:
+                # Asked about the iteration to come, with the tasks of the one before.
+                last = body.all_outputs() if index else None
+                scope = body.scope() | {"loop": self._turn(index, last).around["loop"]}
+                wanted = truth(render(self.config["while"], scope))
             else:
-                story.dead.add(path)
-            return
-        story.done.add(path)
-        story.outcomes[name] = ends[path]
+                wanted = index == 0 or not truth(render(self.config["until"], body.scope()))
+        except Unrenderable:
+            raise _Failed from None
+        except Unknowable:
+            wanted = self.entered(index)
+        if wanted and index >= self.config.get("maxIterations", ITERATIONS):
+            raise _Failed
+        return wanted
+
+    def _counts(self, index: int) -> bool:
+        count = render(self.config["count"], self.scope)
+        if isinstance(count, bool) or not isinstance(count, int) or count < 0:
+            raise _Failed
+        return index < count
 
 
-def paths(task: Mapping[str, Any]) -> list[str]:
-    """The paths of a task's steps, in order."""
-    modules = task.get("modules") or [{"id": "main"}]
-    return [f"{task['id']}.{module['id']}" for module in modules]
+class _Map(_Container):
+    """One body an item; the order of the items is that of the output."""
+
+    def go(self) -> list[Any]:
+        """Returns the map's output; raises _Failed, _Stuck."""
+        tolerant = self.config.get("onItemError", "fail") == "continue"
+        self.minds = self.minds or tolerant
+        outputs: list[Any] = []
+        stuck = failed = False
+        for index, item in enumerate(self._items()):
+            if (stuck or failed) and not self._perhaps(index):
+                continue
+            body = self.body(index, {"item": item, "index": index})
+            body.go()
+            if body.hanging:
+                stuck = True
+            elif body.failures and not tolerant:
+                failed = True
+            elif body.failures:
+                outputs.append(FailedItem(frozenset(body.failures)))
+            else:
+                outputs.append(body.output())
+        if stuck:
+            raise _Stuck
+        if failed:
+            raise _Failed
+        return outputs
+
+    def _perhaps(self, index: int) -> bool:
+        """Behind a failed item others are open only where several may be at once."""
+        if self.config.get("maxConcurrency", 100) == 1:
+            return False
+        self.outer.story.perhaps.add(self.place(index))
+        return self.entered(index)
+
+    def _items(self) -> list[Any]:
+        try:
+            items = render(self.config["items"], self.scope)
+        except Unrenderable:
+            raise _Failed from None
+        except Unknowable:
+            count = 0
+            while self.entered(count):
+                count += 1
+            return [None] * count
+        if not isinstance(items, list):
+            raise _Failed
+        self._size(len(items))
+        return items
 
 
-def _dead(story: Story, name: str) -> bool:
-    return any(path.rpartition(".")[0] == name for path in story.dead)
+def agrees(expected: Any, found: Any) -> bool:
+    """Whether a container's recorded output is the expected one; absent and null are the same."""
+    if isinstance(expected, FailedItem):
+        return (
+            isinstance(found, dict)
+            and found.keys() == {"error"}
+            and found["error"].keys() == {"message", "type", "step"}
+        )
+    if isinstance(expected, dict) and isinstance(found, dict):
+        keys = expected.keys() | found.keys()
+        return all(agrees(expected.get(key), found.get(key)) for key in keys)
+    if isinstance(expected, list) and isinstance(found, list):
+        return len(expected) == len(found) and all(map(agrees, expected, found))
+    return bool(expected == found)

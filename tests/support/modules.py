@@ -17,8 +17,8 @@ from pydantic import Field
 
 from runners.deadline import StepTimeout
 from runners.modules import registry
-from runners.modules.base import Module, ModuleInputs, Result, StepContext, StepError
-from runners.states import ErrorType
+from runners.modules.base import Module, ModuleInputs, Result, StepContext, StepError, Wait
+from runners.states import ErrorType, WaitKind
 
 CREATE = """
 CREATE TABLE IF NOT EXISTS test_effects (
@@ -96,6 +96,40 @@ class Odd(Module[OddInputs]):
     def execute(self, inputs: OddInputs, ctx: StepContext) -> Result:
         ctx.log.info("gives \ud800", kind=inputs.kind)
         return Result(ODD[inputs.kind]())
+
+
+class WaitInputs(ModuleInputs):
+    """How long to wait, and how to end then."""
+
+    seconds: float = Field(0, description="How long it sleeps.")
+    value: Any = Field(None, description="The output, once woken.")
+    outcome: str = Field("success", description="How it ends; named in `outcomes`.")
+    outcomes: list[str] = Field([], description="What it may end with, for a gate.")
+    fail: bool = Field(False, description="Fail for good once woken.")
+
+
+class Sleeper(Module[WaitInputs]):
+    """Sleeps by a timer, holding no worker; leaves a mark when woken, then ends as told."""
+
+    type: ClassVar[str] = "test.wait"
+    title: ClassVar[str] = "Wait"
+    category: ClassVar[str] = "test"
+    effect: ClassVar[str] = "idempotent"
+    waits: ClassVar[bool] = True
+    Inputs = WaitInputs
+
+    def outcomes_for(self, config: Mapping[str, Any]) -> tuple[str, ...]:
+        return tuple(config.get("outcomes", ()))
+
+    def execute(self, inputs: WaitInputs, ctx: StepContext) -> Wait:
+        return Wait(WaitKind.TIMER, seconds=inputs.seconds)
+
+    def woken(self, inputs: WaitInputs, wake: Mapping[str, Any], ctx: StepContext) -> Result:
+        assert wake["by"] == "timer"
+        leave_mark(ctx)
+        if inputs.fail:
+            raise StepError("woken to fail")
+        return Result(inputs.value, inputs.outcome)
 
 
 class Effect(Module[EffectInputs]):
@@ -178,6 +212,7 @@ def register() -> None:
     if "test.effect" not in registry.specs():
         registry.add(Effect())
         registry.add(Odd())
+        registry.add(Sleeper())
 
 
 def install() -> None:
