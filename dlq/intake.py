@@ -7,6 +7,7 @@ from django.dispatch import receiver
 
 from dlq.fingerprint import fingerprint
 from dlq.models import DeadLetterEntry, FailureType
+from executions.graph.places import module_in
 from executions.models import WorkflowVersion
 from runners.events import run_dead_lettered
 from runners.models import Run
@@ -51,11 +52,6 @@ def _failure_type(failure: Failure, *, exhausted: bool, manual: str | None) -> F
 
 def _config(version_id: UUID, step_path: str) -> Any:
     """The step's `with` as it stands in the version."""
-    task_id, _, module_id = step_path.rpartition(".")
     definition = WorkflowVersion.objects.values_list("definition", flat=True).get(pk=version_id)
-    for task in definition.get("tasks", []):
-        if task.get("id") == task_id:
-            for module in task.get("modules", []):
-                if module.get("id") == module_id:
-                    return module.get("with", {})
-    return None
+    module = module_in(definition, step_path)
+    return None if module is None else module.get("with", {})

@@ -45,11 +45,17 @@ def compiled(version_id: UUID) -> Compiled:
         workflow_id=row.workflow_id,
         number=row.number,
         graph=graph,
-        reads_input=any(step.reads_input for step in graph.steps),
+        reads_input=_reads_input(graph),
         input=Draft202012Validator(schema, format_checker=Draft202012Validator.FORMAT_CHECKER)
         if schema
         else None,
     )
+
+
+def _reads_input(graph: Graph) -> bool:
+    if any(step.reads_input for step in graph.steps):
+        return True
+    return any(task.body is not None and _reads_input(task.body) for task in graph.tasks)
 
 
 def check_payload(version: Compiled, payload: Any, prefix: str = "params") -> None:

@@ -7,6 +7,7 @@ decided from the rows.
 from dataclasses import dataclass
 
 from executions.graph.model import Graph, Step
+from executions.graph.places import Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +36,15 @@ class Chord:
 Canvas = Chain | Chord
 
 
-def link(graph: Graph, step: Step) -> Link:
+def link(place: Place, step: Step) -> Link:
     """The segment that begins with this step."""
-    return Link(step.path, step.queue, f"{graph.name}: {step.path}")
+    path = place.prefix + step.path
+    return Link(path, step.queue, f"{place.graph.name}: {path}")
 
 
-def arrange(graph: Graph, ready: list[int], *, headers: int, links: int) -> list[Canvas]:
+def arrange(place: Place, ready: list[int], *, headers: int, links: int) -> list[Canvas]:
     """How to send these ready steps; `headers` and `links` bound chords and chains."""
+    graph = place.graph
     steps = [graph.steps[index] for index in ready]
     joined: dict[int, list[Step]] = {}
     rest: list[Step] = []
@@ -57,9 +60,9 @@ def arrange(graph: Graph, ready: list[int], *, headers: int, links: int) -> list
             rest.extend(branches)
             continue
         for start in range(0, len(branches), headers):
-            batch = tuple(link(graph, step) for step in branches[start : start + headers])
+            batch = tuple(link(place, step) for step in branches[start : start + headers])
             canvas.append(Chord(batch) if len(batch) > 1 else Chain(batch))
-    canvas.extend(Chain(chain_of(graph, step, links)) for step in rest)
+    canvas.extend(Chain(chain_of(place, step, links)) for step in rest)
     return canvas
 
 
@@ -68,7 +71,7 @@ def successor(graph: Graph, step: Step) -> Step | None:
     if step.following is not None:
         return graph.steps[step.following]
     edges = graph.tasks[step.task].outgoing
-    if step.outcomes or len(edges) != 1 or edges[0].on != "success":
+    if step.outcomes or step.container or len(edges) != 1 or edges[0].on != "success":
         return None
     target = graph.tasks[edges[0].target]
     return graph.steps[target.steps[0]] if len(target.incoming) == 1 else None
@@ -84,19 +87,20 @@ def join_of(graph: Graph, step: Step) -> int | None:
             return None
         step = following
     edges = graph.tasks[step.task].outgoing
-    if step.outcomes or step.following is not None or len(edges) != 1 or edges[0].on != "success":
+    chooses = step.outcomes or step.container or step.following is not None
+    if chooses or len(edges) != 1 or edges[0].on != "success":
         return None
     return edges[0].target
 
 
-def chain_of(graph: Graph, step: Step, most: int) -> tuple[Link, ...]:
+def chain_of(place: Place, step: Step, most: int) -> tuple[Link, ...]:
     """The segments that certainly follow each other from this step, one a change of queue."""
-    links = [link(graph, step)]
+    links = [link(place, step)]
     while len(links) < most:
-        following = successor(graph, step)
+        following = successor(place.graph, step)
         if following is None:
             break
         if following.queue != step.queue:
-            links.append(link(graph, following))
+            links.append(link(place, following))
         step = following
     return tuple(links)

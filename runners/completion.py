@@ -9,14 +9,16 @@ from typing import Any
 
 from django.db import transaction
 
-from executions import payloads
-from runners import dispatch, ending, recording, retry, statements
+from executions import admission, payloads
+from executions.graph.plan import task_outcomes
+from runners import bodies, dispatch, ending, recording, retry, rows, scopes, statements, whole
 from runners.errors import LeaseLost
 from runners.events import run_dead_lettered
 from runners.journey import Frontier, Journey, failed
+from runners.modules.base import Wait
 from runners.onward import Onward, choose, needs_lock
 from runners.outcomes import Failure
-from runners.states import ErrorType, RunState
+from runners.states import ErrorType, RunState, WaitKind
 from runners.work import Unit, Work
 
 RETRIED = (ErrorType.TRANSIENT, ErrorType.TIMEOUT)
@@ -27,8 +29,15 @@ def record(journey: Journey, work: Work, unit: Unit) -> Work | None:
 
     Raises LeaseLost when the run is no more ours: nothing was recorded then.
     """
+    if journey.batch and (unit.failure is not None or unit.broken is not None):
+        with transaction.atomic():
+            _lock(journey)
+            bodies.give_back_batch(journey)
     if unit.failure is not None:
         return _record_failure(journey, work, unit, unit.failure)
+    if unit.wait is not None:
+        _record_wait(journey, work, unit, unit.wait)
+        return None
     if _writes_variables(unit) or needs_lock(journey, unit):
         return _record_locked(journey, work, unit)
     onward = choose(journey, work, unit.broken)
@@ -54,8 +63,8 @@ def _record_failure(journey: Journey, work: Work, unit: Unit, failure: Failure) 
         recording.write(journey, work, unit, onward, state=RunState.FAILED)
         return _go_on(journey, work, onward)
     task = journey.graph.tasks[work.step.task]
-    if task.handles_error:
-        error = failed(failure.message, failure.error_type.value, work.step.path)
+    if task.handles_error or journey.graph.guarded:
+        error = failed(failure.message, failure.error_type.value, work.path)
         journey.ended(work.step, "error", None, error)
         return _record_locked(journey, work, unit, state=RunState.FAILED, outcome="error")
     dead_letter(journey, work, unit, failure)
@@ -80,8 +89,8 @@ def dead_letter(
             exhausted=failure.error_type in RETRIED,
             manual=manual,
         )
-        if not others and not onward.pending:
-            ending.settle_or_end(journey)
+        if journey.ended_turns or (not others and not onward.pending):
+            ending.conclude(journey, others=bool(others or onward.pending))
         _publish(journey, onward)
     journey.frontier = Frontier()
     return next((answer for _, answer in answers if answer is not None), None)
@@ -106,12 +115,49 @@ def _record_locked(
         others = recording.write(
             journey, work, unit, onward, state=state, outcome=outcome, survey=True
         )
-        # Whoever carried this segment before may have known of more ready steps: look at all.
-        orphans = journey.resumed and onward.step is None
-        if orphans or (onward.step is None and not onward.pending and not others):
-            ending.settle_or_end(journey, others=bool(others or onward.pending))
+        if onward.step is None and (journey.resumed or not onward.pending):
+            # Whoever carried this segment before may have known of more ready steps: look at all.
+            ending.conclude(journey, others=bool(others or onward.pending))
         _publish(journey, onward)
     return _next_work(journey, work, onward)
+
+
+def _record_wait(journey: Journey, work: Work, unit: Unit, wait: Wait) -> None:
+    """Put the run to sleep, start what it waits for, and let go of the place if all sleeps."""
+    with transaction.atomic():
+        _lock(journey)
+        facts = dict(wait.facts)
+        row = statements.fetch_one(
+            "suspend",
+            {
+                "execution": journey.execution_id,
+                "run": work.run_id,
+                "token": work.token,
+                "holder": work.holder,
+                "kind": wait.kind.value,
+                "key": wait.key,
+                "facts": payloads.dump(facts, "facts of the wait"),
+                "seconds": wait.seconds,
+                "until": wait.until,
+                "logs": payloads.dump(unit.logs, "log") if unit.logs else None,
+                "duration_ms": unit.milliseconds,
+            },
+        )
+        if row is None:
+            raise LeaseLost(str(work.run_id))
+        awake = row[1]
+        onward = Onward(pending=list(journey.frontier.ready))
+        if onward.pending:
+            bodies.insert(
+                journey,
+                [rows.pending(journey.graph.steps[i], journey.prefix) for i in onward.pending],
+            )
+        if wait.kind is WaitKind.BODY:
+            bodies.open_turns(journey, work, facts)
+        elif wait.kind is not WaitKind.CHILD and not awake and not onward.pending:
+            admission.doze(journey.execution_id)
+        _publish(journey, onward)
+    journey.frontier = Frontier()
 
 
 def _settle_joins(journey: Journey) -> None:
@@ -129,14 +175,12 @@ def _settle_joins(journey: Journey) -> None:
         if not unknown:
             return
         looked |= unknown
-        paths = [graph.steps[i].path for task in unknown for i in graph.tasks[task].steps]
-        found = ending.outcomes(
-            graph,
-            statements.fetch(
-                "outcomes",
-                {"execution": journey.execution_id, "epoch": journey.epoch, "paths": paths},
-            ),
+        paths = [path for task in unknown for path in scopes.task_paths(journey.place, task)]
+        rows_found = statements.fetch(
+            "outcomes",
+            {"execution": journey.execution_id, "epoch": journey.epoch, "paths": paths},
         )
+        found = task_outcomes(graph, whole.facts_of(graph, rows_found))
         if not found:
             return
         journey.outcomes.update(found)
@@ -160,6 +204,7 @@ def _next_work(journey: Journey, work: Work, onward: Onward) -> Work | None:
         token=1,
         holder=work.holder,
         step=onward.step,
+        path=journey.path(onward.step),
         prepared=onward.prepared,
         failure=onward.failure,
     )
@@ -167,7 +212,7 @@ def _next_work(journey: Journey, work: Work, onward: Onward) -> Work | None:
 
 def _publish(journey: Journey, onward: Onward) -> None:
     steps = journey.graph.steps
-    ready = [index for index in onward.pending if steps[index].path not in journey.links]
+    ready = [index for index in onward.pending if journey.path(steps[index]) not in journey.links]
     if ready:
         dispatch.publish_after_commit(
             [
@@ -175,7 +220,7 @@ def _publish(journey: Journey, onward: Onward) -> None:
                     journey.execution_id,
                     journey.version.id,
                     journey.priority,
-                    journey.graph,
+                    journey.place,
                     ready,
                 )
             ]

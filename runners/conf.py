@@ -19,6 +19,8 @@ class Config:
     segment_seconds: float  # and their time-outs together
     stretch_steps: int  # pure steps recorded in one statement at most
     stretch_seconds: float  # and the work in them
+    batch_steps: int  # and of a pure map's items
+    stay_seconds: float  # how long one message may lead a worker from turn to turn of a body
     poison: int  # crashes after which a step is not tried again
     chain_links: int  # segments a Celery chain links at most
     chord_headers: int  # headers a chord has at most
@@ -37,6 +39,8 @@ def config() -> Config:
         segment_seconds=600,
         stretch_steps=32,
         stretch_seconds=0.05,
+        batch_steps=256,
+        stay_seconds=30,
         poison=3,
         chain_links=8,
         chord_headers=100,

@@ -13,7 +13,7 @@ from django.conf import settings
 from django.db import transaction
 from kombu.exceptions import OperationalError
 
-from executions.graph.model import Graph
+from executions.graph.places import Place
 from runners.canvas import Canvas, Chain, Chord, Link, arrange
 from runners.conf import config
 
@@ -34,12 +34,20 @@ class Parcel:
 
 
 def parcel(
-    execution_id: UUID, version_id: UUID, priority: int, graph: Graph, ready: Sequence[int]
+    execution_id: UUID, version_id: UUID, priority: int, place: Place, ready: Sequence[int]
 ) -> Parcel:
     """Arrange an execution's ready steps for sending."""
     limits = config()
-    canvas = arrange(graph, list(ready), headers=limits.chord_headers, links=limits.chain_links)
+    canvas = arrange(place, list(ready), headers=limits.chord_headers, links=limits.chain_links)
     return Parcel(execution_id, version_id, priority, tuple(canvas))
+
+
+def publish_segment_after_commit(
+    execution_id: UUID, version_id: UUID, priority: int, segment: str, queue: str, name: str
+) -> None:
+    """Send one segment when the open transaction commits."""
+    canvas = Chain((Link(segment, queue, name),))
+    publish_after_commit([Parcel(execution_id, version_id, priority, (canvas,))])
 
 
 def publish_after_commit(parcels: Sequence[Parcel]) -> None:

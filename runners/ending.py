@@ -1,22 +1,22 @@
-"""Is the execution finished? Plan it whole from its rows; start what is ready, or end it.
+"""What follows once the rows are written: the end of a turn, of the execution, or more work.
 
 The caller holds the execution's lock.
 """
 
-from collections.abc import Iterable
+import logging
 from typing import Any
 
 from executions import lifecycle, payloads
 from executions.errors import PayloadError
-from executions.graph.model import Graph
-from executions.graph.plan import Plan, StepFact, StepStatus, plan, task_outcomes
+from executions.graph.places import Place
+from executions.graph.plan import plan, task_outcomes
 from executions.states import ExecutionState
 from executions.templates import TemplateError
-from runners import dispatch, rows, statements
-from runners.conf import config
+from runners import bodies, statements, whole
 from runners.journey import Journey
 from runners.models import Run
-from runners.states import LIVE
+
+log = logging.getLogger(__name__)
 
 MAX_NAMED = 5
 
@@ -26,80 +26,74 @@ def note_state(journey: Journey, state: str) -> None:
     journey.paused = state == "PAUSED"
 
 
-def outcomes(graph: Graph, found: Iterable[tuple[Any, ...]]) -> dict[int, str]:
-    """The outcomes of tasks from rows of `outcomes.sql`."""
-    return task_outcomes(graph, dict(facts_of(graph, found)))
+def conclude(journey: Journey, *, others: bool) -> None:
+    """A segment is at its end: turn its body over, end the execution, or start what was left.
 
-
-def facts_of(graph: Graph, found: Iterable[tuple[Any, ...]]) -> Iterable[tuple[int, StepFact]]:
-    """Steps' facts from rows (path, state, outcome); a failed or cancelled step has none."""
-    for path, state, outcome in found:
-        index = graph.by_path.get(path)
-        if index is None:
-            continue
-        if state in LIVE:
-            yield index, StepFact(StepStatus.LIVE)
-        elif state == "SUCCESS":
-            yield index, StepFact(StepStatus.DONE, outcome)
-        elif state == "SKIPPED":
-            yield index, StepFact(StepStatus.SKIPPED)
-        elif state == "FAILED" and outcome == "error":
-            yield index, StepFact(StepStatus.FAILED_OVER)
-        elif state == "DLQ":
-            yield index, StepFact(StepStatus.DEAD)
-
-
-def settle_or_end(journey: Journey, *, others: bool = False) -> Plan | None:
-    """End the execution if all is done; start what was left behind; else leave it be."""
-    graph = journey.graph
-    if not others and not journey.resumed and len(journey.outcomes) == len(graph.tasks):
-        if not journey.paused:
-            _succeed(journey)
-        return None
-    facts = dict(
-        facts_of(
-            graph,
-            statements.fetch("facts", {"execution": journey.execution_id, "epoch": journey.epoch}),
-        )
-    )
-    planned = plan(graph, facts)
-    begin(journey, planned)
-    if planned.finished and not journey.paused:
-        if planned.dead:
-            _fail(journey, _death(journey, planned))
-        elif planned.blocked:
-            names = ", ".join(graph.tasks[i].id for i in planned.blocked[:MAX_NAMED])
-            _fail(journey, f"Nothing runs and nothing is due, yet these tasks wait: {names}.")
+    `others` says whether anything else in the execution is in flight.
+    """
+    if journey.resumed:
+        _whole(journey)
+    elif journey.place.outer is not None:
+        moved = _turn_over(journey)
+        if not moved and not others:
+            _whole(journey)
+    elif not others:
+        if journey.settled:
+            end_well(journey)
         else:
-            journey.outcomes = task_outcomes(graph, facts)
-            _succeed(journey)
-    return planned
+            _whole(journey)
 
 
-def begin(journey: Journey, planned: Plan) -> None:
-    """Insert the runs a plan starts and skips, and send the started ones after the commit."""
-    graph, version = journey.graph, journey.version.id
-    parts = [rows.pending(graph.steps[index], journey.prefix) for index in planned.start]
-    parts += [
-        rows.skipped(graph.steps[graph.tasks[task].steps[0]], journey.prefix)
-        for task in planned.skip
-    ]
-    insert(journey, parts)
-    if planned.start:
-        dispatch.publish_after_commit(
-            [dispatch.parcel(journey.execution_id, version, journey.priority, graph, planned.start)]
-        )
+def settle_or_end(journey: Journey) -> bool:
+    """Plan the execution whole: start what was left behind, or end it; whether anything moved."""
+    return _whole(journey)
 
 
-def insert(journey: Journey, parts: list[str]) -> None:
-    """Insert rows made by `rows` into the journey's execution."""
-    if parts:
-        owner = (
-            f'"execution":"{journey.execution_id}","epoch":{journey.epoch},'
-            f'"priority":{journey.priority},'
-        )
-        text = ",".join("{" + owner + part[1:] for part in parts)
-        statements.fetch("insert", {"rows": f"[{text}]", "patience": config().patience})
+def _turn_over(journey: Journey) -> bool:
+    """Take the turns that ended here off their container."""
+    place = journey.place
+    ended, journey.ended_turns = journey.ended_turns, []
+    failed: list[int] = []
+    if journey.settled:
+        outcomes = journey.outcomes
+        over = True
+    else:
+        facts = whole.place_facts(journey, place)
+        planned = plan(place.graph, facts)
+        if whole.begin(journey, place, planned):
+            return True
+        over = planned.finished and not planned.dead and not planned.blocked
+        outcomes = task_outcomes(place.graph, facts)
+    if over:
+        ended = [*ended, place.index]
+        if bodies.failed_in(place, outcomes):
+            failed = [place.index]
+    if not ended and not journey.batch:
+        return False
+    return bodies.turn_over(journey, place, ended=ended, failed=failed)
+
+
+def _whole(journey: Journey) -> bool:
+    found = whole.plan_all(journey)
+    if found.moved or journey.paused or _in_flight(journey):
+        return found.moved
+    if found.dead:
+        _fail(journey, _death(journey, found.dead))
+    elif found.live or found.blocked:
+        names = ", ".join(found.blocked[:MAX_NAMED]) or "a container"
+        log.error("execution %s is stuck: %s", journey.execution_id, names)
+        _fail(journey, f"Nothing runs and nothing is due, yet these tasks wait: {names}.")
+    else:
+        if journey.place.outer is not None:
+            journey.place, journey.results = Place("", journey.version.graph), {}
+        journey.outcomes = found.outcomes
+        end_well(journey)
+    return True
+
+
+def _in_flight(journey: Journey) -> bool:
+    row = statements.fetch_one("in_flight", {"execution": journey.execution_id})
+    return bool(row and row[0])
 
 
 def metrics(execution_id: Any) -> Any:
@@ -108,7 +102,10 @@ def metrics(execution_id: Any) -> Any:
     return row[0] if row else None
 
 
-def _succeed(journey: Journey) -> None:
+def end_well(journey: Journey) -> None:
+    """RUNNING to SUCCESS, or FAILED where the output cannot be made; nothing during a pause."""
+    if journey.paused:
+        return
     try:
         output = _output(journey)
     except (TemplateError, PayloadError) as error:
@@ -132,21 +129,21 @@ def _fail(journey: Journey, message: str, trace: str = "") -> None:
     )
 
 
-def _death(journey: Journey, planned: Plan) -> str:
-    first = journey.graph.steps[planned.dead[0]].path
+def _death(journey: Journey, dead: list[str]) -> str:
+    first = dead[0]
     run = (
         Run.objects.filter(execution_id=journey.execution_id, state="DLQ", step_path=first)
         .order_by("-attempt")
         .only("error")
         .first()
     )
-    more = len(planned.dead) - 1
+    more = len(dead) - 1
     others = f" (and {more} more)" if more else ""
     return f"Step {first} failed for good{others}: {run.error if run else ''}"
 
 
 def _output(journey: Journey) -> Any:
-    graph = journey.graph
+    graph = journey.version.graph
     template = graph.output
     if template is None:
         return None

@@ -7,6 +7,7 @@ import logging
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 from uuid import UUID
 
 from django.db import IntegrityError, connection
@@ -15,14 +16,14 @@ from executions import payloads
 from executions.errors import PayloadError
 from executions.graph.model import Step
 from executions.templates import TemplateError
-from runners import completion, heartbeat, leases
+from runners import bodies, completion, heartbeat, leases, rows, scopes
 from runners.conf import config, pool
 from runners.context import Context
 from runners.deadline import StepTimeout, time_limit
 from runners.errors import StepFailed
-from runners.journey import Journey
+from runners.journey import Journey, Segment
 from runners.modules import registry
-from runners.modules.base import StepError
+from runners.modules.base import StepError, Wait
 from runners.outcomes import Failure, classify
 from runners.prepare import Prepared, prepare
 from runners.states import ErrorType
@@ -45,22 +46,53 @@ def carry_segment(
     LeaseLost when somebody else took the run over meanwhile, StepFailed (outside chains and
     chords) when a step failed, so that Flower shows it.
     """
-    found = leases.load(execution_id, version_id, segment, links=links, header=header)
+    until = time.monotonic() + config().stay_seconds
+    onward: Segment | None = Segment(segment, "", "")
+    failure: Failure | None = None
+    while onward is not None:
+        journey = _carry(execution_id, version_id, onward, until, links=links, header=header)
+        if journey is None:
+            return
+        links, header, onward = (), False, journey.onward
+        failure = failure or (None if journey.header or journey.links else journey.failure)
+    if failure is not None:
+        raise StepFailed(f"{failure.exception}: {failure.message}")
+
+
+def _carry(
+    execution_id: UUID,
+    version_id: UUID,
+    segment: Segment,
+    until: float,
+    *,
+    links: tuple[str, ...],
+    header: bool,
+) -> Journey | None:
+    """Carry one segment; what it knows at the end names the segment to go on with, if any.
+
+    `until` (of `time.monotonic`) is when this worker takes on no further segment by itself.
+    """
+    found = leases.load(execution_id, version_id, segment.path, links=links, header=header)
     if found is None:
-        return
+        return None
     journey, seen = found
+    if segment.batch and not journey.resumed:
+        journey.batch = list(segment.batch)
+        if any(step.reads_item for step in journey.graph.steps):
+            scopes.load_items(journey, [journey.place.index, *journey.batch])
     work = leases.claim(journey, seen)
     while work is not None:
         held_now = work
+        unit = perform(journey, held_now)
+        journey.stays = time.monotonic() < until
         try:
-            work = completion.record(journey, held_now, perform(journey, held_now))
+            work = completion.record(journey, held_now, unit)
         except IntegrityError as error:
             # Somebody planned the whole execution while steps of ours were in memory only.
-            log.warning("segment %s of %s planned twice: %s", segment, execution_id, error)
+            log.warning("segment %s of %s planned twice: %s", segment.path, execution_id, error)
             leases.give_back(held_now)
-            return
-    if journey.failure is not None and not header and not links:
-        raise StepFailed(f"{journey.failure.exception}: {journey.failure.message}")
+            return None
+    return journey
 
 
 def perform(journey: Journey, work: Work) -> Unit:
@@ -68,20 +100,25 @@ def perform(journey: Journey, work: Work) -> Unit:
     if work.failure is not None or work.prepared is None:
         assert work.failure is not None
         return Unit(None, failure=work.failure)
+    if work.step.container:
+        return bodies.perform(journey, work)
     started = time.perf_counter()
     context = _context(journey, work)
     try:
         with held(work, context):
-            head = execute(work.step, work.prepared, context)
+            head = execute(journey, work.step, work.prepared, context, work.wake)
     except (Exception, StepTimeout) as error:
         milliseconds = 1000 * (time.perf_counter() - started)
         return Unit(
             None,
-            failure=_classed(error, work.step),
+            failure=_classed(error, work.step, work.path),
             milliseconds=milliseconds,
             logs=context.log.kept(),
             details=context.told,
         )
+    if isinstance(head, Wait):
+        milliseconds = 1000 * (time.perf_counter() - started)
+        return Unit(None, wait=head, milliseconds=milliseconds, logs=context.log.kept())
     journey.ended(work.step, head.result.outcome, head.result.outputs)
     unit = Unit(head)
     if work.step.inline:
@@ -93,9 +130,12 @@ def stretch(journey: Journey, unit: Unit) -> None:
     """Execute pure steps in memory while there are any, up to the stretch's bounds."""
     limits = config()
     until = time.perf_counter() + limits.stretch_seconds
-    steps = journey.graph.steps
-    while len(unit.more) + 1 < limits.stretch_steps and time.perf_counter() < until:
+    most = limits.batch_steps if journey.batch else limits.stretch_steps
+    while len(unit.more) + 1 < most and time.perf_counter() < until:
+        steps = journey.graph.steps
         index = next((i for i in journey.frontier.ready if steps[i].inline), None)
+        if index is None and next_item(journey, unit):
+            continue
         if index is None or (unit.head is not None and _writes(unit)):
             return
         journey.frontier.ready.remove(index)
@@ -105,25 +145,49 @@ def stretch(journey: Journey, unit: Unit) -> None:
             prepared = prepare(journey, step, 1)
             context = Context(
                 execution_id=journey.execution_id,
-                step_path=step.path,
+                step_path=journey.path(step),
                 attempt=1,
                 idempotency_key=prepared.key,
                 seconds=step.timeout_seconds,
                 variables=journey.variables,
             )
             with time_limit(seconds_for(step)):
-                done = execute(step, prepared, context)
+                done = _at_once(execute(journey, step, prepared, context))
         except (Exception, StepTimeout) as error:
-            unit.broken = Broken(step, prepared, _classed(error, step))
+            unit.broken = Broken(step, prepared, _classed(error, step, journey.path(step)))
             return
         unit.more.append(done)
         journey.ended(step, done.result.outcome, done.result.outputs)
 
 
-def execute(step: Step, prepared: Prepared, context: Context) -> Done:
-    """Run the step's module on its inputs; raises whatever the module raises."""
+def _at_once(done: Done | Wait) -> Done:
+    if isinstance(done, Wait):
+        raise StepError("A step that runs inline cannot wait; declare its module not inline.")
+    return done
+
+
+def next_item(journey: Journey, unit: Unit) -> bool:
+    """Go on with the next item of a pure map's batch, once every task of this one has ended."""
+    if not journey.batch or not journey.settled or journey.frontier.ready:
+        return False
+    graph = journey.graph
+    unit.skipped += [
+        rows.skipped(graph.steps[graph.tasks[task].steps[0]], journey.prefix)
+        for task in journey.frontier.skipped
+    ]
+    journey.ended_turns.append(journey.place.index)
+    journey.enter(journey.batch.pop(0))
+    return True
+
+
+def execute(
+    journey: Journey, step: Step, prepared: Prepared, context: Context, wake: Any = None
+) -> Done | Wait:
+    """Run the step's module on its inputs (or let it go on); raises whatever the module raises."""
     started = time.perf_counter()
-    result = registry.get(step.module).run(prepared.value, context)
+    result = registry.get(step.module).run(prepared.value, context, wake)
+    if isinstance(result, Wait):
+        return result
     if result.outcome != "success" and result.outcome not in step.outcomes:
         raise StepError(
             f"The module {step.module} ended with the outcome {result.outcome!r}, which it does "
@@ -132,12 +196,13 @@ def execute(step: Step, prepared: Prepared, context: Context) -> Done:
     undeclared = set(result.variables or ()) - set(context.variables)
     if undeclared:
         raise StepError(
-            f"The step {step.path} sets {', '.join(sorted(undeclared))}, which the workflow does "
-            "not declare. Add it to `variables` with a default."
+            f"The step {journey.path(step)} sets {', '.join(sorted(undeclared))}, which the "
+            "workflow does not declare. Add it to `variables` with a default."
         )
-    outputs = payloads.dump(result.outputs, f"output of step {step.path}")
+    outputs = payloads.dump(result.outputs, f"output of step {journey.path(step)}")
     return Done(
         step,
+        journey.place,
         prepared,
         result,
         outputs,
@@ -176,7 +241,7 @@ def _context(journey: Journey, work: Work) -> Context:
     assert work.prepared is not None
     return Context(
         execution_id=journey.execution_id,
-        step_path=work.step.path,
+        step_path=work.path,
         attempt=work.attempt,
         idempotency_key=work.prepared.key,
         seconds=work.step.timeout_seconds,
@@ -191,11 +256,11 @@ def _writes(unit: Unit) -> bool:
     return last is not None and last.step.writes_variables
 
 
-def _classed(error: BaseException, step: Step) -> Failure:
+def _classed(error: BaseException, step: Step, path: str) -> Failure:
     if isinstance(error, StepTimeout):
         return Failure(
             ErrorType.TIMEOUT,
-            f"Step {step.path} was not done after {seconds_for(step):g} s, its time-out.",
+            f"Step {path} was not done after {seconds_for(step):g} s, its time-out.",
             "StepTimeout",
             None,
             None,
@@ -206,7 +271,7 @@ def _classed(error: BaseException, step: Step) -> Failure:
         return Failure(ErrorType.TRANSIENT, str(error), "UnknownModule", None, None, "")
     if isinstance(error, TemplateError):
         return Failure(
-            ErrorType.PERMANENT, f"Step {step.path}: {error}", "TemplateError", None, None, ""
+            ErrorType.PERMANENT, f"Step {path}: {error}", "TemplateError", None, None, ""
         )
     if isinstance(error, PayloadError):
         return Failure(ErrorType.PERMANENT, error.message, "PayloadError", None, None, "")

@@ -144,7 +144,7 @@ class Heart:
         work = beat.work
         failure = Failure(
             ErrorType.TIMEOUT,
-            f"Step {work.step.path} was not done after {work.step.timeout_seconds:g} s, its "
+            f"Step {work.path} was not done after {work.step.timeout_seconds:g} s, its "
             "time-out, and did not yield.",
             "StepTimeout",
             None,
@@ -158,7 +158,7 @@ class Heart:
         finally:
             connection.close()
         if pool() != "threads":
-            log.error("step %s ignores its time-out; its process ends", work.step.path)
+            log.error("step %s ignores its time-out; its process ends", work.path)
             os.kill(os.getpid(), signal.SIGKILL)
 
     def _statement(self, name: str, params: dict[str, Any]) -> list[tuple[Any, ...]]:

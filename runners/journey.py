@@ -10,9 +10,10 @@ from typing import Any
 from uuid import UUID
 
 from executions.graph.model import Graph, Step
+from executions.graph.places import Place, split
 from executions.graph.readiness import Settlement, decide, settle
 from executions.versions import Compiled
-from runners import statements
+from runners import scopes
 from runners.outcomes import Failure
 
 
@@ -27,33 +28,56 @@ class Frontier:
 
 @dataclass(slots=True)
 class Journey:
-    """One segment being carried; `segment` is the path of its first step."""
+    """One segment being carried; `segment` is the path of its first step.
+
+    It runs in one place at a time: the workflow itself, or one turn of a container's body. A pure
+    map's items are carried many at a time: `batch` are the items still to come, `ended` those done
+    in memory and not yet taken off the map's counters.
+    """
 
     execution_id: UUID
     version: Compiled
+    place: Place
     segment: str
+    queue: str  # this worker serves it, and may go on with work of it by itself
     epoch: int
     priority: int
     started_at: datetime | None
     input: Any
     variables: dict[str, Any]
-    prefix: str = ""  # the place of the body that the segment runs in: `refine[2].`
     links: tuple[str, ...] = ()  # segments the Celery chain goes on with
     header: bool = False  # a chord's header: its body plans
     resumed: bool = False  # an earlier holder may have known more
     outcomes: dict[int, str] = field(default_factory=dict)
     results: dict[str, dict[str, Any]] = field(default_factory=dict)
+    outer: dict[str, dict[str, Any]] = field(default_factory=dict)  # of the bodies around, by id
+    items: dict[int, Any] = field(default_factory=dict)  # of the nearest map, by index
+    last: dict[str, Any] | None = None  # what `loop.previous` is, once loaded
+    histories: dict[str, list[Any]] = field(default_factory=dict)
     chain: dict[int, Any] = field(default_factory=dict)  # outputs of steps inside a task's chain
     frontier: Frontier = field(default_factory=Frontier)
     carried: int = 0
     seconds: float = 0.0
     failure: Failure | None = None
     paused: bool = False
+    batch: list[int] = field(default_factory=list)
+    ended_turns: list[int] = field(default_factory=list)
+    onward: "Segment | None" = None  # to be carried next by this worker, without a message
+    stays: bool = True  # whether this worker may go on with more
 
     @property
     def graph(self) -> Graph:
-        """The graph being executed."""
-        return self.version.graph
+        """The graph being executed: the workflow's, or a body's."""
+        return self.place.graph
+
+    @property
+    def prefix(self) -> str:
+        """Where the graph's steps stand: `refine[2].`."""
+        return self.place.prefix
+
+    def path(self, step: Step) -> str:
+        """A step's path in the execution."""
+        return self.place.prefix + step.path
 
     def ended(self, step: Step, outcome: str, outputs: Any, error: Any = None) -> None:
         """Note that a step ended for good, and what follows from it."""
@@ -88,48 +112,69 @@ class Journey:
         for index in (*settlement.ready, *settlement.skipped):
             self.frontier.unsettled.pop(index, None)
 
+    @property
+    def settled(self) -> bool:
+        """Whether every task of this place is known to have ended or been skipped."""
+        return len(self.outcomes) == len(self.graph.tasks)
+
+    def enter(self, index: int) -> None:
+        """Turn to another item of the same map; what was known of the last one is forgotten."""
+        self.place = self.place.turn(index)
+        self.outcomes, self.results, self.chain = {}, {}, {}
+        self.frontier = Frontier(
+            ready=[self.graph.tasks[task].steps[0] for task in self.graph.roots]
+        )
+
     def learn(self, rows: list[Any]) -> None:
         """Take in results read from the database: (path, state, outcome, outputs, error, type)."""
-        graph = self.graph
+        around: list[tuple[int, str, dict[str, Any]]] = []
         for path, state, outcome, outputs, error, error_type in rows:
-            step = graph.steps[graph.by_path[path]]
-            task = graph.tasks[step.task]
+            prefix, inner = split(path)
+            place = self.place if prefix == self.prefix else self._around(prefix)
+            step = place.graph.steps[place.graph.by_path[inner]]
+            task = place.graph.tasks[step.task]
             if state == "SKIPPED":
-                self.results[task.id] = result(None, "skipped")
+                found = result(None, "skipped")
             elif state == "FAILED":
-                self.results[task.id] = result(None, "error", failed(error, error_type, path))
+                found = result(None, "error", failed(error, error_type, path))
             elif step.following is None:
-                self.results[task.id] = result(outputs, outcome)
+                found = result(outputs, outcome)
             else:
-                self.chain[step.index] = outputs
+                if place is self.place:
+                    self.chain[step.index] = outputs
+                continue
+            if place is self.place:
+                self.results[task.id] = found
+            else:
+                around.append((len(prefix), task.id, found))
+        # A name means the innermost task that has it.
+        for _, name, found in sorted(around, key=lambda entry: entry[0]):
+            self.outer[name] = found
 
-    def missing(self, step: Step) -> list[str]:
-        """The paths of steps whose results this step's templates read and nobody loaded yet."""
-        graph = self.graph
-        paths = [
-            graph.steps[index].path
-            for task in step.reads
-            if graph.tasks[task].id not in self.results
-            for index in graph.tasks[task].steps
-        ]
-        if step.reads_previous and step.previous is not None and step.previous not in self.chain:
-            paths.append(graph.steps[step.previous].path)
-        return paths
+    def _around(self, prefix: str) -> Place:
+        place = self.place
+        while place.prefix != prefix and place.outer is not None:
+            place = place.outer
+        return place
 
     def scope(self, step: Step, attempt: int) -> dict[str, Any]:
-        """What the step's templates may name; loads what is missing, in one query."""
-        paths = self.missing(step)
-        if paths:
-            self.learn(
-                statements.fetch("results", {"execution": self.execution_id, "reads": paths})
-            )
-        return {
+        """What the step's templates may name; loads what is missing."""
+        scopes.complete(self, step)
+        tasks = self.results
+        if self.outer:
+            tasks = self.outer | tasks
+        if step.histories:
+            tasks = tasks | scopes.with_histories(self, step)
+        scope = {
             "input": self.input,
             "vars": self.variables,
-            "tasks": self.results,
+            "tasks": tasks,
             "previous": None if step.previous is None else self.chain.get(step.previous),
             "execution": self.described(attempt),
         }
+        if self.place.outer is not None:
+            scope |= scopes.turn(self)
+        return scope
 
     def described(self, attempt: int) -> dict[str, Any]:
         """The execution as templates see it."""
@@ -141,6 +186,16 @@ class Journey:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A segment to be carried next; `batch` are items of a pure map that come with it."""
+
+    path: str
+    queue: str
+    name: str
+    batch: tuple[int, ...] = ()
+
+
 def result(outputs: Any, outcome: str, error: Any = None) -> dict[str, Any]:
     """A task as templates see it."""
     return {"output": outputs, "outcome": outcome, "error": error, "history": []}
@@ -149,11 +204,3 @@ def result(outputs: Any, outcome: str, error: Any = None) -> dict[str, Any]:
 def failed(message: str, error_type: str, path: str) -> dict[str, str]:
     """A task's error as templates see it."""
     return {"message": message, "type": error_type, "step": path}
-
-
-def reads_of(graph: Graph, step: Step) -> list[str]:
-    """The paths of all steps whose results a step's templates read."""
-    paths = [graph.steps[i].path for task in step.reads for i in graph.tasks[task].steps]
-    if step.reads_previous and step.previous is not None:
-        paths.append(graph.steps[step.previous].path)
-    return paths

@@ -6,16 +6,18 @@ from uuid import UUID
 
 from executions.errors import PayloadError
 from executions.graph.model import Step
+from executions.graph.places import find, place_of, split
 from executions.templates import TemplateError
 from executions.versions import compiled
 from runners import statements
 from runners.conf import config
 from runners.holder import gone, holder
-from runners.journey import Journey, reads_of
+from runners.journey import Journey
 from runners.models import Runner
 from runners.outcomes import Failure, classify
-from runners.prepare import Prepared, prepare
+from runners.prepare import Prepared, prepare, restored
 from runners.resend import resend
+from runners.scopes import reads_of
 from runners.states import ErrorType, RunState
 from runners.work import Work
 
@@ -35,6 +37,9 @@ class Seen:
     overrides: Any
     details: Any
     expired: bool
+    waits_for: str = ""
+    wake: Any = None  # what ended its wait
+    inputs: Any = None  # as they were when it began to wait
 
 
 def load(
@@ -47,29 +52,40 @@ def load(
 ) -> tuple[Journey, Seen] | None:
     """The segment's live run and what its first step needs; None when there is nothing to do."""
     version = compiled(version_id)
-    graph = version.graph
-    index = graph.by_path.get(segment)
+    try:
+        place, first = find(version.graph, segment)
+        reads = reads_of(place, first)
+    except KeyError:
+        return None  # a message of another time, or of nobody's making
     row = statements.fetch_one(
         "load",
         {
             "execution": execution_id,
             "segment": segment,
             "want_input": version.reads_input,
-            "want_vars": bool(graph.variables),
-            "reads": [] if index is None else reads_of(graph, graph.steps[index]),
+            "want_vars": bool(version.graph.variables),
+            "reads": reads,
         },
     )
     if row is None:
         return None
     state, epoch, started_at, _, payload, variables = row[:6]
     run_id, path, attempt, budget, run_state, token, leased_by = row[6:13]
-    recoveries, overrides, details, priority, expired, results = row[13:]
+    recoveries, overrides, details, priority, expired = row[13:18]
+    waits_for, wake, inputs, publications, results = row[18:]
     if state != "RUNNING" or run_state not in (RunState.PENDING, RunState.RUNNING):
         return None
+    prefix, inner = split(path)
+    if prefix != place.prefix:  # a batch of a map's items, taken over in the middle
+        place = place_of(version.graph, prefix)
+    # Who put a run to sleep left nothing behind; anybody else may have known more than the rows.
+    woken = bool(waits_for) and publications == 1
     journey = Journey(
         execution_id=execution_id,
         version=version,
+        place=place,
         segment=segment,
+        queue=place.graph.steps[place.graph.by_path[inner]].queue,
         epoch=epoch,
         priority=priority,
         started_at=started_at,
@@ -77,12 +93,12 @@ def load(
         variables=variables or {},
         links=links,
         header=header,
-        resumed=token > 0 or path != segment,
+        resumed=not woken and (token > 0 or path != segment),
     )
     journey.learn(results or [])
     seen = Seen(
-        run_id, graph.steps[graph.by_path[path]], attempt, budget, run_state, token, leased_by,
-        recoveries, overrides, details, bool(expired),
+        run_id, place.graph.steps[place.graph.by_path[inner]], attempt, budget, run_state, token,
+        leased_by, recoveries, overrides, details, bool(expired), waits_for, wake, inputs,
     )  # fmt: skip
     return journey, seen
 
@@ -98,9 +114,9 @@ def claim(journey: Journey, seen: Seen) -> Work | None:
     if seen.state == RunState.RUNNING and not (seen.expired or holder_gone):
         return None
     crashed = int(seen.state == RunState.RUNNING and holder_gone and not announced(seen.leased_by))
-    prepared, failure = attempt_prepare(journey, seen.step, seen.attempt, seen.overrides)
+    prepared, failure = _inputs(journey, seen)
     if seen.recoveries + crashed >= limits.poison:
-        failure = poisoned(seen.step, seen.recoveries + crashed)
+        failure = poisoned(journey.path(seen.step), seen.recoveries + crashed)
     me = holder()
     row = statements.fetch_one(
         "claim",
@@ -135,7 +151,16 @@ def claim(journey: Journey, seen: Seen) -> Work | None:
         budget=seen.budget,
         overrides=seen.overrides,
         last_details=seen.details,
+        path=journey.path(seen.step),
+        wake=seen.wake,
     )
+
+
+def _inputs(journey: Journey, seen: Seen) -> tuple[Prepared | None, Failure | None]:
+    """A woken run's inputs are those it began to wait with; others are rendered."""
+    if seen.wake is not None:
+        return restored(journey, seen.step, seen.inputs, seen.overrides), None
+    return attempt_prepare(journey, seen.step, seen.attempt, seen.overrides)
 
 
 def attempt_prepare(
@@ -145,7 +170,7 @@ def attempt_prepare(
     try:
         return prepare(journey, step, attempt, overrides), None
     except TemplateError as error:
-        return None, permanent(f"Step {step.path}: {error}", "TemplateError")
+        return None, permanent(f"Step {journey.path(step)}: {error}", "TemplateError")
     except PayloadError as error:
         return None, permanent(error.message, "PayloadError")
     except RecursionError as error:
@@ -157,10 +182,10 @@ def permanent(message: str, exception: str) -> Failure:
     return Failure(ErrorType.PERMANENT, message, exception, None, None, "")
 
 
-def poisoned(step: Step, crashes: int) -> Failure:
+def poisoned(path: str, crashes: int) -> Failure:
     """The failure of a step that took its worker down again and again."""
     return permanent(
-        f"Step {step.path} ended its worker process {crashes} times, so it is not tried again. "
+        f"Step {path} ended its worker process {crashes} times, so it is not tried again. "
         "Look for what kills the process: memory, a crash in a library, os._exit.",
         "WorkerLost",
     )

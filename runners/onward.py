@@ -63,7 +63,7 @@ def _mine(journey: Journey, work: Work, effects: list[int]) -> int | None:
     for index in effects:
         step = graph.steps[index]
         fits = journey.seconds + step.timeout_seconds <= limits.segment_seconds
-        if step.queue == work.step.queue and fits and step.path not in chords:
+        if step.queue == work.step.queue and fits and journey.path(step) not in chords:
             return index
     return None
 
@@ -72,7 +72,7 @@ def _branches(journey: Journey, effects: list[int]) -> set[str]:
     """The segments among these that go out as a chord's headers."""
     return {
         link.segment
-        for canvas in arrange(journey.graph, effects, headers=config().chord_headers, links=1)
+        for canvas in arrange(journey.place, effects, headers=config().chord_headers, links=1)
         if isinstance(canvas, Chord)
         for link in canvas.headers
     }

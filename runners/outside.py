@@ -10,6 +10,7 @@ from uuid import UUID
 
 from django.db import transaction
 
+from executions.graph.places import find
 from executions.versions import compiled
 from runners import completion, ending, statements
 from runners.holder import holder
@@ -40,22 +41,27 @@ def look(run_id: UUID) -> Looked | None:
     (execution_id, epoch, path, segment, attempt, budget, state, token, leased_by, overrides,
      recoveries, execution_state, version_id, priority, started_at) = row  # fmt: skip
     version = compiled(version_id)
+    place, step = find(version.graph, path)
     journey = Journey(
         execution_id=execution_id,
         version=version,
+        place=place,
         segment=segment,
+        queue="",
         epoch=epoch,
         priority=priority,
         started_at=started_at,
         input=None,
         variables={},
         resumed=True,
+        stays=False,
     )
     work = Work(
         run_id=run_id,
         token=token,
         holder=holder(),
-        step=version.graph.steps[version.graph.by_path[path]],
+        step=step,
+        path=path,
         prepared=None,
         attempt=attempt,
         budget=budget,

@@ -4,6 +4,7 @@ from uuid import UUID
 
 from django.db import transaction
 
+from executions.graph.places import Place
 from executions.versions import compiled
 from runners import dispatch, ending, statements
 from runners.canvas import Chain, Link
@@ -32,8 +33,7 @@ def catch_up(execution_id: UUID) -> bool:
         journey = locked(execution_id)
         if journey is None:
             return False
-        planned = ending.settle_or_end(journey, others=True)
-        return planned is not None and bool(planned.start)
+        return ending.settle_or_end(journey)
 
 
 def wake(execution_id: UUID) -> None:
@@ -70,14 +70,17 @@ def locked(execution_id: UUID) -> Journey | None:
     state, epoch, priority, version_id, _, _ = row
     journey = Journey(
         execution_id=execution_id,
-        version=compiled(version_id),
+        version=(version := compiled(version_id)),
+        place=Place("", version.graph),
         segment="",
+        queue="",
         epoch=epoch,
         priority=priority,
         started_at=None,
         input=None,
         variables={},
         resumed=True,
+        stays=False,
     )
     ending.note_state(journey, state)
     return journey

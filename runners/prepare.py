@@ -29,13 +29,18 @@ def prepare(
     too), and `salt`, which makes the key a new one. Raises TemplateError, PayloadError.
     """
     value = step.config.render(journey.scope(step, attempt))
-    salt = ""
-    if overrides:
-        salt = overrides.get("salt", "")
-        if overrides.get("inputs"):
-            value = merged(value, overrides["inputs"])
-    text = payloads.dump(value, f"inputs of step {step.path}")
+    if overrides and overrides.get("inputs"):
+        value = merged(value, overrides["inputs"])
+    return restored(journey, step, value, overrides)
+
+
+def restored(
+    journey: Journey, step: Step, value: Any, overrides: Mapping[str, Any] | None = None
+) -> Prepared:
+    """The same of inputs that were rendered already: those of a run that is woken."""
+    text = payloads.dump(value, f"inputs of step {journey.path(step)}")
     hashed = sha256(text.encode()).hexdigest()
+    salt = overrides.get("salt", "") if overrides else ""
     return Prepared(value, text, hashed, key(journey, step, hashed, salt))
 
 
@@ -45,7 +50,7 @@ def key(journey: Journey, step: Step, inputs_hash: str, salt: str = "") -> str:
     Equal for every attempt with equal inputs; after a permanent failure a requeue adds a salt.
     """
     parts = (
-        f"{journey.execution_id}\n{step.path}\n{step.module_uuid}\n{inputs_hash}\n"
+        f"{journey.execution_id}\n{journey.path(step)}\n{step.module_uuid}\n{inputs_hash}\n"
         f"{step.config_hash}\n{salt}"
     )
     return sha256(parts.encode()).hexdigest()

@@ -6,7 +6,13 @@ from uuid import UUID
 from django.dispatch import receiver
 
 from executions.admission import Admitted
-from executions.events import execution_admitted, execution_interrupted, execution_resumed
+from executions.events import (
+    execution_admitted,
+    execution_interrupted,
+    execution_resumed,
+    execution_roused,
+)
+from executions.graph.places import Place
 from executions.states import FINAL
 from executions.versions import compiled
 from runners import dispatch, ending, planning, rows, statements
@@ -20,6 +26,7 @@ def begin(sender: Any, executions: list[Admitted], **_: Any) -> None:
     parcels: list[dispatch.Parcel] = []
     for item in executions:
         graph = compiled(item.version_id).graph
+        place = Place("", graph)
         if not item.fresh:
             planning.wake(item.execution_id)
             continue
@@ -32,7 +39,7 @@ def begin(sender: Any, executions: list[Admitted], **_: Any) -> None:
         ready = [graph.tasks[task].steps[0] for task in graph.roots]
         parts += [owner + rows.pending(graph.steps[i], "")[1:] for i in ready]
         parcels.append(
-            dispatch.parcel(item.execution_id, item.version_id, item.priority, graph, ready)
+            dispatch.parcel(item.execution_id, item.version_id, item.priority, place, ready)
         )
     if parts:
         statements.fetch("insert", {"rows": f"[{','.join(parts)}]", "patience": config().patience})
@@ -52,3 +59,10 @@ def interrupt(sender: Any, execution_id: UUID, state: str, **_: Any) -> Any:
 def wake(sender: Any, execution_id: UUID, **_: Any) -> None:
     """Send what waited during a pause, or end the execution if its last step ended meanwhile."""
     planning.wake(execution_id)
+
+
+@receiver(execution_roused)
+def rouse(sender: Any, execution_ids: list[UUID], **_: Any) -> None:
+    """Send what woke while its execution had no place."""
+    for execution_id in execution_ids:
+        planning.wake(execution_id)

@@ -72,11 +72,12 @@ def _rows(journey: Journey, unit: Unit, onward: Onward) -> str:
     steps, tasks, prefix = journey.graph.steps, journey.graph.tasks, journey.prefix
     parts = [
         rows.succeeded(
-            done.step, prefix, journey.segment, done.prepared, done.outputs,
+            done.step, done.place.prefix, journey.segment, done.prepared, done.outputs,
             done.result.outcome, done.milliseconds,
         )
         for done in unit.more
     ]  # fmt: skip
+    parts += unit.skipped
     parts += [
         rows.skipped(steps[tasks[task].steps[0]], prefix) for task in journey.frontier.skipped
     ]

@@ -4,9 +4,10 @@ from typing import Any
 from uuid import UUID
 
 from executions.errors import WrongState
+from executions.graph.places import find
 from executions.models import WorkflowExecution
 from executions.versions import compiled
-from runners import ending, rows
+from runners import bodies, rows
 from runners.journey import Journey
 from runners.models import Run
 from runners.prepare import merged
@@ -46,10 +47,13 @@ def again(
             dead.state,
         )
     version = compiled(execution.version_id)
+    place, step = find(version.graph, dead.step_path)
     journey = Journey(
         execution_id=execution.pk,
         version=version,
+        place=place,
         segment=dead.step_path,
+        queue="",
         epoch=execution.epoch,
         priority=execution.priority,
         started_at=None,
@@ -57,14 +61,13 @@ def again(
         variables={},
         resumed=True,
     )
-    step = version.graph.steps[version.graph.by_path[dead.step_path]]
     attempt = dead.attempt + 1
-    ending.insert(
+    bodies.insert(
         journey,
         [
             rows.pending(
                 step,
-                "",
+                place.prefix,
                 attempt=attempt,
                 budget=attempt,
                 overrides=_overrides(dead.overrides, overrides, attempt, new_key=new_key),

@@ -6,7 +6,8 @@ from typing import Any
 from uuid import UUID
 
 from executions.graph.model import Step
-from runners.modules.base import Result
+from executions.graph.places import Place
+from runners.modules.base import Result, Wait
 from runners.outcomes import Failure
 from runners.prepare import Prepared
 
@@ -19,12 +20,14 @@ class Work:
     token: int
     holder: str
     step: Step
+    path: str
     prepared: Prepared | None
     failure: Failure | None = None
     attempt: int = 1
     budget: int = 1
     overrides: Any = None
     last_details: Any = None
+    wake: Any = None  # what ended the run's wait, where it has waited
 
 
 @dataclass(slots=True)
@@ -32,6 +35,7 @@ class Done:
     """A step that ran: what it gave, as value and as JSON text, and what it took."""
 
     step: Step
+    place: Place
     prepared: Prepared
     result: Result
     outputs: str
@@ -58,6 +62,8 @@ class Unit:
     failure: Failure | None = None
     more: list[Done] = field(default_factory=list)
     broken: Broken | None = None
+    wait: Wait | None = None  # the head went to sleep instead
+    skipped: list[str] = field(default_factory=list)  # rows of a batch's items that are done
     milliseconds: float = 0.0
     logs: Any = None
     details: Any = None  # what a failed attempt said of itself, for the next one

@@ -21,7 +21,7 @@ from executions.graph.policies import policy
 from executions.graph.topology import topological_order
 from executions.templates import Template, compile_template
 
-PLACE_NAMES = frozenset({"item", "index", "loop"})
+LAST = frozenset({("loop",), ("loop", "previous")})
 CONTINUE = "continue"
 
 
@@ -84,7 +84,7 @@ def _graph(body: Mapping[str, Any], whole: _Whole, place: _Place, **settings: An
         tolerant = chain[0].container == "map" and (
             document["modules"][0]["with"].get("onItemError") == CONTINUE
         )
-        body = _body(
+        inner = _body(
             document,
             whole,
             _Place(f"{path}.", ids, chain[0].container, place.guarded or handles_error or tolerant),
@@ -101,8 +101,8 @@ def _graph(body: Mapping[str, Any], whole: _Whole, place: _Place, **settings: An
                 outgoing=tuple(outgoing[index]),
                 handles_error=handles_error,
                 tolerant=tolerant,
-                body=body,
-                watches=_watches(chain[0], body, ids) if body else frozenset(),
+                body=inner,
+                watches=_watches(chain[0], inner, ids) if inner else frozenset(),
             )
         )
     output: Template | None = settings.get("output")
@@ -187,7 +187,8 @@ def _chain(
             reads=own,
             outer_reads=outer,
             histories=_histories(config, ids[0]),
-            reads_place=not roots.isdisjoint(PLACE_NAMES),
+            reads_item="item" in roots,
+            reads_last=not config.references.isdisjoint(LAST),
             reads_previous="previous" in roots,
             reads_input="input" in roots,
             reads_vars="vars" in roots,

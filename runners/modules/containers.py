@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field
 
 from executions.catalog import ConfigProblem
+from executions.templates import one_expression
 from executions.templating.paths import kind
 from runners.modules.base import Module, ModuleInputs, Result, StepContext
 
@@ -145,7 +146,7 @@ def _items_problems(items: Any) -> Iterator[ConfigProblem]:
         if len(items) > MAX_ITEMS:
             message = f"the list has {len(items):,} items; at most {MAX_ITEMS:,} may be"
             yield ConfigProblem(("items",), "value", message)
-    elif not isinstance(items, str) or "{{" not in items:
+    elif not isinstance(items, str) or not one_expression(items):
         message = (
             f"expected a list, or one {{{{ expression }}}} that yields one; found {kind(items)}"
         )

@@ -3,11 +3,12 @@
 --  * two workers with the same message: the token observed before must still be the row's;
 --  * a pause or cancel that commits meanwhile: the CTE locks the execution FOR SHARE and re-reads
 --    its state after the wait; the update depends on it, so it cannot slip past;
+--  * an execution that gave up its place while it slept: woken, it waits for one again;
 --  * a late holder: the token grows, and every later write compares it.
 WITH execution AS MATERIALIZED (
     SELECT id
       FROM executions_workflowexecution
-     WHERE id = %(execution)s AND epoch = %(epoch)s AND state = 'RUNNING'
+     WHERE id = %(execution)s AND epoch = %(epoch)s AND state = 'RUNNING' AND place = 'HELD'
        FOR SHARE
 )
 UPDATE runners_run r
@@ -17,7 +18,8 @@ UPDATE runners_run r
        lease_until = clock_timestamp() + %(lease)s * interval '1 second',
        due_at = clock_timestamp() + %(lease)s * interval '1 second',
        heartbeat_at = clock_timestamp(),
-       started_at = clock_timestamp(),
+       started_at = CASE WHEN r.waits_for = '' THEN clock_timestamp()
+                         ELSE coalesce(r.started_at, clock_timestamp()) END,
        deadline_at = clock_timestamp() + %(timeout)s * interval '1 second',
        recoveries = r.recoveries + %(recovered)s,
        inputs = %(inputs)s::jsonb,

@@ -7,6 +7,8 @@ SELECT e.state, e.epoch, e.started_at, e.workflow_id,
        r.id, r.step_path, r.attempt, r.budget_start, r.state, r.lease_token, r.leased_by,
        r.recoveries, r.overrides::json, r.heartbeat_details::json, r.priority,
        r.lease_until < clock_timestamp(),
+       r.waits_for, r.wake::json, CASE WHEN r.wake IS NOT NULL THEN r.inputs::json END,
+       r.publications,
        (SELECT json_agg(json_build_array(d.step_path, d.state, d.outcome, d.outputs, d.error,
                                          d.error_type))
           FROM runners_run d

@@ -83,4 +83,5 @@ SELECT (SELECT count(*) FROM fenced),
        CASE WHEN %(survey)s THEN EXISTS (
            SELECT 1 FROM runners_run o
             WHERE o.execution_id = %(execution)s AND o.id <> %(run)s
-              AND o.state IN ('PENDING', 'LEASED', 'RUNNING', 'WAITING')) END
+              AND (o.state IN ('PENDING', 'LEASED', 'RUNNING')
+                   OR (o.state = 'WAITING' AND o.waits_for <> 'body'))) END

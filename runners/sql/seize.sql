@@ -1,10 +1,15 @@
 -- Take a live run from whoever has it, to end it from outside: its holder is fenced from here on.
-UPDATE runners_run r
-   SET state = 'RUNNING',
-       lease_token = r.lease_token + 1,
-       leased_by = %(holder)s,
-       lease_until = clock_timestamp() + interval '20 seconds',
-       started_at = coalesce(r.started_at, clock_timestamp())
- WHERE r.id = %(run)s AND r.lease_token = %(token)s
-   AND r.state IN ('PENDING', 'LEASED', 'RUNNING', 'WAITING')
-RETURNING r.lease_token
+WITH seized AS (
+    UPDATE runners_run r
+       SET state = 'RUNNING',
+           lease_token = r.lease_token + 1,
+           leased_by = %(holder)s,
+           lease_until = clock_timestamp() + interval '20 seconds',
+           started_at = coalesce(r.started_at, clock_timestamp())
+     WHERE r.id = %(run)s AND r.lease_token = %(token)s
+       AND r.state IN ('PENDING', 'LEASED', 'RUNNING', 'WAITING')
+    RETURNING r.id, r.lease_token
+), forgotten AS (
+    DELETE FROM runners_waiter w USING seized s WHERE w.run_id = s.id
+)
+SELECT lease_token FROM seized

@@ -1,4 +1,4 @@
--- Executions under way without a live run. Whatever is planned for them leaves this scan: it gets
+-- Executions under way with nothing that moves (a container only holds what does). Whatever is planned for them leaves this scan: it gets
 -- a live run, or ends.
 SELECT e.id
   FROM executions_workflowexecution e
@@ -6,5 +6,6 @@ SELECT e.id
    AND NOT EXISTS (
        SELECT 1 FROM runners_run r
         WHERE r.execution_id = e.id
-          AND r.state IN ('LEASED', 'PENDING', 'RUNNING', 'WAITING'))
+          AND (r.state IN ('LEASED', 'PENDING', 'RUNNING')
+               OR (r.state = 'WAITING' AND r.waits_for <> 'body')))
  LIMIT %(batch)s

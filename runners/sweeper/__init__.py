@@ -20,13 +20,14 @@ from runners.sweeper import (
     orphans,
     overdue,
     stalled,
+    timers,
 )
 
 log = logging.getLogger(__name__)
 
 Duty = Callable[[], int]
 
-OFTEN: dict[str, Duty] = {"due": due.sweep, "orphans": orphans.sweep}
+OFTEN: dict[str, Duty] = {"due": due.sweep, "timers": timers.sweep, "orphans": orphans.sweep}
 SELDOM: dict[str, Duty] = {
     "expired": expired.sweep,
     "lost": lost.sweep,

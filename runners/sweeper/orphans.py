@@ -28,7 +28,7 @@ def _mend(run_id: UUID, token: int, leased_by: str, recoveries: int) -> int:
     looked = outside.look(run_id)
     if looked is None:
         return 0
-    return outside.fail(run_id, poisoned(looked.work.step, recoveries + crashed), token=token)
+    return outside.fail(run_id, poisoned(looked.work.path, recoveries + crashed), token=token)
 
 
 def release(run_id: object, token: int, crashed: int) -> int:

@@ -1,5 +1,6 @@
 """What is sent together: chords where branches meet, chains where queues change, else one each."""
 
+from executions.graph.places import Place
 from runners.canvas import Chain, Chord, Link, arrange, chain_of, join_of, successor
 from tests.support.compiled import graph_of
 from tests.support.workflows import effect, task
@@ -13,7 +14,9 @@ def on_io(name, after=None):
 
 def arranged(document, *names, headers=100, links=8):
     graph = graph_of(document)
-    return arrange(graph, [graph.by_path[f"{n}.main"] for n in names], headers=headers, links=links)
+    return arrange(
+        Place("", graph), [graph.by_path[f"{n}.main"] for n in names], headers=headers, links=links
+    )
 
 
 def segments(canvas):
@@ -73,7 +76,7 @@ def test_a_chain_is_bounded():
     tasks = [effect("t0")]
     tasks += [(on_io if n % 2 else effect)(f"t{n}", f"t{n - 1}") for n in range(1, 20)]
     graph = graph_of({"tasks": tasks})
-    assert len(chain_of(graph, graph.steps[0], 8)) == 8
+    assert len(chain_of(Place("", graph), graph.steps[0], 8)) == 8
 
 
 def test_a_chain_ends_where_the_way_is_not_certain():

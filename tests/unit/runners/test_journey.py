@@ -4,7 +4,9 @@ from types import SimpleNamespace
 from typing import Any
 from uuid import UUID
 
-from runners.journey import Journey, failed, reads_of, result
+from executions.graph.places import Place
+from runners.journey import Journey, failed, result
+from runners.scopes import missing, reads_of
 from tests.support.compiled import graph_of
 from tests.support.workflows import effect, task
 
@@ -12,9 +14,17 @@ DIAMOND = [effect("begin"), effect("a", "begin"), effect("b", "begin"), effect("
 
 
 def on(document: dict[str, Any], **known: Any) -> Journey:
-    facts = {"segment": "", "epoch": 0, "priority": 5, "started_at": None, "input": {}, **known}
+    facts = {
+        "segment": "",
+        "queue": "default",
+        "epoch": 0,
+        "priority": 5,
+        "started_at": None,
+        "input": {},
+        **known,
+    }
     version = SimpleNamespace(graph=graph_of(document))
-    return Journey(UUID(int=1), version, variables={}, **facts)
+    return Journey(UUID(int=1), version, Place("", version.graph), variables={}, **facts)
 
 
 def end(journey: Journey, name: str, outcome: str = "success", outputs: Any = None) -> None:
@@ -99,7 +109,7 @@ def test_a_step_reads_only_what_its_templates_name():
     reader = effect("reader", ["a", "b"], value="{{ tasks.a.output.x }}")
     journey = on({"tasks": [effect("a"), effect("b"), reader]})
     step = journey.graph.steps[2]
-    assert reads_of(journey.graph, step) == ["a.main"]
-    assert journey.missing(step) == ["a.main"]
+    assert reads_of(journey.place, step) == ["a.main"]
+    assert missing(journey, step) == ["a.main"]
     journey.learn([("a.main", "SUCCESS", "success", {"x": 1}, "", "")])
-    assert journey.missing(step) == []
+    assert missing(journey, step) == []

@@ -6,6 +6,7 @@ from uuid import UUID
 import pytest
 
 from executions.errors import PayloadError
+from executions.graph.places import Place
 from executions.templates import TemplateError
 from runners.journey import Journey
 from runners.prepare import merged, prepare
@@ -17,7 +18,10 @@ def prepared(value="{{ input.n }}", payload=None, execution=1, attempt=1, overri
     graph = graph_of({"tasks": [effect("t", value=value)]})
     version = SimpleNamespace(graph=graph)
     given = {"n": 1} if payload is None else payload
-    journey = Journey(UUID(int=execution), version, "t.main", 0, 5, None, given, {})
+    place = Place("", graph)
+    journey = Journey(
+        UUID(int=execution), version, place, "t.main", "default", 0, 5, None, given, {}
+    )
     return prepare(journey, graph.steps[0], attempt, overrides)
 
 

@@ -1,0 +1,5 @@
+-- The outputs of given steps that succeeded.
+SELECT step_path, outputs::json
+  FROM runners_run
+ WHERE execution_id = %(execution)s AND epoch = %(epoch)s AND step_path = ANY(%(paths)s)
+   AND state IN ('SUCCESS', 'SKIPPED') AND NOT superseded AND state = 'SUCCESS'

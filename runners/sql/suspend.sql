@@ -1,0 +1,25 @@
+-- A held run goes to sleep: its lease is let go, its timer set, and what may wake it noted. The
+-- caller holds the execution's lock. Answers whether anything else in the execution is awake
+-- (a child counts as awake: it holds no place of its own).
+WITH asleep AS (
+    UPDATE runners_run r
+       SET state = 'WAITING', waits_for = %(kind)s, progress = %(facts)s::jsonb, wake = NULL,
+           lease_until = NULL, retry_after = NULL, publications = 0,
+           due_at = coalesce(%(until)s::timestamptz,
+                             clock_timestamp() + %(seconds)s::float8 * interval '1 second'),
+           logs = coalesce(%(logs)s::jsonb, r.logs), duration_ms = %(duration_ms)s
+     WHERE r.id = %(run)s AND (r.state = 'RUNNING') IS TRUE
+       AND r.lease_token = %(token)s AND r.leased_by = %(holder)s
+    RETURNING r.id, r.execution_id
+), noted AS (
+    INSERT INTO runners_waiter (run_id, execution_id, workspace_id, kind, key, created_at)
+    SELECT a.id, a.execution_id, e.workspace_id, %(kind)s, %(key)s, clock_timestamp()
+      FROM asleep a JOIN executions_workflowexecution e ON e.id = a.execution_id
+     WHERE %(kind)s IN ('approval', 'callback', 'child', 'event')
+)
+SELECT a.id,
+       EXISTS (SELECT 1 FROM runners_run o
+                WHERE o.execution_id = %(execution)s AND o.id <> %(run)s
+                  AND (o.state IN ('LEASED', 'PENDING', 'RUNNING')
+                       OR (o.state = 'WAITING' AND o.waits_for = 'child')))
+  FROM asleep a

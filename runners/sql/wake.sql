@@ -1,0 +1,16 @@
+-- Waiting runs go on: with what woke them, to be sent. Containers are woken by their body alone.
+-- A run that does not wait for that any more is left as it is, so waking twice does no harm.
+WITH woken AS (
+    UPDATE runners_run r
+       SET state = 'PENDING', wake = %(wake)s::jsonb, retry_after = NULL,
+           published_at = clock_timestamp(), publications = 1,
+           due_at = clock_timestamp() + %(patience)s * interval '1 second'
+      FROM executions_workflowexecution e
+     WHERE r.id = ANY(%(runs)s) AND r.state = 'WAITING' AND r.waits_for = ANY(%(kinds)s)
+       AND e.id = r.execution_id AND e.epoch = r.epoch AND e.state IN ('PAUSED', 'RUNNING')
+    RETURNING r.id, r.execution_id, e.version_id, r.priority, r.segment, r.queue, r.step_path,
+              e.state = 'RUNNING' AND e.place = 'HELD' AS ready
+), listened AS (
+    DELETE FROM runners_waiter w USING woken k WHERE w.run_id = k.id
+)
+SELECT execution_id, version_id, priority, segment, queue, step_path, ready FROM woken

@@ -1,0 +1,7 @@
+-- A container whose body is done goes on; the caller holds the execution's lock.
+UPDATE runners_run
+   SET state = 'PENDING', progress = %(progress)s::jsonb, wake = %(wake)s::jsonb,
+       published_at = clock_timestamp(), publications = 1,
+       due_at = clock_timestamp() + %(patience)s * interval '1 second'
+ WHERE id = %(run)s AND (state = 'WAITING') IS TRUE
+RETURNING segment, queue, step_path
