@@ -5,9 +5,10 @@ workspace's row, so that the limit is never exceeded under any concurrency. An e
 everything waits gives its place up (`doze`) and wants one again when it wakes (`rouse`).
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import accumulate
 from typing import Any
 from uuid import UUID
 
@@ -53,19 +54,20 @@ def hold(workspace_id: UUID) -> Tier:
     return Tier.objects.get(workspaces=workspace_id)
 
 
-def free_places(tier: Tier, workspace_id: UUID, wanted: int) -> int:
-    """How many of `wanted` new executions may run at once now: none before those that wait.
+def take_places(tier: Tier, workspace_id: UUID, ready: Sequence[bool]) -> list[bool]:
+    """Which of new executions, of which some are ready, run at once: none before those that wait.
 
     The caller has the workspace from `hold`.
     """
     if tier.max_concurrent is None:
-        return wanted
-    free = min(wanted, tier.max_concurrent - active(workspace_id))
-    if free <= 0 or not _candidates(workspace_id, 1):
-        return max(0, free)
-    # Nobody ended since places became free: those ahead are let in by us.
-    transaction.on_commit(partial(admit, workspace_id), robust=True)
-    return 0
+        return list(ready)
+    free = min(sum(ready), tier.max_concurrent - active(workspace_id))
+    if free > 0 and _candidates(workspace_id, 1):
+        # Nobody ended since places became free: those ahead, and ours, are let in by us.
+        transaction.on_commit(partial(admit, workspace_id), robust=True)
+        free = 0
+    numbers = accumulate(ready)
+    return [each and number <= free for each, number in zip(ready, numbers, strict=True)]
 
 
 def check_waiting(tier: Tier, workspace_id: UUID, more: int) -> None:
@@ -215,7 +217,8 @@ def _chosen(candidates: list[_Candidate]) -> list[_Chosen]:
         pk: _Chosen(Admitted(pk, version_id, priority, epoch, fresh), state, limit)
         for pk, version_id, priority, epoch, fresh, state, limit in rows
     }
-    held = dict(concurrency.holders({item.key for item in candidates if item.key is not None}))
+    uses = concurrency.uses({item.key for item in candidates if item.key is not None})
+    held = {key: use.holders for key, use in uses.items()}
     chosen = []
     for item in candidates:
         row = locked.get(item.id)

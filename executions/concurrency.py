@@ -5,12 +5,12 @@ admits an execution with a key holds the key's lock until its transaction ends; 
 after the workspace's row and before executions, in one order.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 from uuid import UUID
 
 from executions import payloads, statements
-from executions.errors import InvalidPayload
+from executions.errors import InvalidPayload, PayloadError
 from executions.graph.model import Concurrency
 from executions.graph.problem import Problem
 from executions.templates import TemplateError
@@ -25,20 +25,49 @@ class Key(NamedTuple):
     text: str
 
 
-def render(rule: Concurrency, payload: Any, path: str = "params") -> str | None:
-    """The key of an execution with this payload; None when the rule does not apply to it.
+class Use(NamedTuple):
+    """How many executions hold a key, and how many wait for it."""
 
-    Null and "" mean that it does not. A value that is no text counts as its canonical JSON, and
-    a key longer than 300 characters as its digest. Raises InvalidPayload when the key cannot be
-    made from this payload.
+    holders: int
+    waiting: int
+
+
+NOBODY = Use(0, 0)
+
+
+def render_all(
+    rule: Concurrency | None, workflow_id: UUID, payload_list: Sequence[Any]
+) -> list[Key | None]:
+    """The key of an execution with each payload; None where the rule does not apply.
+
+    Raises InvalidPayload with the problems of all payloads from which no key can be made.
     """
-    try:
-        value = rule.key.render({"input": payload})
-    except TemplateError as error:
+    if rule is None:
+        return [None] * len(payload_list)
+    keys: list[Key | None] = []
+    problems: list[Problem] = []
+    for number, payload in enumerate(payload_list):
+        path = f"payloads[{number}]" if len(payload_list) > 1 else "params"
+        try:
+            text = render(rule, payload)
+        except (TemplateError, PayloadError) as error:
+            problems.append(Problem(path, "concurrency_key", f"settings.concurrency.key: {error}"))
+            continue
+        keys.append(None if text is None else Key(workflow_id, text))
+    if problems:
         raise InvalidPayload(
-            "The workflow's concurrency key cannot be made from this payload.",
-            [Problem(path, "concurrency_key", f"settings.concurrency.key: {error}")],
-        ) from error
+            "The workflow's concurrency key cannot be made from the payload.", problems
+        )
+    return keys
+
+
+def render(rule: Concurrency, payload: Any) -> str | None:
+    """The text of a payload's key; None when it yields null or "": then no rule applies.
+
+    A value that is no text counts as its canonical JSON, a key longer than 300 characters as its
+    digest. Raises TemplateError, PayloadError.
+    """
+    value = rule.key.render({"input": payload})
     if value is None or value == "":
         return None
     text = value if isinstance(value, str) else payloads.dump(value, "concurrency key")
@@ -51,16 +80,20 @@ def lock(keys: Collection[Key]) -> None:
         statements.fetch("lock_keys", {"numbers": sorted({_number(key) for key in keys})})
 
 
-def holders(keys: Collection[Key]) -> Mapping[Key, int]:
-    """How many executions hold each of the keys now."""
+def uses(keys: Collection[Key], *, waiting: int = 0) -> dict[Key, Use]:
+    """How each of the keys is used now; those that wait are counted up to `waiting`."""
     if not keys:
         return {}
     wanted = sorted(set(keys))
     found = statements.fetch(
         "holders",
-        {"workflows": [key.workflow_id for key in wanted], "keys": [key.text for key in wanted]},
+        {
+            "workflows": [key.workflow_id for key in wanted],
+            "keys": [key.text for key in wanted],
+            "most": waiting,
+        },
     )
-    return {Key(workflow_id, text): count for workflow_id, text, count in found}
+    return {Key(workflow_id, text): Use(*counts) for workflow_id, text, *counts in found}
 
 
 def _number(key: Key) -> int:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from typing import Any
+from uuid import UUID
 
 
 class ValkyrError(Exception):
@@ -94,6 +95,16 @@ class QuotaExceeded(ValkyrError):
     def __init__(self, message: str, retry_after: float) -> None:
         super().__init__(message)
         self.retry_after = retry_after
+
+
+class ConcurrencyConflict(ValkyrError):
+    """As many executions with this concurrency key are under way as may be."""
+
+    code = "concurrency_conflict"
+
+    def __init__(self, message: str, holder_id: UUID | None = None) -> None:
+        super().__init__(message)
+        self.holder_id = holder_id
 
 
 class PayloadError(ValkyrError):

@@ -153,7 +153,7 @@ def _key_taken(execution_id: UUID) -> bool:
     assert text is not None
     key = concurrency.Key(workflow_id, text)
     concurrency.lock([key])
-    return concurrency.holders([key])[key] >= (limit or 1)
+    return concurrency.uses([key])[key].holders >= (limit or 1)
 
 
 def _end(execution: WorkflowExecution, state: ExecutionState, *, message: str) -> None:

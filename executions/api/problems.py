@@ -31,6 +31,7 @@ STATUSES: dict[type[errors.ValkyrError], int] = {
     errors.WorkflowDisabled: 409,
     errors.Unchanged: 409,
     errors.KeyReused: 409,
+    errors.ConcurrencyConflict: 409,
     SlugTaken: 409,
     errors.StaleRevision: 412,
     errors.QuotaExceeded: 429,
@@ -79,6 +80,8 @@ def _of_ours(error: errors.ValkyrError) -> JsonResponse:
         headers["Retry-After"] = str(max(1, round(error.retry_after)))
     if isinstance(error, errors.WrongState):
         more["state"] = error.state
+    if isinstance(error, errors.ConcurrencyConflict) and error.holder_id is not None:
+        more["holderId"] = str(error.holder_id)
     found = error.problems if isinstance(error, errors.WithProblems) else None
     return problem(status, error.message, code=error.code, problems=found, headers=headers, **more)
 

@@ -1,7 +1,13 @@
--- How many executions hold each key.
+-- How many executions hold each key, and how many wait for it, counted up to a bound.
 SELECT k.workflow, k.key,
        (SELECT count(*)
           FROM executions_workflowexecution e
          WHERE e.workflow_id = k.workflow AND e.concurrency_key = k.key
-           AND e.state IN ('RUNNING', 'PAUSED'))
+           AND e.state IN ('RUNNING', 'PAUSED')),
+       (SELECT count(*)
+          FROM (SELECT 1
+                  FROM executions_workflowexecution e
+                 WHERE e.workflow_id = k.workflow AND e.concurrency_key = k.key
+                   AND e.state = 'PENDING'
+                 LIMIT %(most)s) AS waiting)
   FROM unnest(%(workflows)s::uuid[], %(keys)s::text[]) AS k (workflow, key)

@@ -7,15 +7,16 @@ transaction, and messages go out after it.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import compress
 from typing import Any
 from uuid import UUID, uuid4
 
 from django.db import IntegrityError, transaction
 from uuid6 import uuid7
 
-from executions import payloads
+from executions import concurrency, payloads
 from executions.actor import Actor, record
-from executions.admission import admitted, check_waiting, free_places, hold
+from executions.admission import admitted, check_waiting, hold, take_places
 from executions.clock import database_now
 from executions.errors import (
     InvalidPayload,
@@ -29,6 +30,7 @@ from executions.events import execution_admitted
 from executions.graph.problem import Problem
 from executions.models import Trigger, Workflow, WorkflowExecution, WorkflowVersion
 from executions.states import ExecutionState, TriggerType, VersionKind
+from executions.triggers import conflicts
 from executions.versions import Compiled, check_payload, compiled
 
 MAX_PAYLOAD_BYTES = 1024 * 1024
@@ -83,10 +85,10 @@ def start_execution(
     With an idempotency key seen before in this workflow, the earlier execution is returned.
     `trigger` is what asked for it, if it was one of the workflow's triggers.
     Raises InvalidPayload, NotPublished, WorkflowDisabled, NotFound (version), KeyReused,
-    QuotaExceeded.
+    QuotaExceeded, ConcurrencyConflict.
     """
     request = _Request(
-        workflow, _version(workflow, version), _priority(priority), trigger_type, trigger
+        workflow, _version(workflow, version), _priority(priority), trigger_type, trigger=trigger
     )
     fingerprint = ""
     if idempotency_key is not None:
@@ -151,14 +153,21 @@ def _insert(
     reason: str = "",
 ) -> list[WorkflowExecution]:
     workspace_id = request.workflow.workspace_id
+    rule = request.version.graph.concurrency
+    keys = concurrency.render_all(rule, request.workflow.pk, payload_list)
     tier = hold(workspace_id)
-    running = free_places(tier, workspace_id, len(payload_list))
-    check_waiting(tier, workspace_id, len(payload_list) - running)
+    verdict = conflicts.settle(rule, keys)
+    running = take_places(tier, workspace_id, verdict.may_run)
+    check_waiting(tier, workspace_id, running.count(False) - verdict.replaced.count(True))
     now = database_now()
     executions = [
-        _execution(request, payload, now, running=i < running, key=idempotency_key, hashed=hashed)
-        for i, payload in enumerate(payload_list)
+        _execution(request, payload, now, running=now_on, key=idempotency_key, hashed=hashed)
+        for payload, now_on in zip(payload_list, running, strict=True)
     ]
+    if rule is not None:
+        for execution, key in zip(executions, keys, strict=True):
+            execution.concurrency_key = None if key is None else key.text
+            execution.concurrency_limit = None if key is None else rule.limit
     WorkflowExecution.objects.bulk_create(executions, batch_size=500)
     record(
         actor,
@@ -173,9 +182,10 @@ def _insert(
     if branch is not None and branch.prepare is not None:
         branch.prepare(executions[0])
     fresh = branch is None or not branch.point
-    started = [admitted(execution, fresh=fresh) for execution in executions[:running]]
+    started = [admitted(e, fresh=fresh) for e in compress(executions, running)]
     if started:
         execution_admitted.send(WorkflowExecution, executions=started)
+    conflicts.cancel_replaced([e.pk for e in compress(executions, verdict.replaced)])
     return executions
 
 

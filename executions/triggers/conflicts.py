@@ -1,0 +1,137 @@
+"""New executions whose concurrency key is taken: they wait, are refused, or replace the earlier.
+
+Called in the starting transaction, after the workspace is locked and before anything is written.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from uuid import UUID
+
+from executions import concurrency, lifecycle, statements
+from executions.actor import Actor
+from executions.concurrency import Key, Use
+from executions.errors import ConcurrencyConflict, WrongState
+from executions.graph.model import Concurrency
+
+MAX_CANCELLED = 1_000
+ACTOR = Actor.system("concurrency")
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Of new executions in their order: whether the key lets each run, or a later one replaces it.
+
+    One that is replaced is inserted waiting, and then cancelled.
+    """
+
+    may_run: list[bool]
+    replaced: list[bool]
+
+
+def settle(rule: Concurrency | None, keys: Sequence[Key | None]) -> Verdict:
+    """Lock the keys and apply the rule; earlier executions may be cancelled.
+
+    Raises ConcurrencyConflict when the rule refuses one of them.
+    """
+    wanted = Counter(key for key in keys if key is not None)
+    replaced = [False] * len(keys)
+    if rule is None or not wanted:
+        return Verdict([True] * len(keys), replaced)
+    concurrency.lock(wanted.keys())
+    most = rule.limit + (MAX_CANCELLED if rule.on_conflict == "cancelPrevious" else 0)
+    uses = concurrency.uses(wanted.keys(), waiting=most)
+    if rule.on_conflict == "reject":
+        _refuse(rule, wanted, uses)
+    elif rule.on_conflict == "cancelPrevious":
+        _replace(rule, wanted, uses)
+        uses = concurrency.uses(wanted.keys(), waiting=1)
+        replaced = _replaced(rule, keys)
+    return Verdict(_may_run(rule, keys, uses, replaced), replaced)
+
+
+def cancel_replaced(execution_ids: Sequence[UUID]) -> None:
+    """Cancel executions in whose place newer ones with their key were started."""
+    for execution_id in execution_ids:
+        with suppress(WrongState):  # it ended meanwhile
+            lifecycle.cancel(
+                execution_id,
+                actor=ACTOR,
+                reason="A newer execution with the same concurrency key was started.",
+            )
+
+
+def _refuse(rule: Concurrency, wanted: Counter[Key], uses: dict[Key, Use]) -> None:
+    for key, count in wanted.items():
+        use = uses[key]
+        if use.holders + use.waiting + count <= rule.limit:
+            continue
+        oldest = _oldest({key: 1})
+        if not oldest:
+            raise ConcurrencyConflict(
+                f"{count} of these executions have the concurrency key {key.text!r}, and at most "
+                f"{rule.limit} may run at once. Start them one after another."
+            )
+        raise ConcurrencyConflict(
+            f"The concurrency key {key.text!r} is taken by execution {oldest[0]}; at most "
+            f"{rule.limit} may be under way at once. Try again when it has ended, or cancel it.",
+            oldest[0],
+        )
+
+
+def _replace(rule: Concurrency, wanted: Counter[Key], uses: dict[Key, Use]) -> None:
+    excess: dict[Key, int] = {}
+    for key, count in wanted.items():
+        use = uses[key]
+        taken = use.holders + use.waiting
+        too_many = min(taken, taken + count - rule.limit)
+        if too_many > 0:
+            excess[key] = too_many
+    total = sum(excess.values())
+    if total > MAX_CANCELLED:
+        raise ConcurrencyConflict(
+            f"{total:,} earlier executions would be cancelled, more than {MAX_CANCELLED:,} at "
+            "once. Cancel some of them first, or start fewer."
+        )
+    if excess:
+        cancel_replaced(_oldest(excess))
+
+
+def _replaced(rule: Concurrency, keys: Sequence[Key | None]) -> list[bool]:
+    """Of those with one key in a batch only the last, as many as may run, are kept."""
+    kept: Counter[Key] = Counter()
+    out = []
+    for key in reversed(keys):
+        if key is not None:
+            kept[key] += 1
+        out.append(key is not None and kept[key] > rule.limit)
+    return out[::-1]
+
+
+def _may_run(
+    rule: Concurrency, keys: Sequence[Key | None], uses: dict[Key, Use], replaced: list[bool]
+) -> list[bool]:
+    """As many of each key as it has left, none before those that wait for it."""
+    left = {
+        key: 0 if use.waiting else max(0, rule.limit - use.holders) for key, use in uses.items()
+    }
+    out = []
+    for key, gone in zip(keys, replaced, strict=True):
+        free = not gone and (key is None or left[key] > 0)
+        if free and key is not None:
+            left[key] -= 1
+        out.append(free)
+    return out
+
+
+def _oldest(counts: dict[Key, int]) -> list[UUID]:
+    rows = statements.fetch(
+        "oldest_of_keys",
+        {
+            "workflow": next(iter(counts)).workflow_id,
+            "keys": [key.text for key in counts],
+            "counts": list(counts.values()),
+        },
+    )
+    return [execution_id for (execution_id,) in rows]
