@@ -29,6 +29,7 @@ __all__ = [
     "compile_template",
     "has_template",
     "inspect_template",
+    "one_expression",
 ]
 
 MAX_NESTING = 64
@@ -77,6 +78,18 @@ def inspect_template(value: Any) -> tuple[Template, list[TemplateSyntaxProblem]]
         render or (lambda scope: value), tuple(compiler.located), compiler.expressions == 0
     )
     return template, compiler.problems
+
+
+def one_expression(text: str) -> bool:
+    """Whether a text is exactly one expression, so that what it yields keeps its type.
+
+    True also where the text cannot be taken apart: `inspect_template` says what is wrong with it.
+    """
+    try:
+        parts = split(text)
+    except ExpressionSyntaxError:
+        return True
+    return len(parts) == 1 and isinstance(parts[0], ExpressionText)
 
 
 class _Compiler:

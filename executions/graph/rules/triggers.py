@@ -1,78 +1,83 @@
-"""CRON triggers: five fields that both schedulers read alike, that fire at all, in a known zone."""
+"""Triggers: each by the rules of its type."""
 
 import re
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
-from functools import lru_cache
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
-from executions.graph.problem import Problem, did_you_mean, problem
+from executions.graph.problem import Problem, problem
+from executions.graph.rules.schedules import schedule_problems
+from executions.graph.rules.single_names import single_name_problems
+from executions.graph.shape import shown
+from executions.templates import one_expression
 from executions.templating.errors import Pointer
 
-# No L, W, # or ?: croniter reads them and the scheduler that fires the tick does not.
-_FIELD = re.compile(r"[0-9A-Za-z*,/-]+")
-_NAMES = re.compile(r"[A-Za-z]+")
-_MONTHS = frozenset(
-    ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
-)
-_WEEKDAYS = frozenset(["sun", "mon", "tue", "wed", "thu", "fri", "sat"])
-_ANY_TIME = datetime(2024, 1, 1, tzinfo=UTC)
+ENVIRONMENT = "env:"
+BROKERS = ("redis", "rediss", "amqp", "amqps")
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def trigger_problems(document: Mapping[str, Any]) -> Iterator[Problem]:
-    """Schedules that cannot be read or never fire, and unknown time zones."""
+    """Every trigger that could never start anything, or that holds a secret."""
     triggers = document.get("triggers")
     for index, trigger in enumerate(triggers if isinstance(triggers, list) else []):
-        if isinstance(trigger, dict) and trigger.get("type") == "CRON":
-            pointer: Pointer = ("triggers", index)
-            if isinstance(trigger.get("schedule"), str):
-                yield from _schedule(trigger["schedule"], (*pointer, "schedule"))
-            if isinstance(trigger.get("timezone"), str):
-                yield from _timezone(trigger["timezone"], (*pointer, "timezone"))
+        pointer: Pointer = ("triggers", index)
+        match trigger:
+            case {"type": "CRON"}:
+                yield from schedule_problems(trigger, pointer)
+            case {"type": "EVENT"}:
+                yield from _name(trigger.get("event"), (*pointer, "event"))
+                yield from _filter(trigger.get("filter"), (*pointer, "filter"))
+            case {"type": "QUEUE"}:
+                yield from _name(trigger.get("queue"), (*pointer, "queue"))
+                yield from _broker(trigger.get("broker"), (*pointer, "broker"))
 
 
-def _schedule(schedule: str, pointer: Pointer) -> Iterator[Problem]:
-    from croniter import croniter
-    from croniter.croniter import CroniterBadDateError, CroniterError
+def _name(name: Any, pointer: Pointer) -> Iterator[Problem]:
+    if isinstance(name, str) and name and (not name.isprintable() or name != name.strip()):
+        message = f"a name has no control characters and no spaces around it; found {shown(name)}"
+        yield problem(pointer, "bad_name", message)
 
-    fields = schedule.split()
-    if len(fields) != 5:
+
+def _filter(text: Any, pointer: Pointer) -> Iterator[Problem]:
+    if not isinstance(text, str):
+        return
+    if not one_expression(text):
         message = (
-            f'"{schedule}" has {len(fields)} fields; expected five: '
-            "minute, hour, day of month, month, day of week"
+            "a filter is one expression, such as {{ event.total > 0 }}, with nothing around it; "
+            f"found {shown(text)}"
         )
-        yield problem(pointer, "bad_schedule", message)
-    elif not all(map(_known_field, fields, (_NONE, _NONE, _NONE, _MONTHS, _WEEKDAYS))):
-        message = f'"{schedule}" may hold numbers, names of months and days, and * , - / only'
-        yield problem(pointer, "bad_schedule", message)
-    else:
-        try:
-            croniter(schedule, _ANY_TIME).get_next()
-        except CroniterBadDateError:
-            message = f'"{schedule}" names a date that never comes'
-            yield problem(pointer, "bad_schedule", message)
-        except (CroniterError, ValueError) as error:
-            yield problem(pointer, "bad_schedule", f'"{schedule}" cannot be read: {error}')
+        yield problem(pointer, "not_an_expression", message)
+        return
+    reason = "a filter decides before there is an execution"
+    yield from single_name_problems(text, pointer, "event", "event_only", reason)
 
 
-_NONE: frozenset[str] = frozenset()
-
-
-def _known_field(field: str, names: frozenset[str]) -> bool:
-    if _FIELD.fullmatch(field) is None:
-        return False
-    return all(name.lower() in names for name in _NAMES.findall(field))
-
-
-def _timezone(name: str, pointer: Pointer) -> Iterator[Problem]:
-    known = _timezones()
-    if name not in known:
-        hint = did_you_mean(name, known, at_most=len(known)) or "; use a name such as Europe/Berlin"
-        yield problem(pointer, "unknown_timezone", f'there is no time zone "{name}"{hint}')
-
-
-@lru_cache(maxsize=1)
-def _timezones() -> frozenset[str]:
-    from zoneinfo import available_timezones
-
-    return frozenset(available_timezones())
+def _broker(address: Any, pointer: Pointer) -> Iterator[Problem]:
+    if not isinstance(address, str) or not address:
+        return
+    if address.startswith(ENVIRONMENT):
+        name = address.removeprefix(ENVIRONMENT)
+        if _VARIABLE.fullmatch(name) is None:
+            message = f"{shown(name)} is no name of an environment variable; write env:ORDERS_URL"
+            yield problem(pointer, "bad_broker", message)
+        return
+    # The address itself is never shown: it may hold a password that was not recognised.
+    try:
+        parts = urlsplit(address)
+        sound = parts.scheme in BROKERS and bool(parts.hostname) and (parts.port or 1) > 0
+        secret = bool(parts.password) or any("pass" in key for key, _ in parse_qsl(parts.query))
+    except ValueError:
+        sound = secret = False
+    if not sound:
+        message = (
+            f"expected an address that starts with {', '.join(f'{name}://' for name in BROKERS)} "
+            "and names a host, or env:NAME for the environment variable that holds it"
+        )
+        yield problem(pointer, "bad_broker", message)
+    elif secret:
+        message = (
+            "a definition is no place for a password: put the address into an environment "
+            "variable of the consumer, and write env:NAME here"
+        )
+        yield problem(pointer, "secret_in_definition", message)
