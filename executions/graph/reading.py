@@ -87,6 +87,21 @@ class BodyReading:
     holder: TaskEntry | None = None  # the task whose body this is; None for the workflow itself
     outside: "BodyReading | None" = None  # the body that the holder stands in
 
+    @property
+    def title(self) -> str:
+        """What messages call it."""
+        return "the workflow itself" if self.holder is None else f'the body of "{self.holder.id}"'
+
+    @property
+    def kind(self) -> str | None:
+        """`loop` or `map`, "" of the workflow itself, None where it cannot be known."""
+        return "" if self.holder is None else self.holder.container or None
+
+    @property
+    def depth(self) -> int:
+        """How many bodies are around; 0 of the workflow itself."""
+        return sum(1 for _ in self.around()) - 1
+
     def around(self) -> Iterator["BodyReading"]:
         """This body, the one it stands in, and so on to the workflow itself."""
         body: BodyReading | None = self
@@ -109,6 +124,18 @@ class BodyReading:
             for edge in self.edges
             if edge.source is not None and edge.target is not None
         ]
+
+
+def count_tasks(document: Mapping[str, Any]) -> int:
+    """How many tasks stand in a document and in the bodies of its tasks, well formed or not."""
+    count, pending = 0, [document]
+    while pending:
+        tasks = pending.pop().get("tasks")
+        if isinstance(tasks, list):
+            count += len(tasks)
+            bodies = (task.get("body") for task in tasks if isinstance(task, dict))
+            pending += [body for body in bodies if isinstance(body, dict)]
+    return count
 
 
 def read_body(

@@ -10,12 +10,17 @@ from typing import Any
 from executions.catalog import Catalog
 from executions.graph.limits import DEFAULTS, Limits
 from executions.graph.problem import Problem, problem
-from executions.graph.reading import read_body
+from executions.graph.reading import count_tasks, read_body
+from executions.graph.rules.bodies import body_problems, path_problems
+from executions.graph.rules.caching import cache_problems
 from executions.graph.rules.edges import contradictions, edge_problems
 from executions.graph.rules.input_schema import input_problems
+from executions.graph.rules.loops import loop_problems
 from executions.graph.rules.modules import module_problems
 from executions.graph.rules.order import order_problems
-from executions.graph.rules.references import template_problems
+from executions.graph.rules.references import bodies_by_task, template_problems
+from executions.graph.rules.settings import settings_problems
+from executions.graph.rules.subworkflows import subworkflow_problems
 from executions.graph.rules.triggers import trigger_problems
 from executions.graph.rules.unsupported import unsupported_features
 from executions.graph.schema import MAX_TASKS
@@ -40,9 +45,9 @@ def problems(document: Any, catalog: Catalog, limits: Limits = DEFAULTS) -> list
         return found
     if not isinstance(document, dict):
         return list(shape_problems(document))
-    tasks = document.get("tasks")
-    if isinstance(tasks, list) and len(tasks) > MAX_TASKS:
-        message = f"there are {len(tasks):,} tasks; at most {MAX_TASKS:,} may be"
+    count = count_tasks(document)
+    if count > MAX_TASKS:
+        message = f"there are {count:,} tasks, in all bodies; at most {MAX_TASKS:,} may be"
         return [problem(("tasks",), "too_many_tasks", message)]
     return _bounded(chain(shape_problems(document), _rule_problems(document, catalog, limits)))
 
@@ -64,14 +69,21 @@ def _rule_problems(
     declared = document.get("variables")
     variables = declared if isinstance(declared, dict) else {}
     reading = read_body(document, (), catalog)
+    elsewhere = bodies_by_task(reading)
     for body in reading.everywhere():
         yield from unsupported_features(body)
         yield from module_problems(body, catalog, variables)
-        yield from edge_problems(body)
+        yield from body_problems(body)
+        yield from loop_problems(body, variables, limits)
+        yield from cache_problems(body)
+        yield from subworkflow_problems(body)
+        yield from edge_problems(body, elsewhere)
         yield from order_problems(body)
         yield from contradictions(body)
+    yield from path_problems(reading)
     yield from template_problems(document, reading, variables)
     yield from _templates_in_defaults(variables)
+    yield from settings_problems(document)
     yield from input_problems(document)
     yield from trigger_problems(document)
 

@@ -1,14 +1,18 @@
 """Edges join tasks that exist, once each, on outcomes their source can have."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from executions.graph.definition import ERROR
 from executions.graph.problem import Problem, did_you_mean, problem
 from executions.graph.reading import BodyReading, EdgeEntry, outcomes_of
+from executions.templating.errors import Pointer
 
 
-def edge_problems(reading: BodyReading) -> Iterator[Problem]:
-    """Edges to nowhere, given twice, without a gate's outcome, or on one that cannot come."""
+def edge_problems(reading: BodyReading, elsewhere: Mapping[str, BodyReading]) -> Iterator[Problem]:
+    """Edges to nowhere, given twice, without a gate's outcome, or on one that cannot come.
+
+    `elsewhere` says in which body a task of each id stands.
+    """
     seen: set[tuple[str, str, str]] = set()
     for edge in reading.edges:
         for index, name, pointer in (
@@ -16,14 +20,33 @@ def edge_problems(reading: BodyReading) -> Iterator[Problem]:
             (edge.target, edge.to_id, edge.target_pointer),
         ):
             if index is None:
-                hint = did_you_mean(name, reading.by_id)
-                yield problem(pointer, "unknown_task", f'there is no task "{name}"{hint}')
+                yield _no_such_end(name, pointer, reading, elsewhere)
         if edge.source is not None:
             yield from _outcome_problems(edge, reading)
         if edge.stands and (edge.from_id, edge.to_id, edge.on) in seen:
             message = f'the edge from "{edge.from_id}" to "{edge.to_id}" on "{edge.on}" is doubled'
             yield problem(edge.pointer, "duplicate_edge", message)
         seen.add((edge.from_id, edge.to_id, edge.on))
+
+
+def _no_such_end(
+    name: str, pointer: Pointer, reading: BodyReading, elsewhere: Mapping[str, BodyReading]
+) -> Problem:
+    other = elsewhere.get(name)
+    if other is None:
+        hint = did_you_mean(name, reading.by_id)
+        return problem(pointer, "unknown_task", f'there is no task "{name}"{hint}')
+    # The task of this body in which the other one stands, if it does.
+    way = (body.holder for body in other.around() if body.outside is reading)
+    holder = next(way, None)
+    if holder is not None:
+        hint = f'name "{holder.id}" instead, in which it stands'
+    elif reading.holder is not None:
+        hint = f'everything before "{reading.holder.id}" is done when its body starts'
+    else:
+        hint = "take the edge out"
+    message = f'"{name}" stands in {other.title}, and an edge joins tasks of one body; {hint}'
+    return problem(pointer, "edge_leaves_body", message)
 
 
 def _outcome_problems(edge: EdgeEntry, reading: BodyReading) -> Iterator[Problem]:

@@ -122,7 +122,10 @@ def test_what_is_no_definition_at_all_is_a_problem_and_no_error(document):
         ("{{ now() }}", "unknown_name"),
         ("{{ execution.stopped }}", "unknown_attribute"),
         ("{{ secrets.key }}", "not_supported_yet"),
-        ("{{ loop.index }}", "not_supported_yet"),
+        ("{{ loop.index }}", "not_in_loop"),
+        ("{{ item }}", "not_in_map"),
+        ("{{ index }}", "not_in_map"),
+        ("{{ event.total }}", "not_in_filter"),
         ("{{ input.x | shuffle }}", "unknown_filter"),
         ("{{ 1 + }}", "template_syntax"),
         ("{% if input.x %}", "template_statement"),
@@ -159,10 +162,9 @@ def test_an_id_with_a_dash_is_explained():
 @pytest.mark.parametrize(
     ("task", "path", "code"),
     [
-        (noop("a", cache={}), "cache", "not_supported_yet"),
+        (noop("a", cache={}), "cache.ttlSeconds", "required"),
         (noop("a", credential="x"), "credential", "not_supported_yet"),
-        (noop("a", body={}), "body", "not_supported_yet"),
-        ({"id": "a", "use": "flow.loop"}, "use", "not_supported_yet"),
+        (noop("a", body={"tasks": [noop("b")]}), "body", "unexpected_body"),
         ({"id": "a"}, "use", "required"),
         ({"id": "a", "modules": []}, "modules", "value"),
         (noop("a", queue="control"), "queue", "reserved_queue"),
@@ -238,37 +240,6 @@ def test_two_cycles_are_two_problems():
     ]
 
     assert found(definition(tasks)) == {("tasks[0]", "cycle"), ("tasks[2]", "cycle")}
-
-
-@pytest.mark.parametrize(
-    "schedule",
-    [
-        "* * * *",
-        "61 * * * *",
-        "0 0 31 2 *",
-        "@daily",
-        "0 0 L * *",
-        "0 0 * * mon#1",
-        "0 0 * * caturday",
-        "R * * * *",
-    ],
-)
-def test_a_schedule_that_is_not_five_plain_fields_or_never_fires_is_refused(schedule):
-    document = definition(triggers=[{"type": "CRON", "schedule": schedule}])
-
-    assert found(document) == {("triggers[0].schedule", "bad_schedule")}
-
-
-@pytest.mark.parametrize("kind", ["WEBHOOK", "EVENT", "QUEUE"])
-def test_triggers_that_come_later_are_refused_by_name(kind):
-    document = definition(triggers=[{"type": kind, "queue": "x"}])
-
-    assert found(document) == {("triggers[0].type", "not_supported_yet")}
-
-
-@pytest.mark.parametrize("key", ["concurrency", "onFailure", "checkpoint"])
-def test_settings_that_come_later_are_refused_by_name(key):
-    assert found(definition(settings={key: {}})) == {(f"settings.{key}", "not_supported_yet")}
 
 
 @pytest.mark.parametrize(

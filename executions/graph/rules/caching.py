@@ -1,0 +1,39 @@
+"""Results are reused only of steps that are nothing but their result."""
+
+from collections.abc import Iterator
+
+from executions.catalog import ModuleSpec
+from executions.graph.problem import Problem, problem
+from executions.graph.reading import BodyReading, TaskEntry
+
+
+def cache_problems(body: BodyReading) -> Iterator[Problem]:
+    """Modules with a `cache`, of their own or their task's, whose results cannot be reused."""
+    for task in body.tasks:
+        yield from _task(task)
+
+
+def _task(task: TaskEntry) -> Iterator[Problem]:
+    told_of_task = False
+    for module in task.modules:
+        own = "cache" in module.document
+        owner = module if own else task
+        reason = _reason(module.spec) if module.spec is not None else ""
+        if not reason or not isinstance(owner.document.get("cache"), dict):
+            continue
+        if not own or owner.pointer == task.pointer:
+            if told_of_task:
+                continue
+            told_of_task = True
+        message = f'the result of "{module.type}" cannot be reused: {reason}; take "cache" out'
+        yield problem((*owner.pointer, "cache"), "not_cacheable", message)
+
+
+def _reason(spec: ModuleSpec) -> str:
+    if spec.container:
+        return "its body's steps run anew (they may have a cache themselves)"
+    if spec.waits:
+        return "it waits for something that happens once"
+    if spec.writes_variables:
+        return "it sets variables, which a reused result would not"
+    return ""
