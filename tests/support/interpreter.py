@@ -291,7 +291,7 @@ class _Loop(_Container):
         while self._goes_on(index, body):
             self._size(index + 1)
             body = self._turn(index, last)
-            body.histories = histories
+            body.histories = {name: [*earlier] for name, earlier in histories.items()}
             body.go()
             if body.hanging:
                 raise _Stuck
