@@ -59,11 +59,13 @@ class Migration(migrations.Migration):
                 ('created_at', models.DateTimeField(db_default=executions.clock.ClockTimestamp(), editable=False)),
                 ('enabled_at', models.DateTimeField(db_default=executions.clock.ClockTimestamp(), editable=False)),
                 ('retired_at', models.DateTimeField(blank=True, editable=False, null=True)),
+                ('next_at', models.DateTimeField(blank=True, editable=False, null=True)),
                 ('workflow', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='triggers', to='executions.workflow')),
             ],
             options={
                 'ordering': ['created_at'],
                 'constraints': [models.CheckConstraint(condition=models.Q(('retired_at__isnull', True), ('enabled', False), _connector='OR'), name='trigger_retired_off')],
+                'indexes': [models.Index(condition=models.Q(('enabled', True)), fields=['next_at'], name='trigger_due')],
             },
         ),
         migrations.CreateModel(

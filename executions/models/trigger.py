@@ -15,7 +15,8 @@ class Trigger(models.Model):
     """One entry of a published version's `triggers:`; publishing keeps these rows in step.
 
     `enabled` is a person's switch, and off for a retired one, which the newest version has no
-    more. What was due before `enabled_at` does not fire.
+    more. What was due before `enabled_at` does not fire. `next_at` is the first time of a schedule
+    that has no tick yet; None when none will come.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -29,6 +30,7 @@ class Trigger(models.Model):
     created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
     enabled_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
     retired_at = models.DateTimeField(null=True, blank=True, editable=False)
+    next_at = models.DateTimeField(null=True, blank=True, editable=False)
 
     class Meta:
         ordering = ["created_at"]
@@ -36,6 +38,9 @@ class Trigger(models.Model):
             models.CheckConstraint(
                 condition=Q(retired_at__isnull=True) | Q(enabled=False), name="trigger_retired_off"
             ),
+        ]
+        indexes = [
+            models.Index(fields=["next_at"], condition=Q(enabled=True), name="trigger_due"),
         ]
 
     def __str__(self) -> str:
