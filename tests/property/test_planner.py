@@ -1,13 +1,20 @@
 """The planner against a sequential interpreter, on random graphs and an unreliable queue.
 
 Steps are facts in a dictionary, messages are lost, doubled and reordered, workers decide with
-`settle` from what they know and a sweeper with `plan` from all: each run ends, in the state and
-with the tasks that the interpreter says, and no step starts before its predecessors settled.
+`settle` from what they know and a sweeper with `plan` from all; containers keep their turns. Each
+run ends, in the state and with the tasks that the interpreter says, and no step starts before its
+predecessors settled.
 """
 
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from random import Random
+from typing import Any
 from uuid import UUID
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -15,12 +22,15 @@ from executions.catalog import catalog
 from executions.graph.compile import compile_graph
 from executions.graph.definition import normalise
 from executions.graph.model import Graph
+from executions.graph.places import Place, find, place_of, within
 from executions.graph.plan import Plan, StepFact, StepStatus, plan, task_outcomes
 from executions.graph.readiness import SKIPPED, Readiness, readiness, settle
 from executions.graph.resolve import resolve
+from executions.graph.turns import LoopTurns, MapTurns
+from executions.graph.validation import problems
 from tests.support import modules
 from tests.support.graphs import ERROR, Drawn, draw
-from tests.support.interpreter import Story, interpret
+from tests.support.interpreter import Story
 
 WORKFLOW = UUID(int=8)
 SETTINGS = settings(max_examples=300, deadline=None, derandomize=True)
@@ -32,110 +42,257 @@ def compiled(drawn: Drawn) -> Graph:
     return compile_graph(resolve(normalise(drawn.document), catalog()), WORKFLOW)
 
 
+@SETTINGS
+@given(seed=seeds)
+def test_what_is_drawn_can_be_published(seed: int) -> None:
+    modules.register()
+    drawn = draw(Random(seed), most=8, depth=3, waits=0.1)
+    assert problems(drawn.document, catalog()) == []
+
+
 class Queue:
-    """One execution: the facts of its steps, and messages that name steps."""
+    """One execution: the facts of its steps by place, and messages that name steps."""
 
     def __init__(self, graph: Graph, drawn: Drawn, rng: Random) -> None:
         self.graph = graph
-        self.ends = drawn.ends
+        self.document = drawn.document
+        told = drawn.whole_story()
+        self.ends = told.ends
+        self.sizes = told.sizes
         self.rng = rng
-        self.facts: dict[int, StepFact] = {}
-        self.messages: list[int] = []
-        self.ran: list[int] = []
+        self.facts: dict[str, dict[int, StepFact]] = defaultdict(dict)
+        self.turns: dict[str, LoopTurns | MapTurns] = {}
+        self.messages: list[str] = []
+        self.ran: list[str] = []
+        self.most_open: dict[str, int] = {}
 
-    def begin(self, steps: list[int]) -> None:
+    def begin(self, place: Place, steps: list[int]) -> None:
+        facts = self.facts[place.prefix]
         for index in steps:
             # The partial unique index of the real table: one live or successful run a step.
-            assert index not in self.facts, f"{self.graph.steps[index].path} was started twice"
-            self.facts[index] = StepFact(StepStatus.LIVE)
+            path = place.prefix + place.graph.steps[index].path
+            assert index not in facts, f"{path} was started twice"
+            facts[index] = StepFact(StepStatus.LIVE)
             chance = self.rng.random()
-            self.messages += [index] * (0 if chance < 0.2 else 2 if chance < 0.35 else 1)
+            self.messages += [path] * (0 if chance < 0.2 else 2 if chance < 0.35 else 1)
 
-    def skip(self, tasks: list[int]) -> None:
+    def skip(self, place: Place, tasks: list[int]) -> None:
         for task in tasks:
-            first = self.graph.tasks[task].steps[0]
-            assert first not in self.facts
-            self.facts[first] = StepFact(StepStatus.SKIPPED)
+            first = place.graph.tasks[task].steps[0]
+            assert first not in self.facts[place.prefix]
+            self.facts[place.prefix][first] = StepFact(StepStatus.SKIPPED)
 
     def deliver(self) -> None:
         """Some message arrives; its step runs if it is live, and what follows is planned."""
-        index = self.messages.pop(self.rng.randrange(len(self.messages)))
-        if self.facts[index].status is not StepStatus.LIVE:
+        path = self.messages.pop(self.rng.randrange(len(self.messages)))
+        place, step = find(self.graph, path)
+        if self.facts[place.prefix][step.index].status is not StepStatus.LIVE:
             return
-        self._assert_ready(index)
-        self.ran.append(index)
-        step = self.graph.steps[index]
-        end = self.ends[step.path]
-        if end == ERROR and not self.graph.tasks[step.task].handles_error:
-            self.facts[index] = StepFact(StepStatus.DEAD)
-        elif end == ERROR:
-            self.facts[index] = StepFact(StepStatus.FAILED_OVER)
-            self._follow(step.task)
+        if path in self.turns:
+            return
+        self._assert_ready(place, step.index)
+        self.ran.append(path)
+        if step.container and path in self.sizes:
+            self._open(place, step.index)
         else:
-            self.facts[index] = StepFact(StepStatus.DONE, end)
-            if step.following is None:
-                self._follow(step.task)
-            elif self.rng.random() < 0.9:  # else the worker dies, and the sweeper plans it
-                self.begin([step.following])
+            self._end(place, step.index, self.ends[path])
 
-    def _follow(self, task: int) -> None:
+    def _end(self, place: Place, index: int, end: str) -> None:
+        step = place.graph.steps[index]
+        facts = self.facts[place.prefix]
+        task = place.graph.tasks[step.task]
+        if end == ERROR and not (task.handles_error or place.graph.guarded):
+            facts[index] = StepFact(StepStatus.DEAD)
+        elif end == ERROR:
+            facts[index] = StepFact(StepStatus.FAILED_OVER)
+            self._follow(place, step.task)
+        else:
+            facts[index] = StepFact(StepStatus.DONE, end)
+            if step.following is None:
+                self._follow(place, step.task)
+            elif self.rng.random() < 0.9:  # else the worker dies, and the sweeper plans it
+                self.begin(place, [step.following])
+
+    def _follow(self, place: Place, task: int) -> None:
         """As a completing step does; now and then its worker dies between the two."""
         if self.rng.random() < 0.1:
             return
-        settlement = settle(self.graph, task_outcomes(self.graph, self.facts), [task])
-        self.begin([self.graph.tasks[index].steps[0] for index in settlement.ready])
-        self.skip(settlement.skipped)
+        facts = self.facts[place.prefix]
+        settlement = settle(place.graph, task_outcomes(place.graph, facts), [task])
+        self.begin(place, [place.graph.tasks[index].steps[0] for index in settlement.ready])
+        self.skip(place, settlement.skipped)
+        if self.rng.random() < 0.9:
+            self._close(place)
+
+    def _open(self, place: Place, index: int) -> None:
+        """A container begins: its first places are entered."""
+        step = place.graph.steps[index]
+        path = place.prefix + step.path
+        entered: tuple[int, ...]
+        if step.container == "loop":
+            self.turns[path] = LoopTurns(0, count=self.sizes[path])
+            entered = (0,) if self.sizes[path] else ()
+        else:
+            turns = MapTurns(self.sizes[path], self._wide(path))
+            self.turns[path], entered = turns.handed_out(turns.free)
+        if entered:
+            self._enter(place, step.task, entered)
+        else:
+            self._end(place, index, self.ends[path])
+
+    def _wide(self, path: str) -> int:
+        return int(_task(self.document, path)["with"].get("maxConcurrency", 100))
+
+    def _enter(self, outer: Place, container: int, indexes: tuple[int, ...]) -> None:
+        """Begin places of a container; now and then the worker dies before their steps are sent."""
+        for index in indexes:
+            place = within(outer, container, index)
+            assert place.prefix not in self.facts
+            self.facts[place.prefix] = {}
+            self.begin(place, [place.graph.tasks[task].steps[0] for task in place.graph.roots])
+
+    def _close(self, place: Place) -> None:
+        """When the last task of a body ended, its container goes on, or ends."""
+        if place.outer is None:
+            return
+        facts = self.facts[place.prefix]
+        planned = plan(place.graph, facts)
+        if not planned.finished or planned.skip or planned.blocked or planned.dead:
+            return
+        failed = any(
+            fact.status is StepStatus.FAILED_OVER and not _handled(place.graph, index)
+            for index, fact in facts.items()
+        )
+        turns = self.turns[place.holder]
+        holder = place.task.steps[0]
+        if place.index not in turns.places or not self._waits(place.outer, holder):
+            return
+        if isinstance(turns, LoopTurns):
+            following = turns.index + 1
+            if failed or following == turns.count:
+                self._end(place.outer, holder, self.ends[place.holder])
+            else:
+                self.turns[place.holder] = replace(turns, index=following)
+                self._enter(place.outer, place.container, (following,))
+            return
+        turns = turns.closed([place.index])
+        if failed and not place.task.tolerant:
+            turns = replace(turns, failed=place.index)
+        given: tuple[int, ...] = ()
+        if not self._holds_a_dead_step(place):
+            turns, given = turns.handed_out(turns.free)
+        self.turns[place.holder] = turns
+        self._enter(place.outer, place.container, given)
+        most = max(self.most_open.get(place.holder, 0), len(turns.open))
+        self.most_open[place.holder] = most
+        if turns.over:
+            self._end(place.outer, holder, self.ends[place.holder])
+
+    def _waits(self, outer: Place, holder: int) -> bool:
+        return self.facts[outer.prefix][holder].status is StepStatus.LIVE
+
+    def _holds_a_dead_step(self, place: Place) -> bool:
+        return any(
+            fact.status is StepStatus.DEAD
+            for prefix, facts in self.facts.items()
+            if prefix.startswith(place.stem)
+            for fact in facts.values()
+        )
 
     def sweep(self) -> Plan:
-        """Plan it whole, and send again what is live without a message."""
-        planned = plan(self.graph, self.facts)
-        self.begin(planned.start)
-        self.skip(planned.skip)
+        """Plan every place whole, and send again what is live without a message."""
+        for prefix in sorted(self.facts, key=len, reverse=True):
+            place = place_of(self.graph, prefix)
+            self._plan(place)
+            self._close(place)
         if not self.messages:
-            self.messages = [i for i, f in self.facts.items() if f.status is StepStatus.LIVE]
+            self.messages = [*self._live()]
+        return self._plan(Place("", self.graph))
+
+    def _plan(self, place: Place) -> Plan:
+        planned = plan(place.graph, self.facts[place.prefix])
+        self.begin(place, planned.start)
+        self.skip(place, planned.skip)
         return planned
 
-    def _assert_ready(self, index: int) -> None:
-        step = self.graph.steps[index]
+    def _live(self) -> Iterator[str]:
+        """The steps that wait for a worker."""
+        for prefix, facts in self.facts.items():
+            graph = place_of(self.graph, prefix).graph
+            for index, fact in facts.items():
+                path = prefix + graph.steps[index].path
+                if fact.status is StepStatus.LIVE and path not in self.turns:
+                    yield path
+
+    def _assert_ready(self, place: Place, index: int) -> None:
+        step = place.graph.steps[index]
+        facts = self.facts[place.prefix]
         if step.previous is not None:
-            assert self.facts[step.previous].status is StepStatus.DONE
+            assert facts[step.previous].status is StepStatus.DONE
         else:
-            outcomes = task_outcomes(self.graph, self.facts)
-            assert readiness(self.graph.tasks[step.task], outcomes) is Readiness.READY
+            outcomes = task_outcomes(place.graph, facts)
+            assert readiness(place.graph.tasks[step.task], outcomes) is Readiness.READY
 
 
+@pytest.mark.parametrize("depth", [0, 3])
 @SETTINGS
 @given(seed=seeds)
-def test_every_run_ends_as_the_interpreter_says(seed: int) -> None:
+def test_every_run_ends_as_the_interpreter_says(seed: int, depth: int) -> None:
     rng = Random(seed)
-    drawn = draw(rng, most=20)
+    drawn = draw(rng, most=8 if depth else 20, depth=depth)
     graph = compiled(drawn)
     queue = Queue(graph, drawn, rng)
-    queue.begin([graph.tasks[task].steps[0] for task in graph.roots])
-    planned = None
-    for _ in range(50 * len(graph.steps) + 50):
+    queue.begin(Place("", graph), [graph.tasks[task].steps[0] for task in graph.roots])
+    for _ in range(50 * len(queue.ends) + 50):
         if queue.messages and rng.random() < 0.85:
             queue.deliver()
             continue
         planned = queue.sweep()
-        if planned.finished:
+        if not queue.messages:
             break
-    assert planned is not None
-    assert planned.finished, "it did not end"
-    story = interpret(drawn.document, drawn.ends)
-    assert ("FAILED" if planned.dead else "SUCCESS") == story.state
-    assert bool(planned.dead) or not planned.blocked
+    assert not queue.messages, "it did not end"
+    story = drawn.story(queue.facts.__contains__)
+    assert planned.finished == (not story.stuck)
+    assert bool(story.dead | story.stuck) or not planned.blocked
     _compare(graph, queue, story)
 
 
 def _compare(graph: Graph, queue: Queue, story: Story) -> None:
-    outcomes = task_outcomes(graph, queue.facts)
-    named = {graph.tasks[task].id: outcome for task, outcome in outcomes.items()}
-    assert {name for name, outcome in named.items() if outcome == SKIPPED} == story.skipped
-    assert {n: o for n, o in named.items() if o != SKIPPED} == story.outcomes
-    ran = {graph.steps[index].path for index in queue.ran}
-    assert ran == story.done | story.dead | story.failed_over
-    assert len(ran) == len(queue.ran), "no step ran twice"
+    skipped, ended, dead = set(), {}, set()
+    for prefix, facts in queue.facts.items():
+        inner = place_of(graph, prefix).graph
+        for task, outcome in task_outcomes(inner, facts).items():
+            name = prefix + inner.tasks[task].id
+            if outcome == SKIPPED:
+                skipped.add(name)
+            else:
+                ended[name] = outcome
+        dead |= {
+            prefix + inner.steps[index].path
+            for index, fact in facts.items()
+            if fact.status is StepStatus.DEAD
+        }
+    assert skipped == story.skipped
+    assert ended == story.outcomes
+    assert dead == story.dead
+    assert set(queue.ran) == story.ran()
+    assert len(set(queue.ran)) == len(queue.ran), "no step ran twice"
+    for path, most in queue.most_open.items():
+        assert most <= queue._wide(path)
+
+
+def _handled(graph: Graph, index: int) -> bool:
+    return graph.tasks[graph.steps[index].task].handles_error
+
+
+def _task(document: Mapping[str, Any], path: str) -> Mapping[str, Any]:
+    """The task of a step's path, in the plain document."""
+    names = re.sub(r"\[\d+\]", "", path).split(".")[:-1]
+    body = document
+    for name in names:
+        task = next(task for task in body["tasks"] if task["id"] == name)
+        body = task.get("body", {})
+    return task
 
 
 @SETTINGS
@@ -144,7 +301,7 @@ def test_what_settles_step_by_step_is_what_a_whole_plan_says(seed: int) -> None:
     rng = Random(seed)
     drawn = draw(rng, most=20)
     graph = compiled(drawn)
-    story = interpret(drawn.document, drawn.ends)
+    story = drawn.story()
     ended = {
         graph.task_by_id[name]: outcome
         for name, outcome in story.outcomes.items()
@@ -153,7 +310,7 @@ def test_what_settles_step_by_step_is_what_a_whole_plan_says(seed: int) -> None:
     facts: dict[int, StepFact] = {}
     for task, outcome in ended.items():
         for index in graph.tasks[task].steps:
-            failed = _end(drawn, graph, index) == ERROR
+            failed = story.ends[graph.steps[index].path] == ERROR
             status = StepStatus.FAILED_OVER if failed else StepStatus.DONE
             facts[index] = StepFact(status, outcome)
             if failed:
@@ -167,7 +324,3 @@ def test_what_settles_step_by_step_is_what_a_whole_plan_says(seed: int) -> None:
     assert set(settlement.ready) == started
     assert set(settlement.skipped) == set(whole.skip)
     assert set(settlement.unsettled) <= set(whole.blocked)
-
-
-def _end(drawn: Drawn, graph: Graph, index: int) -> str:
-    return drawn.ends[graph.steps[index].path]
