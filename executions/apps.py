@@ -8,3 +8,9 @@ class ExecutionsConfig(AppConfig):
 
     name = "executions"
     verbose_name = "Workflows"
+
+    def ready(self) -> None:
+        """Refuse limits that make no sense at the start, not at the first publish."""
+        from executions.limits import limits
+
+        limits()
