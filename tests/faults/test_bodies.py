@@ -1,0 +1,128 @@
+"""Loops and maps on real workers."""
+
+import pytest
+
+from dlq.models import DeadLetterEntry
+from dlq.requeue import requeue
+from executions.models import WorkflowExecution
+from runners.models import Run
+from tests.support.fleet import Fleet
+from tests.support.workflows import ACTOR, describe, effect, publish, start, task, wait_for_end
+
+
+def run(document, payload=None):
+    execution = start(publish(document), payload)
+    wait_for_end([execution], 60)
+    return WorkflowExecution.objects.get(pk=execution)
+
+
+def loop(body, **given):
+    more = {key: given.pop(key) for key in ("after",) if key in given}
+    return {"id": "refine", "use": "flow.loop", "with": given, "body": body, **more}
+
+
+def each(body, items="{{ input.items }}", **given):
+    more = {key: given.pop(key) for key in ("after",) if key in given}
+    return {
+        "id": "batch", "use": "flow.map", "with": {"items": items, **given}, "body": body, **more
+    }  # fmt: skip
+
+
+B_FAILS = effect("a", value="{{ item }}", failTimes="{{ 9 if item == 'b' else 0 }}", retry="none")
+OUTPUT = {"output": "{{ tasks.refine.output }}"}
+
+
+def test_a_count_loop_runs_one_iteration_after_another(fleet: Fleet) -> None:
+    before = "{{ loop.previous.a if loop.index else -1 }}"
+    body = {"tasks": [effect("a", value="{{ loop.index }}"), effect("b", "a", value=before)]}
+    done = run({"tasks": [loop(body, count=3)], **OUTPUT})
+    assert done.state == "SUCCESS", describe([done.pk])
+    assert done.output == {"iterations": 3, "last": {"a": 2, "b": 1}}
+
+
+def test_a_loop_ends_when_its_condition_holds(fleet: Fleet) -> None:
+    good = {"condition": "{{ tasks.draft.output >= 2 }}"}
+    body = {
+        "tasks": [
+            effect("draft", value="{{ loop.index }}"),
+            task("review", "flow.if", "draft", **{"with": good}),
+        ]
+    }
+    done = run({"tasks": [loop(body, until="{{ tasks.review.outcome == 'true' }}")], **OUTPUT})
+    assert done.state == "SUCCESS", describe([done.pk])
+    assert done.output["iterations"] == 3
+
+
+@pytest.mark.parametrize("count", [0, 1, 7, 300])
+def test_a_map_of_pure_items_gives_their_outputs_in_order(fleet: Fleet, count: int) -> None:
+    values = {"n": "{{ item * 2 }}", "i": "{{ index }}"}
+    body = {"tasks": [task("double", "data.set", **{"with": {"values": values}})]}
+    done = run(
+        {"tasks": [each(body)], "output": "{{ tasks.batch.output }}"},
+        {"items": list(range(count))},
+    )
+    assert done.state == "SUCCESS", describe([done.pk])
+    assert done.output == [{"n": 2 * n, "i": n} for n in range(count)]
+
+
+def test_a_map_of_effects_runs_so_many_at_a_time(fleet: Fleet) -> None:
+    shout = effect("b", "a", value="{{ tasks.a.output }}!")
+    body = {"tasks": [effect("a", value="{{ item }}"), shout]}
+    done = run(
+        {"tasks": [each(body, maxConcurrency=3)], "output": "{{ tasks.batch.output }}"},
+        {"items": list("abcdefghij")},
+    )
+    assert done.state == "SUCCESS", describe([done.pk])
+    assert done.output == [f"{letter}!" for letter in "abcdefghij"]
+
+
+def test_a_map_goes_on_past_failed_items_when_told(fleet: Fleet) -> None:
+    body = {"tasks": [B_FAILS, effect("z", "a", value="{{ tasks.a.output }}")]}
+    done = run(
+        {"tasks": [each(body, onItemError="continue")], "output": "{{ tasks.batch.output }}"},
+        {"items": list("abc")},
+    )
+    assert done.state == "SUCCESS", describe([done.pk])
+    assert done.output[0] == "a"
+    assert done.output[2] == "c"
+    assert done.output[1]["error"]["step"] == "batch[1].a.main"
+
+
+def test_a_failed_item_fails_the_map_which_takes_its_error_edge(fleet: Fleet) -> None:
+    told = {"value": "{{ tasks.batch.error.message }}"}
+    body = {"tasks": [B_FAILS]}
+    done = run(
+        {
+            "tasks": [each(body), task("mend", "flow.noop", "batch:error", **{"with": told})],
+            "output": "{{ tasks.mend.output }}",
+        },
+        {"items": list("abc")},
+    )
+    assert done.state == "SUCCESS", describe([done.pk])
+    assert "batch[1].a.main" in done.output
+
+
+def test_an_unminded_failure_is_a_dead_letter_and_goes_on_when_requeued(fleet: Fleet) -> None:
+    body = {"tasks": [B_FAILS]}
+    done = run(
+        {"tasks": [each(body, maxConcurrency=1)], "output": "{{ tasks.batch.output }}"},
+        {"items": list("abcd")},
+    )
+    assert done.state == "FAILED", describe([done.pk])
+    letter = DeadLetterEntry.objects.get(execution=done)
+    assert letter.step_path == "batch[1].a.main"
+    assert Run.objects.filter(execution=done, step_path__startswith="batch[").count() == 2
+    requeue(letter.pk, actor=ACTOR, overrides={"failTimes": 0})
+    wait_for_end([done.pk])
+    done.refresh_from_db()
+    assert done.state == "SUCCESS", describe([done.pk])
+    assert done.output == list("abcd")
+
+
+def test_bodies_nest(fleet: Fleet) -> None:
+    seen = "{{ [loop.index, index, item, tasks.begin.output] }}"
+    inner = each({"tasks": [effect("x", value=seen)]}, after="begin")
+    body = {"tasks": [effect("begin", value="{{ loop.index }}"), inner]}
+    done = run({"tasks": [loop(body, count=2)], **OUTPUT}, {"items": ["p", "q"]})
+    assert done.state == "SUCCESS", describe([done.pk])
+    assert done.output["last"]["batch"] == [[1, 0, "p", 1], [1, 1, "q", 1]]
