@@ -72,15 +72,10 @@ def _carry(
 
     `until` (of `time.monotonic`) is when this worker takes on no further segment by itself.
     """
-    found = leases.load(execution_id, version_id, segment.path, links=links, header=header)
-    if found is None:
+    taken = take_up(execution_id, version_id, segment, links=links, header=header)
+    if taken is None:
         return None
-    journey, seen = found
-    if segment.batch and not journey.resumed:
-        journey.batch = list(segment.batch)
-        if any(step.reads_item for step in journey.graph.steps):
-            scopes.load_items(journey, [journey.place.index, *journey.batch])
-    work = leases.claim(journey, seen)
+    journey, work = taken
     while work is not None:
         held_now = work
         unit = perform(journey, held_now)
@@ -93,6 +88,26 @@ def _carry(
             leases.give_back(held_now)
             return None
     return journey
+
+
+def take_up(
+    execution_id: UUID,
+    version_id: UUID,
+    segment: Segment,
+    *,
+    links: tuple[str, ...] = (),
+    header: bool = False,
+) -> tuple[Journey, Work | None] | None:
+    """Load a segment and claim its live run; None when there is none, no work when it is taken."""
+    found = leases.load(execution_id, version_id, segment.path, links=links, header=header)
+    if found is None:
+        return None
+    journey, seen = found
+    if segment.batch and not journey.resumed:
+        journey.batch = list(segment.batch)
+        if any(step.reads_item for step in journey.graph.steps):
+            scopes.load_items(journey, [journey.place.index, *journey.batch])
+    return journey, leases.claim(journey, seen)
 
 
 def perform(journey: Journey, work: Work) -> Unit:

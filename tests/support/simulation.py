@@ -21,8 +21,8 @@ from runners import completion, dispatch, executor, leases, planning
 from runners.canvas import Chain, Chord
 from runners.conf import config
 from runners.errors import LeaseLost
-from runners.journey import Journey
-from runners.sweeper import due, expired, lost, stalled
+from runners.journey import Journey, Segment
+from runners.sweeper import due, expired, lost, stalled, timers
 from runners.work import Unit, Work
 
 PERSON = Actor.system("somebody")
@@ -123,13 +123,14 @@ class World:
             self._take(self.queue.pop())
 
     def drain_with_retries(self, execution_id: UUID) -> None:
-        """No duty but the one that sends due retries: the engine must need no other."""
+        """No duties but those for retries and timers: the engine must need no other."""
         for _ in range(50):
             self.drain()
             if self._state(execution_id) in FINAL:
                 return
             self._pass_time()
             due.sweep()
+            timers.sweep()
 
     def _state(self, execution_id: UUID) -> str:
         return str(WorkflowExecution.objects.values_list("state", flat=True).get(pk=execution_id))
@@ -146,16 +147,18 @@ class World:
         if not message.segment:
             planning.advance(message.execution)
             return
-        found = leases.load(
-            message.execution,
-            message.version,
-            message.segment,
-            links=message.links,
-            header=message.chord is not None,
+        chord = message.chord is not None
+        self._carry(message, Segment(message.segment, "", ""), message.links, header=chord)
+
+    def _carry(
+        self, message: Message, segment: Segment, links: tuple[str, ...] = (), *, header: bool
+    ) -> None:
+        """A worker takes a segment up, as `executor.carry_segment` does."""
+        taken = executor.take_up(
+            message.execution, message.version, segment, links=links, header=header
         )
-        work = leases.claim(*found) if found else None
-        if found and work:
-            self.workers.append(Worker(message, found[0], work))
+        if taken and taken[1] is not None:
+            self.workers.append(Worker(message, taken[0], taken[1]))
         else:
             self._done(message)
 
@@ -168,21 +171,27 @@ class World:
             return
         if worker.unit is None:
             worker.unit = executor.perform(worker.journey, worker.work)
+            worker.journey.stays = self.rng.random() < 0.7
             return
+        lost = False
         try:
             work = completion.record(worker.journey, worker.work, worker.unit)
         except LeaseLost:
             self.fenced += 1
-            work = None
+            work, lost = None, True
         except IntegrityError:  # as in executor.carry_segment
             leases.give_back(worker.work)
-            work = None
+            work, lost = None, True
         worker.unit = None
         if work is not None:
             worker.work = work
             return
         self.workers.remove(worker)
-        self._done(worker.message)
+        onward = worker.journey.onward
+        if onward is None or lost:
+            self._done(worker.message)
+        else:
+            self._carry(worker.message, onward, header=False)
 
     def _done(self, message: Message) -> None:
         if message.links:
@@ -196,7 +205,13 @@ class World:
     def _sweep(self) -> None:
         """Time passes, and the duties look."""
         self._pass_time()
-        duties: list[Callable[[], int]] = [due.sweep, lost.sweep, expired.sweep, stalled.sweep]
+        duties: list[Callable[[], int]] = [
+            due.sweep,
+            timers.sweep,
+            lost.sweep,
+            expired.sweep,
+            stalled.sweep,
+        ]
         self.rng.shuffle(duties)
         for duty in duties:
             duty()
@@ -215,6 +230,10 @@ class World:
                 "lease_until = clock_timestamp() - interval '1 s' "
                 "WHERE state = 'RUNNING' AND NOT id = ANY(%s)",
                 [held],
+            )
+            cursor.execute(
+                "UPDATE runners_run SET due_at = clock_timestamp() - interval '1 s' "
+                "WHERE state = 'WAITING' AND waits_for = 'timer'"
             )
             cursor.execute(
                 "UPDATE executions_workflowexecution "
