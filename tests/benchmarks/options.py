@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-THROUGHPUT = ("W1e", "W1p", "W2e", "W2p")
+THROUGHPUT = ("W1e", "W1p", "W2e", "W2p", "W6")
 WORKLOADS = (*THROUGHPUT, "W3", "W4")
 DESCRIPTION = "Measure the engine beside plain Celery canvas on PostgreSQL and Redis of its own."
 EPILOG = """workloads:
@@ -13,6 +13,7 @@ EPILOG = """workloads:
   W1p  the same with pure inline steps
   W2e  1 step, then 50 in parallel, then 1 join, all with an effect; 100 executions
   W2p  the same with pure inline steps
+  W6   one execution that maps over 10,000 items with one pure step; Celery's side is a chord
   W3   one single-step execution at a time over HTTP: time to the first line, and to the record
   W4   400 executions, each one HTTP call of 2 s, on one io worker of 128 threads
 

@@ -4,6 +4,7 @@ from typing import Any
 
 CHAIN = 20
 FAN = 50
+ITEMS = 10_000
 
 
 def chain(use: str) -> dict[str, Any]:
@@ -25,6 +26,13 @@ def fan(use: str) -> dict[str, Any]:
     edges = [{"from": "s0", "to": f"s{i}"} for i in branches]
     edges += [{"from": f"s{i}", "to": f"s{join}"} for i in branches]
     return _document(f"fan {use}", tasks, edges)
+
+
+def mapped(use: str) -> dict[str, Any]:
+    """One step for each of ten thousand items, and the list of their outputs."""
+    body = {"tasks": [_task(0, use, "{{ item }}")], "edges": []}
+    each = {"id": "each", "use": "flow.map", "with": {"items": list(range(ITEMS))}, "body": body}
+    return _document(f"map {use}", [each], [])
 
 
 def single(use: str, config: dict[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""W1 and W2: both sides by turns, the median of each."""
+"""W1, W2 and W6: both sides by turns, the median of each."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -42,7 +42,7 @@ class Outcome:
 
 
 def workloads() -> list[Workload]:
-    """All four."""
+    """All of them."""
     from tests.benchmarks import plain
 
     def chained(number: int) -> Any:
@@ -51,12 +51,16 @@ def workloads() -> list[Workload]:
     def fanned(number: int) -> Any:
         return plain.fanned(number, shapes.FAN)
 
+    def mapped(number: int) -> Any:
+        return plain.fanned(number, shapes.ITEMS)
+
     chain, fan, fan_steps = shapes.chain, shapes.fan, shapes.FAN + 2
     return [
         Workload("W1e", chain("bench.effect"), chained, 400, shapes.CHAIN, 2.5, 3.0),
         Workload("W1p", chain("bench.pure"), chained, 400, shapes.CHAIN, 6.0, 8.0),
         Workload("W2e", fan("bench.effect"), fanned, 100, fan_steps, 1.0, 1.0),
         Workload("W2p", fan("bench.pure"), fanned, 100, fan_steps, 3.0, 5.0),
+        Workload("W6", shapes.mapped("bench.pure"), mapped, 1, shapes.ITEMS + 1, 2.0, 5.0),
     ]
 
 
@@ -75,8 +79,8 @@ def measure(stage: Stage, options: Options) -> list[Outcome]:
 
 
 def _measure(workload: Workload, engine: Engine, canvas: Canvas, options: Options) -> Outcome:
-    executions = max(4, round(workload.executions * options.scale))
-    warm = max(4, executions // 10)
+    executions = round(max(min(4, workload.executions), workload.executions * options.scale))
+    warm = max(min(4, executions), executions // 10)
     workflow = engine.publish(workload.document)
     engine.run(workflow, warm, workload.steps)
     if not options.engine_only:
