@@ -1,0 +1,38 @@
+"""Workflows with triggers, published through the product's own functions."""
+
+from typing import Any
+
+from executions import publishing
+from executions.models import Trigger, Workflow, Workspace
+from tests.support.workflows import ACTOR, publish
+
+ECHO: dict[str, Any] = {
+    "tasks": [{"id": "keep", "use": "data.set", "with": {"values": {"got": "{{ input }}"}}}],
+    "output": "{{ tasks.keep.output }}",
+}
+NAMED: dict[str, Any] = {
+    "type": "object",
+    "required": ["name"],
+    "properties": {"name": {"type": "string"}},
+}
+
+
+def triggered(
+    *triggers: dict[str, Any], workspace: Workspace | None = None, **more: Any
+) -> Workflow:
+    """A published workflow that gives its payload back, with these triggers."""
+    return publish({**ECHO, "triggers": list(triggers), **more}, workspace)
+
+
+def publish_again(workflow: Workflow, *triggers: dict[str, Any], **more: Any) -> None:
+    """A next version, with these triggers instead."""
+    document = {"schema": "valkyr/1", "name": "tested", **ECHO, "triggers": list(triggers), **more}
+    publishing.update_workflow(
+        workflow.pk, {"definition": document}, actor=ACTOR, expected_revision=None
+    )
+    publishing.publish(workflow.pk, actor=ACTOR)
+
+
+def only_trigger(workflow: Workflow) -> Trigger:
+    """The workflow's one trigger."""
+    return Trigger.objects.select_related("workflow").get(workflow=workflow)
