@@ -317,8 +317,10 @@ def holds(journey: Journey, turn: Place, key: str, *, ended: bool) -> bool:
         scopes.load_items(seen, [of_map.index])
         scope |= scopes.turn(seen)
     if "loop" in names and ended:
-        past = scopes.outputs_of_turn(seen, turn)
-        scope["loop"] = scope["loop"] | {"previous": past}
+        # `until` is of the iteration that ended, `while` of the one that would come.
+        seen.place = turn.turn(turn.index + (key == "while"))
+        scopes.load_last(seen)
+        scope |= scopes.turn(seen)
     return truth(template.render(scope))
 
 

@@ -23,7 +23,7 @@ def complete(journey: "Journey", step: Step) -> None:
     if step.reads_item:
         _load_item(journey)
     if step.reads_last:
-        _load_last(journey)
+        load_last(journey)
 
 
 def missing(journey: "Journey", step: Step) -> list[str]:
@@ -141,7 +141,8 @@ def _load_item(journey: "Journey") -> None:
         load_items(journey, [place.index])
 
 
-def _load_last(journey: "Journey") -> None:
+def load_last(journey: "Journey") -> None:
+    """Load the outputs of the iteration before, of the nearest loop."""
     place = journey.place.nearest("loop")
     if place is not None and place.index and journey.last is None:
         journey.last = outputs_of_turn(journey, place.turn(place.index - 1))

@@ -298,8 +298,8 @@ class _Loop(_Container):
             if body.failures:
                 raise _Failed
             last = body.all_outputs()
-            for name in body.outcomes:
-                histories.setdefault(name, []).append(body.outputs.get(name))
+            for name, output in body.outputs.items():
+                histories.setdefault(name, []).append(output)
             index += 1
         return {"iterations": index, "last": last}
 
