@@ -10,7 +10,9 @@ class ExecutionsConfig(AppConfig):
     verbose_name = "Workflows"
 
     def ready(self) -> None:
-        """Refuse limits that make no sense at the start, not at the first publish."""
+        """Refuse limits that make no sense now, not at the first publish; listen to executions."""
+        from executions import failure  # noqa: F401 - connects on import
         from executions.limits import limits
+        from executions.triggers import cron  # noqa: F401 - connects on import
 
         limits()

@@ -15,7 +15,9 @@ execution_resumed = Signal()
 execution_roused = Signal()
 # execution_id, epoch
 execution_rolled_back = Signal()
-# execution_id, workspace_id, state
+# execution_id, state; the row is locked
 execution_finished = Signal()
+# execution_id - which step failed? Answered with {"step": its path, "type": its class of error}
+failure_sought = Signal()
 # event_id - the row of an event that was just stored, before the transaction commits
 event_received = Signal()

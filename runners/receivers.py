@@ -11,6 +11,7 @@ from executions.events import (
     execution_interrupted,
     execution_resumed,
     execution_roused,
+    failure_sought,
 )
 from executions.graph.places import Place
 from executions.states import FINAL
@@ -66,3 +67,10 @@ def rouse(sender: Any, execution_ids: list[UUID], **_: Any) -> None:
     """Send what woke while its execution had no place."""
     for execution_id in execution_ids:
         planning.wake(execution_id)
+
+
+@receiver(failure_sought)
+def blame(sender: Any, execution_id: UUID, **_: Any) -> dict[str, str] | None:
+    """The step that failed an execution for good, and its class of error; None without one."""
+    row = statements.fetch_one("blame", {"execution": execution_id})
+    return None if row is None else {"step": row[0], "type": row[1]}

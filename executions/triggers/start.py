@@ -7,6 +7,7 @@ transaction, and messages go out after it.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from itertools import compress
 from typing import Any
 from uuid import UUID, uuid4
@@ -16,7 +17,7 @@ from uuid6 import uuid7
 
 from executions import concurrency, payloads
 from executions.actor import Actor, record
-from executions.admission import admitted, check_waiting, hold, take_places
+from executions.admission import admit, admitted, check_waiting, hold, take_places
 from executions.clock import database_now
 from executions.errors import (
     InvalidPayload,
@@ -141,6 +142,37 @@ def start_batch(
         raise InvalidPayload("Some payloads break the workflow's input schema.", problems)
     with transaction.atomic():
         return _insert(request, payload_list, actor)
+
+
+def owe_execution(
+    workflow: Workflow, payload: Any, *, actor: Actor, failure_of: UUID, key: str, reason: str
+) -> WorkflowExecution:
+    """Insert the execution of an error workflow, which waits until it is admitted.
+
+    It takes no lock and counts against no quota, so it can be part of the transaction in which
+    another execution ends. A concurrency key that is taken makes it wait, whatever the rule says.
+    Raises InvalidPayload, NotPublished, WorkflowDisabled.
+    """
+    request = _Request(workflow, _version(workflow, None), -1, TriggerType.EVENT)
+    _check(request.version, payload)
+    rule = request.version.graph.concurrency
+    [taken] = concurrency.render_all(rule, workflow.pk, [payload])
+    execution = _execution(request, payload, database_now(), running=False, key=key, hashed="")
+    execution.failure_of_id = failure_of
+    if rule is not None and taken is not None:
+        execution.concurrency_key, execution.concurrency_limit = taken.text, rule.limit
+    execution.save(force_insert=True)
+    record(
+        actor,
+        "execution.start",
+        workspace_id=workflow.workspace_id,
+        object_type="WorkflowExecution",
+        object_id=execution.pk,
+        reason=reason,
+        details=_details(request, [execution]),
+    )
+    transaction.on_commit(partial(admit, workflow.workspace_id), robust=True)
+    return execution
 
 
 def _insert(
