@@ -66,7 +66,9 @@ class _Ledger:
         self.runs: dict[str, list[Run]] = defaultdict(list)
         for run in Run.objects.filter(execution=execution, superseded=False).order_by("attempt"):
             self.runs[run.step_path].append(run)
-        self.marks = marks(execution.pk)
+        # What a roll-back made history may have run before its predecessors ran again.
+        gone = set(execution.runs.filter(superseded=True).values_list("pk", flat=True))
+        self.marks = [mark for mark in marks(execution.pk) if mark["run"] not in gone]
         self.marked: dict[str, list[datetime]] = defaultdict(list)
         for mark in self.marks:
             self.marked[mark["step"]].append(mark["at"])
