@@ -4,6 +4,9 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
+from django.db.models import Case, F, TextField, Value, When
+from django.db.models.functions import Concat
+
 from dlq.conf import retention_days
 from dlq.models import DeadLetterEntry, Resolution
 from executions.actor import Actor, record
@@ -58,3 +61,39 @@ def resolve(
         reason=notes,
         details=details,
     )
+
+
+def discard_superseded(execution_id: UUID, *, actor: Actor, note: str) -> int:
+    """Discard the open entries of an execution's superseded runs; returns how many.
+
+    A few statements however many they are; one line in the audit trail names them all.
+    """
+    now = database_now()
+    entries = DeadLetterEntry.objects.filter(
+        execution_id=execution_id, resolution=Resolution.PENDING, run__superseded=True
+    )
+    found = list(entries.values_list("pk", "workspace_id"))
+    if not found:
+        return 0
+    ids = [pk for pk, _ in found]
+    DeadLetterEntry.objects.filter(pk__in=ids, resolution=Resolution.PENDING).update(
+        resolution=Resolution.DISCARDED,
+        resolved_at=now,
+        expires_at=now + timedelta(days=retention_days()),
+        reviewed_by_id=actor.user_id,
+        notes=Case(
+            When(notes="", then=Value(note)),
+            default=Concat(F("notes"), Value(f"\n{note}")),
+            output_field=TextField(),
+        ),
+    )
+    record(
+        actor,
+        "dead_letter.discarded",
+        workspace_id=found[0][1],
+        object_type="WorkflowExecution",
+        object_id=execution_id,
+        reason=note,
+        details={"deadLetterIds": [str(pk) for pk in ids]},
+    )
+    return len(ids)

@@ -12,6 +12,7 @@ from uuid import UUID
 from executions.graph.model import Graph, Step
 from executions.graph.places import Place, split
 from executions.graph.readiness import Settlement, decide, settle
+from executions.history.due import Passed
 from executions.versions import Compiled
 from runners import scopes
 from runners.outcomes import Failure
@@ -60,6 +61,7 @@ class Journey:
     seconds: float = 0.0
     failure: Failure | None = None
     paused: bool = False
+    passed: Passed = field(default_factory=Passed)  # since the last checkpoint
     batch: list[int] = field(default_factory=list)
     ended_turns: list[int] = field(default_factory=list)
     onward: "Segment | None" = None  # to be carried next by this worker, without a message

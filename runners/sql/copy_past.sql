@@ -26,14 +26,13 @@ SELECT (lpad(to_hex((1000 * extract(epoch FROM clock_timestamp()))::bigint), 12,
          WHERE r.execution_id = %(execution)s AND r.epoch = %(epoch)s AND NOT r.superseded
            AND (r.state IN ('SKIPPED', 'SUCCESS') OR (r.state = 'FAILED' AND r.outcome = 'error'))
            AND (r.finished_at, r.id) <= (%(at)s, %(last)s) AND r.step_path <> %(before)s
-           AND NOT r.step_path = ANY(%(around)s)
         UNION ALL
-        SELECT DISTINCT ON (r.step_path) r.*, 'WAITING', 0
-          FROM runners_run r
-         WHERE r.execution_id = %(execution)s AND r.epoch = %(epoch)s AND NOT r.superseded
-           AND r.step_path = ANY(%(around)s)
-           AND NOT ((r.state IN ('SKIPPED', 'SUCCESS') OR (r.state = 'FAILED' AND r.outcome = 'error'))
-                    AND (r.finished_at, r.id) <= (%(at)s, %(last)s))
-         ORDER BY 2, 1) p
+        SELECT w.*, 'WAITING', 0
+          FROM (SELECT DISTINCT ON (r.step_path) r.*
+                  FROM runners_run r
+                 WHERE r.execution_id = %(execution)s AND r.epoch = %(epoch)s AND NOT r.superseded
+                   AND r.step_path = ANY(%(around)s)
+                 ORDER BY r.step_path, r.attempt DESC) w
+         WHERE w.finished_at IS NULL OR (w.finished_at, w.id) > (%(at)s, %(last)s)) p
  CROSS JOIN (SELECT clock_timestamp() AS now) c
  CROSS JOIN LATERAL (SELECT c.now - p.after * interval '1 microsecond' AS at) t

@@ -1,0 +1,1 @@
+"""The past of an execution: checkpoints, points to go back to, and what going back restores."""

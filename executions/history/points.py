@@ -1,0 +1,55 @@
+"""A point in an execution's past, and what follows from it: pure.
+
+A run belongs to a point when it ended at or before it. Every step starts after those before it
+were recorded, so whatever a run was made from belongs to each point that the run belongs to.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+LAST = UUID(int=2**128 - 1)  # no id is greater
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A moment, the database's; `label` names it for people.
+
+    Of runs that ended in the same microsecond those up to the id `last` belong to it. `before`
+    is the path of a step that does not belong to it although its time may be the same.
+    """
+
+    at: datetime
+    label: str
+    last: UUID = LAST
+    before: str = ""
+
+
+def holders(places: Iterable[str]) -> list[str]:
+    """The step paths of the containers around some places, sorted.
+
+    Around `refine[2].inner[0].` are `refine.main` and `refine[2].inner.main`.
+    """
+    found: set[str] = set()
+    for place in places:
+        parts = place.split(".")[:-1]
+        for depth, part in enumerate(parts):
+            found.add(".".join([*parts[:depth], part.partition("[")[0], "main"]))
+    return sorted(found)
+
+
+def written(
+    base: Mapping[str, Any], writes: Iterable[Any], declared: Collection[str]
+) -> dict[str, Any]:
+    """The variables after some steps wrote theirs, in order; only declared names count.
+
+    `writes` are the outputs of those steps: what a step that writes variables yields is what it
+    wrote.
+    """
+    variables = dict(base)
+    for outputs in writes:
+        if isinstance(outputs, Mapping):
+            variables |= {name: value for name, value in outputs.items() if name in declared}
+    return variables

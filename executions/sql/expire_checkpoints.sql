@@ -1,0 +1,11 @@
+-- Checkpoints of executions that ended so many hours ago, the oldest first; never a fork's first.
+DELETE FROM executions_checkpoint
+ WHERE id IN (SELECT c.id
+                FROM executions_checkpoint c
+                JOIN executions_workflowexecution e ON e.id = c.execution_id
+               WHERE c.created_at < clock_timestamp() - %(hours)s * interval '1 hour'
+                 AND c.sequence > 0
+                 AND e.finished_at < clock_timestamp() - %(hours)s * interval '1 hour'
+               ORDER BY c.created_at
+               LIMIT %(batch)s)
+RETURNING id

@@ -1,0 +1,21 @@
+-- Keep the variables as they are now under the next number, and drop the oldest automatic
+-- checkpoints. The caller holds the execution's lock, so no number is taken twice. Number 0 is
+-- where a fork began; it stays.
+WITH taken AS (
+    INSERT INTO executions_checkpoint (
+        id, execution_id, kind, name, step_path, epoch, sequence, variables, created_by_id,
+        created_at
+    )
+    SELECT %(id)s, e.id, %(kind)s, %(name)s, %(step_path)s, e.epoch,
+           (SELECT coalesce(max(sequence), 0) + 1
+              FROM executions_checkpoint WHERE execution_id = %(execution)s),
+           e.context_data, %(actor)s::int, clock_timestamp()
+      FROM executions_workflowexecution e
+     WHERE e.id = %(execution)s
+)
+DELETE FROM executions_checkpoint
+ WHERE id IN (SELECT id
+                FROM executions_checkpoint
+               WHERE execution_id = %(execution)s AND kind = 'AUTO' AND sequence > 0
+               ORDER BY sequence DESC
+              OFFSET %(others)s)

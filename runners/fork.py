@@ -1,0 +1,277 @@
+"""A new execution that begins in the middle of another: with its past, perhaps with changes.
+
+It is started through admission like every other, and planned from the runs it brings along.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+
+from executions import payloads
+from executions.actor import Actor, record
+from executions.errors import (
+    InvalidPayload,
+    NotFound,
+    NotPublished,
+    PayloadError,
+    WithProblems,
+    WrongState,
+)
+from executions.graph.places import Place, find
+from executions.graph.problem import Problem
+from executions.history import checkpoints
+from executions.history.points import Point
+from executions.models import Workflow, WorkflowExecution, WorkflowVersion
+from executions.states import VersionKind
+from executions.triggers.start import Branch, start_execution
+from executions.versions import compiled
+from runners import ending, points, statements
+from runners.journey import Journey
+from runners.models import Run
+from runners.prepare import merged
+
+PINNED, LATEST = "pinned", "latest"
+MAX_NAMED = 100
+MAX_VARIABLES_BYTES = 1024 * 1024
+
+
+class InvalidFork(WithProblems):
+    """The fork cannot begin there, or not with these overrides."""
+
+    code = "invalid_fork"
+
+
+@dataclass(frozen=True, slots=True)
+class Overrides:
+    """What is to be different, each merged into what is there (RFC 7396).
+
+    `steps` changes the inputs of steps that the fork begins with, by their paths.
+    """
+
+    input: Any = None
+    variables: Mapping[str, Any] = field(default_factory=dict)
+    steps: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+
+def fork(
+    execution_id: UUID,
+    *,
+    checkpoint_id: UUID | None = None,
+    step_path: str | None = None,
+    version: str | int = PINNED,
+    overrides: Overrides | None = None,
+    actor: Actor,
+    reason: str = "",
+) -> WorkflowExecution:
+    """Start a new execution from a checkpoint, or from right before a step, which runs again.
+
+    Without either it begins at the beginning. The origin, in whatever state, is left as it is.
+    Trigger type and priority are inherited, and the version, unless `version` is `latest` or a
+    number. Raises NotFound, NoSuchPoint, WrongState (checkpoint of a past rolled back),
+    InvalidFork, and what `start_execution` raises.
+    """
+    overrides = overrides or Overrides()
+    origin = WorkflowExecution.objects.select_related("workflow").filter(pk=execution_id).first()
+    if origin is None:
+        raise NotFound(f"There is no execution {execution_id}.")
+    point = _point(origin, checkpoint_id, step_path)
+    payload = origin.trigger_payload
+    if overrides.input is not None:
+        payload = merged(payload, overrides.input)
+    with transaction.atomic():
+        started = start_execution(
+            origin.workflow,
+            payload,
+            actor=actor,
+            trigger_type=origin.trigger_type,
+            priority=origin.priority,
+            reason=reason,
+            branch=Branch(
+                origin_id=origin.pk,
+                version_id=_version(origin, version),
+                point=point.label if point else "start",
+                prepare=lambda made: _prepare(made, origin, point, overrides),
+            ),
+        ).execution
+        record(
+            actor,
+            "execution.fork",
+            workspace_id=origin.workspace_id,
+            object_type="WorkflowExecution",
+            object_id=origin.pk,
+            reason=reason,
+            details={"executionId": str(started.pk), "from": started.origin_point},
+        )
+    return WorkflowExecution.objects.get(pk=started.pk)
+
+
+def _point(
+    origin: WorkflowExecution, checkpoint_id: UUID | None, step_path: str | None
+) -> Point | None:
+    if checkpoint_id is not None:
+        return points.at_checkpoint(origin, checkpoint_id)
+    if step_path:
+        return points.before_step(origin, step_path)
+    return None
+
+
+def _version(origin: WorkflowExecution, wanted: str | int) -> UUID:
+    if wanted == PINNED:
+        return origin.version_id
+    workflow: Workflow = origin.workflow
+    if wanted == LATEST:
+        if workflow.latest_version_id is None:
+            raise NotPublished(f"Workflow {workflow.name!r} has no published version.")
+        return workflow.latest_version_id
+    found = (
+        WorkflowVersion.objects.filter(workflow=workflow, number=wanted, kind=VersionKind.PUBLISHED)
+        .values_list("pk", flat=True)
+        .first()
+    )
+    if found is None:
+        raise NotFound(f"Workflow {workflow.name!r} has no published version {wanted}.")
+    return found
+
+
+def _prepare(
+    made: WorkflowExecution, origin: WorkflowExecution, point: Point | None, overrides: Overrides
+) -> None:
+    """Give the new execution its past; in its transaction, before anything of it may run."""
+    variables = dict(compiled(made.version_id).graph.variables)
+    if point is not None:
+        _hold(origin)
+        if made.version_id != origin.version_id:
+            _require_steps(made, origin, point)
+        variables |= points.variables_at(origin, point)
+        statements.fetch(
+            "copy_past",
+            points.params(origin, point)
+            | {
+                "fork": made.pk,
+                "priority": made.priority,
+                "around": points.around(origin, point),
+            },
+        )
+    variables = _changed(made, variables, overrides.variables)
+    WorkflowExecution.objects.filter(pk=made.pk).update(context_data=variables)
+    checkpoints.begin(made, variables)
+    if overrides.steps:
+        _override(made, overrides.steps)
+
+
+def _hold(origin: WorkflowExecution) -> None:
+    """Nobody writes variables of the origin or rolls it back while its past is copied."""
+    epoch = (
+        WorkflowExecution.objects.select_for_update(no_key=True)
+        .values_list("epoch", flat=True)
+        .get(pk=origin.pk)
+    )
+    if epoch != origin.epoch:
+        raise WrongState(
+            f"Execution {origin.pk} was rolled back just now; look at it and fork it again.",
+            origin.state,
+        )
+
+
+def _require_steps(made: WorkflowExecution, origin: WorkflowExecution, point: Point) -> None:
+    """Raise InvalidFork, naming every step of the past that the chosen version does not have."""
+    version = compiled(made.version_id)
+    paths = [path for (path,) in statements.fetch("kept_steps", points.params(origin, point))]
+    if point.before:
+        paths.append(point.before)
+    missing = []
+    for path in sorted(paths):
+        try:
+            find(version.graph, path)
+        except KeyError:
+            missing.append(path)
+    if missing:
+        raise InvalidFork(
+            f"Version {version.number} lacks {len(missing)} of the steps that the fork would "
+            "bring along. Fork with the version that the execution ran, or from an earlier point.",
+            [
+                Problem(path, "missing_step", f"Version {version.number} has no step {path}.")
+                for path in missing[:MAX_NAMED]
+            ],
+        )
+
+
+def _changed(
+    made: WorkflowExecution, variables: dict[str, Any], changes: Mapping[str, Any]
+) -> dict[str, Any]:
+    declared = compiled(made.version_id).graph.variables
+    unknown = sorted(set(changes) - set(declared))
+    if unknown:
+        raise InvalidFork(
+            "Some variables are not declared by the workflow.",
+            [
+                Problem(
+                    f"overrides.variables.{name}",
+                    "unknown_variable",
+                    f"The workflow declares: {', '.join(sorted(declared)) or 'no variables'}.",
+                )
+                for name in unknown[:MAX_NAMED]
+            ],
+        )
+    changed = {name: variables[name] for name in variables if name in declared}
+    # A null is a value here: a declared variable cannot be removed.
+    changed |= {
+        name: value if value is None else merged(changed.get(name), value)
+        for name, value in changes.items()
+    }
+    try:
+        payloads.dump(changed, "variables", MAX_VARIABLES_BYTES)
+    except PayloadError as error:
+        raise InvalidPayload(
+            error.message, [Problem("overrides.variables", error.code, error.message)]
+        ) from error
+    return changed
+
+
+def _override(made: WorkflowExecution, steps: Mapping[str, Mapping[str, Any]]) -> None:
+    """Plan what the fork begins with, and give those steps their changed inputs."""
+    _plan(made)
+    ready = dict(
+        Run.objects.filter(execution_id=made.pk, state="PENDING").values_list("step_path", "pk")
+    )
+    unknown = sorted(set(steps) - set(ready))
+    if unknown:
+        some = ", ".join(sorted(ready)[:10]) or "none"
+        raise InvalidFork(
+            "Only the inputs of steps that the fork begins with can be changed.",
+            [
+                Problem(
+                    f"overrides.steps.{path}",
+                    "not_first",
+                    f"The fork does not begin with step {path}; it begins with: {some}. Fork from "
+                    f"right before {path} to change its inputs.",
+                )
+                for path in unknown[:MAX_NAMED]
+            ],
+        )
+    for path, inputs in steps.items():
+        Run.objects.filter(pk=ready[path]).update(overrides={"inputs": dict(inputs)})
+
+
+def _plan(made: WorkflowExecution) -> None:
+    """Insert the first runs of an execution whose past is there already, without ending it."""
+    version = compiled(made.version_id)
+    journey = Journey(
+        execution_id=made.pk,
+        version=version,
+        place=Place("", version.graph),
+        segment="",
+        queue="",
+        epoch=made.epoch,
+        priority=made.priority,
+        started_at=None,
+        input=None,
+        variables={},
+        resumed=True,
+        paused=True,
+        stays=False,
+    )
+    ending.settle_or_end(journey)
