@@ -422,9 +422,8 @@ def _outputs(journey: Journey, place: Place, total: int) -> list[Any]:
         prefix = place.turn(index).prefix
         for task in sinks:
             paths[prefix + graph.steps[task.steps[-1]].path] = (index, task.id)
-    blank: dict[str, Any] | None = None
-    if len(sinks) > 1:
-        blank = dict.fromkeys(task.id for task in sinks)
+    names = [task.id for task in sinks]
+    blank: dict[str, Any] | None = dict.fromkeys(names) if len(names) > 1 else None
     outputs: list[Any] = [blank if blank is None else dict(blank) for _ in range(total)]
     wanted = list(paths)
     for first in range(0, len(wanted), COLLECTED):

@@ -2,4 +2,5 @@
 SELECT step_path, outputs::json
   FROM runners_run
  WHERE execution_id = %(execution)s AND epoch = %(epoch)s AND step_path = ANY(%(paths)s)
-   AND state IN ('SUCCESS', 'SKIPPED') AND NOT superseded AND state = 'SUCCESS'
+   AND state IN ('LEASED', 'PENDING', 'RUNNING', 'SKIPPED', 'SUCCESS', 'WAITING')
+   AND NOT superseded AND (state = 'SUCCESS') IS TRUE

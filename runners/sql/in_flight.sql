@@ -3,5 +3,5 @@ SELECT EXISTS (
     SELECT 1
       FROM runners_run
      WHERE execution_id = %(execution)s
-       AND (state IN ('LEASED', 'PENDING', 'RUNNING')
-            OR (state = 'WAITING' AND waits_for <> 'body')))
+       AND state IN ('LEASED', 'PENDING', 'RUNNING', 'WAITING')
+       AND (state <> 'WAITING' OR waits_for <> 'body'))

@@ -23,7 +23,7 @@ WITH execution AS MATERIALIZED (
            error = %(error)s,
            error_type = %(error_type)s,
            error_details = %(error_details)s::jsonb,
-           logs = %(logs)s::jsonb,
+           logs = coalesce(%(logs)s::jsonb, r.logs),
            duration_ms = %(duration_ms)s,
            cost_tokens = %(cost_tokens)s,
            cost_amount = %(cost_amount)s,
@@ -83,5 +83,5 @@ SELECT (SELECT count(*) FROM fenced),
        CASE WHEN %(survey)s THEN EXISTS (
            SELECT 1 FROM runners_run o
             WHERE o.execution_id = %(execution)s AND o.id <> %(run)s
-              AND (o.state IN ('PENDING', 'LEASED', 'RUNNING')
-                   OR (o.state = 'WAITING' AND o.waits_for <> 'body'))) END
+              AND o.state IN ('PENDING', 'LEASED', 'RUNNING', 'WAITING')
+              AND (o.state <> 'WAITING' OR o.waits_for <> 'body')) END

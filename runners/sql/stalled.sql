@@ -6,6 +6,6 @@ SELECT e.id
    AND NOT EXISTS (
        SELECT 1 FROM runners_run r
         WHERE r.execution_id = e.id
-          AND (r.state IN ('LEASED', 'PENDING', 'RUNNING')
-               OR (r.state = 'WAITING' AND r.waits_for <> 'body')))
+          AND r.state IN ('LEASED', 'PENDING', 'RUNNING', 'WAITING')
+          AND (r.state <> 'WAITING' OR r.waits_for <> 'body'))
  LIMIT %(batch)s

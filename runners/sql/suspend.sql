@@ -20,6 +20,6 @@ WITH asleep AS (
 SELECT a.id,
        EXISTS (SELECT 1 FROM runners_run o
                 WHERE o.execution_id = %(execution)s AND o.id <> %(run)s
-                  AND (o.state IN ('LEASED', 'PENDING', 'RUNNING')
-                       OR (o.state = 'WAITING' AND o.waits_for = 'child')))
+                  AND o.state IN ('LEASED', 'PENDING', 'RUNNING', 'WAITING')
+                  AND (o.state <> 'WAITING' OR o.waits_for = 'child'))
   FROM asleep a

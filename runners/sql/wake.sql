@@ -1,12 +1,15 @@
 -- Waiting runs go on: with what woke them, to be sent. Containers are woken by their body alone.
 -- A run that does not wait for that any more is left as it is, so waking twice does no harm.
+-- What woke it learns how long it waited, in seconds.
 WITH woken AS (
     UPDATE runners_run r
-       SET state = 'PENDING', wake = %(wake)s::jsonb, retry_after = NULL,
+       SET state = 'PENDING', retry_after = NULL,
+           wake = %(wake)s::jsonb || jsonb_build_object('waitedSeconds', round(
+               extract(epoch FROM clock_timestamp() - r.started_at)::numeric, 3)),
            published_at = clock_timestamp(), publications = 1,
            due_at = clock_timestamp() + %(patience)s * interval '1 second'
       FROM executions_workflowexecution e
-     WHERE r.id = ANY(%(runs)s) AND r.state = 'WAITING' AND r.waits_for = ANY(%(kinds)s)
+     WHERE r.id = ANY(%(runs)s) AND (r.state = 'WAITING') IS TRUE AND r.waits_for = ANY(%(kinds)s)
        AND e.id = r.execution_id AND e.epoch = r.epoch AND e.state IN ('PAUSED', 'RUNNING')
     RETURNING r.id, r.execution_id, e.version_id, r.priority, r.segment, r.queue, r.step_path,
               e.state = 'RUNNING' AND e.place = 'HELD' AS ready

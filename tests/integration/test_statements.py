@@ -65,9 +65,20 @@ EXPECTED: dict[str, set[str]] = {
     "end_live": {BY_STATE},
     "waiting_segments": {BY_STATE},
     "stalled": {DUE, BY_STATE},
+    "suspend": {PRIMARY, BY_STATE},
+    "wake": {PRIMARY},
+    "timers": {DUE},
+    "container": {IDENTITY},
+    "items": {IDENTITY},
+    "collect": {IDENTITY},
+    "progress": {PRIMARY},
+    "wake_container": {PRIMARY},
+    "in_flight": {BY_STATE},
 }
 # Those may use any index of the execution's runs.
-BY_EXECUTION = ("load", "facts", "results", "metrics")
+BY_EXECUTION = (
+    "load", "facts", "results", "metrics", "failures", "dead_within", "supersede", "turns",
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +100,7 @@ def large_table(
 def test_a_hot_statement_uses_its_index(large_table: None, name: str) -> None:
     nodes = _plan(name)
     used = {node["Index Name"] for node in nodes if "Index Name" in node}
-    runs = {index for index in used if index.startswith("run")}
+    runs = {index for index in used if index.startswith(("run_", "runners_run_"))}
     assert runs
     assert runs <= EXPECTED[name]
     assert not _sequential(nodes)
