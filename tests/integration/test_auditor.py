@@ -74,6 +74,75 @@ def test_a_broken_promise_is_named(execution: UUID, change: str, found: str) -> 
     assert found in tamper(change, execution)
 
 
+LOOP = {
+    "id": "refine",
+    "use": "flow.loop",
+    "with": {"count": 2},
+    "body": {"tasks": [effect("draft", value="{{ loop.index }}")]},
+}
+MAP = {
+    "id": "batch",
+    "use": "flow.map",
+    "after": "refine",
+    "with": {"items": [5, 6, 7], "maxConcurrency": 1, "onItemError": "continue"},
+    "body": {
+        "tasks": [
+            effect("weigh", value="{{ item }}", failTimes="{{ [0, 9, 0][index] }}", retry="none"),
+            effect("ship", after="weigh", value="{{ tasks.weigh.output }}"),
+        ]
+    },
+}
+
+
+@pytest.fixture
+def nested(engine: None, monkeypatch: pytest.MonkeyPatch) -> UUID:
+    """One with a loop and a map, one of whose items failed, that ended well."""
+    with world(Random(0), monkeypatch, lose=0, double=0, die=0) as quiet:
+        made = start(publish({"tasks": [LOOP, MAP]}))
+        quiet.drain()
+    audit([made])
+    return made
+
+
+def of(path: str, change: str) -> str:
+    """A statement that changes the runs of one step path."""
+    return f"UPDATE runners_run SET {change} WHERE execution_id = %s AND step_path = '{path}'"
+
+
+EARLY = "started_at = started_at - interval '1 h'"
+LATE = "finished_at = finished_at + interval '1 h'"
+MARKS = "UPDATE test_effects SET at = at - interval '1 h' WHERE execution = %s AND step {}"
+
+
+@pytest.mark.parametrize(
+    ("change", "found"),
+    [
+        (of("batch[2].weigh.main", "state = 'CANCELLED'"), "batch[2].weigh.main had to run"),
+        (of("batch[1].weigh.main", "state = 'DLQ'"), "weigh.main DLQ; it had to be FAILED"),
+        (of("batch[1].ship.main", "state = 'SUCCESS'"), "1 SUCCESS runs of batch[1].ship.main"),
+        (of("refine[1].draft.main", "step_path = 'refine[2].draft.main'"), "refine[1].draft.main"),
+        (of("refine.main", """outputs = '{"iterations": 3}'"""), "recorded {'iterations': 3}"),
+        (of("batch.main", "outputs = '[7, 6, 5]'"), "recorded [7, 6, 5] of batch.main"),
+        (of("refine[0].draft.main", EARLY), "ran refine[0].draft.main at"),
+        (of("refine[0].draft.main", LATE), "began refine[1]. before refine[0]. had ended"),
+        (of("batch[0].weigh.main", EARLY), "ran batch[0].weigh.main at"),
+        (of("batch[2].ship.main", EARLY), "ran batch[2].ship.main at"),
+        (of("batch[0].ship.main", LATE), "of which 2 places were open at once"),
+        (of("batch[2].ship.main", LATE), "and batch[2]. went on"),
+        (MARKS.format("= 'batch[2].weigh.main'"), "ran batch[2].weigh.main at"),
+        (
+            of("refine.main", "state = 'WAITING', waits_for = 'body', finished_at = NULL"),
+            "live run: refine.main",
+        ),
+        (of("batch.main", "state = 'DLQ'"), "has 0 SUCCESS runs of batch.main"),
+    ],
+)
+def test_a_promise_broken_inside_a_container_is_named(
+    nested: UUID, change: str, found: str
+) -> None:
+    assert found in tamper(change, nested)
+
+
 def test_a_repeat_after_a_crash_is_counted_and_no_problem(execution: UUID) -> None:
     assert tamper(AGAIN.format("token - 1"), execution) == ""
     assert audit([execution]).repeats == 2

@@ -207,7 +207,7 @@ class _Drawer:
     ) -> dict[str, Any]:
         inside = _Around(around.index, True, numbers, "loop")
         first: list[dict[str, Any]] = []
-        kind = self.rng.choice(["count", "count", "gate", "sum", "index"])
+        kind = self.rng.choice(["count", "count", "gate", "sum", "previous", "index"])
         if kind == "count":
             config: dict[str, Any] = {"count": self._by_place(around, [0, 1, 2, 3])}
         elif kind == "gate":
@@ -220,10 +220,13 @@ class _Drawer:
                 told = {"outcome": chosen, "outcomes": [*CHOICES]}
             first = [{"id": "g", "use": use, "with": told}]
             config = self._either("tasks.g.outcome", "==", "!=", repr(self.rng.choice(CHOICES)))
-        elif kind == "sum":
-            summed = "{{ (loop.previous.n if loop.previous else 0) + 1 }}"
+        elif kind in {"sum", "previous"}:
+            before = "(loop.previous.n if loop.previous else 0)"
+            summed = f"{{{{ {before} + 1 }}}}"
             first = [{"id": "n", "use": "flow.noop", "with": {"value": summed}}]
             config = {"until": f"{{{{ tasks.n.output >= {self.rng.randint(1, 3)} }}}}"}
+            if kind == "previous":
+                config = self._either(before, ">=", "<", str(self.rng.randint(0, 2)))
         else:
             config = self._either("loop.index", ">=", "<", str(self.rng.randint(0, 2)))
         if "count" not in config and self.rng.random() < 0.4:
