@@ -1,7 +1,8 @@
 import json
+from operator import itemgetter
 from uuid import UUID
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
 from executions.graph.compile import compile_graph
@@ -11,6 +12,7 @@ from executions.graph.validation import problems
 from executions.graph.yaml_text import dump_yaml
 from executions.templates import TemplateError, TemplateSyntaxProblems, compile_template
 from tests.unit.graph.catalog import CATALOG, definition, noop
+from tests.unit.graph.containers import CONTAINERS
 
 WORKFLOW = UUID("0190aaaa-0000-7000-8000-000000000000")
 RELAXED = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
@@ -46,6 +48,19 @@ keys = st.sampled_from(
         "$ref",
         "ui",
         "body",
+        "cache",
+        "ttlSeconds",
+        "concurrency",
+        "key",
+        "onFailure",
+        "checkpoint",
+        "count",
+        "until",
+        "items",
+        "event",
+        "filter",
+        "broker",
+        "startAt",
     ]
 )
 words = st.sampled_from(
@@ -57,9 +72,18 @@ words = st.sampled_from(
         "a:true",
         "CRON",
         "0 0 * * *",
+        "flow.loop",
+        "flow.map",
+        "WEBHOOK",
+        "EVENT",
+        "QUEUE",
         "{{ tasks.a.output }}",
+        "{{ loop.index }}",
+        "{{ item }}",
         "{{",
         "#",
+        "env:",
+        "redis://x",
     ]
 )
 scalars = (
@@ -80,17 +104,25 @@ values = st.recursive(
 @RELAXED
 @given(values)
 def test_any_json_value_has_problems_or_none_and_never_an_error(value):
-    for problem in problems(value, CATALOG):
+    for problem in problems(value, CONTAINERS):
         assert problem.code
         assert problem.message
 
 
 @RELAXED
 @given(
-    st.fixed_dictionaries({"tasks": values, "edges": values, "input": values, "triggers": values})
+    st.fixed_dictionaries(
+        {
+            "tasks": values,
+            "edges": values,
+            "input": values,
+            "triggers": values,
+            "settings": values,
+        }
+    )
 )
 def test_any_content_of_a_definition_has_problems_or_none_and_never_an_error(parts):
-    problems(definition() | parts, CATALOG)
+    problems(definition() | parts, CONTAINERS)
     normalise(definition() | parts)
 
 
@@ -153,3 +185,93 @@ def test_a_sound_definition_compiles_to_the_same_tasks_edges_and_reads(document)
             graph.order.index(source) < graph.order.index(compiled.index) for source in before
         )
     assert checksum(document) == checksum(normalise(document))
+
+
+IDS = ("a", "b", "c", "d")
+READS = tuple(
+    f"{{{{ {name} }}}}"
+    for name in (
+        *(f"tasks.{task}.{what}" for task in IDS for what in ("output", "history")),
+        "loop.index",
+        "loop.previous",
+        "item",
+        "index",
+        "vars.n",
+        "input.x",
+        "previous",
+        "tasks",
+    )
+)
+OUTCOMES = ("success", "true", "error")
+_id = itemgetter("id")
+
+
+@st.composite
+def bodies(draw, depth=0):
+    """Tasks and edges of which most, but not all, fit together."""
+    tasks = [draw(body_tasks(task, depth)) for task in draw(st.permutations(IDS))[: draw(sizes)]]
+    edges = []
+    for index, task in enumerate(tasks):
+        for before in (
+            draw(st.lists(st.sampled_from(tasks[:index]), max_size=2, unique_by=_id))
+            if index
+            else ()
+        ):
+            usual = "true" if before["use"] == "flow.if" else "success"
+            on = draw(st.sampled_from((usual,) * 8 + OUTCOMES))
+            edges.append({"from": before["id"], "to": task["id"], "on": on})
+    if draw(seldom):
+        edges.append({"from": draw(st.sampled_from(IDS)), "to": draw(st.sampled_from(IDS))})
+    return {"tasks": tasks, "edges": edges}
+
+
+@st.composite
+def body_tasks(draw, task_id, depth):
+    use = draw(st.sampled_from(USES if depth < 3 else USES[:3]))
+    template = draw(st.sampled_from(READS))
+    value = template if draw(seldom) else "{{ input.x }}"
+    match use:
+        case "flow.loop":
+            ending = draw(st.sampled_from([{"count": 2}, {"count": value}, {"until": template}]))
+            return {"id": task_id, "use": use, "with": ending, "body": draw(bodies(depth + 1))}
+        case "flow.map":
+            return {"id": task_id, "use": use, "with": {"items": value}} | {
+                "body": draw(bodies(depth + 1))
+            }
+        case "flow.if":
+            return {"id": task_id, "use": use, "with": {"condition": value}}
+        case "flow.set_variables":
+            return {"id": task_id, "use": use, "with": {"values": {"n": value}}}
+    return noop(task_id, **{"with": {"v": value}})
+
+
+USES = ("flow.noop", "flow.if", "flow.set_variables", "flow.loop", "flow.map")
+sizes = st.sampled_from([1, 1, 2, 2, 3, 4])
+seldom = st.sampled_from([False] * 5 + [True])
+
+
+@RELAXED
+@given(bodies())
+def test_whatever_validates_resolves_and_compiles_bodies_and_all(body):
+    document = definition(variables={"n": 0}) | body
+    found = problems(document, CONTAINERS)
+    event("sound" if not found else found[0].code)
+    if found:
+        return
+
+    resolved = resolve(document, CONTAINERS)
+    graph = compile_graph(resolved, WORKFLOW)
+
+    assert resolve(normalise(document), CONTAINERS) == resolved
+    assert json.loads(json.dumps(resolved)) == resolved
+    assert_alike(graph, document)
+
+
+def assert_alike(graph, body):
+    assert [task.id for task in graph.tasks] == [task["id"] for task in body["tasks"]]
+    assert sum(len(task.incoming) for task in graph.tasks) == len(body["edges"])
+    for task, document in zip(graph.tasks, body["tasks"], strict=True):
+        assert (task.body is None) == ("body" not in document)
+        if task.body is not None:
+            assert task.body.kind == document["use"].removeprefix("flow.")
+            assert_alike(task.body, document["body"])
