@@ -92,7 +92,12 @@ def finish(
     if not moved:
         raise WrongState(f"Execution {execution_id} is not RUNNING; it cannot end as {state}.", "")
     transaction.on_commit(partial(admit_next, execution_id), robust=True)
-    execution_finished.send(WorkflowExecution, execution_id=execution_id, state=state.value)
+    execution_finished.send(
+        WorkflowExecution,
+        execution_id=execution_id,
+        state=state.value,
+        parent_run_id=moved[0][1],
+    )
 
 
 def reopen(execution_id: UUID, *, workspace_id: UUID) -> WorkflowExecution:
@@ -170,7 +175,12 @@ def _end(execution: WorkflowExecution, state: ExecutionState, *, message: str) -
     metrics = next((figures for _, figures in answers if isinstance(figures, dict)), None)
     WorkflowExecution.objects.filter(pk=execution.pk).update(metrics_snapshot=metrics)
     transaction.on_commit(partial(admit_next, execution.pk), robust=True)
-    execution_finished.send(WorkflowExecution, execution_id=execution.pk, state=state.value)
+    execution_finished.send(
+        WorkflowExecution,
+        execution_id=execution.pk,
+        state=state.value,
+        parent_run_id=execution.parent_run_id,
+    )
 
 
 def _write(execution: WorkflowExecution, state: ExecutionState, **changes: Any) -> None:
@@ -194,6 +204,7 @@ def _lock(execution_id: UUID) -> WorkflowExecution | None:
             "timeout_seconds",
             "deadline_at",
             "finished_at",
+            "parent_run_id",
         )
         .filter(pk=execution_id)
         .first()

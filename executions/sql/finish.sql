@@ -8,4 +8,4 @@ UPDATE executions_workflowexecution
        metrics_snapshot = %(metrics)s::jsonb,
        finished_at = clock_timestamp()
  WHERE id = %(execution)s AND (state = 'RUNNING') IS TRUE
-RETURNING id
+RETURNING id, parent_run_id

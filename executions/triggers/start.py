@@ -60,6 +60,21 @@ class Branch:
 
 
 @dataclass(frozen=True, slots=True)
+class Parent:
+    """Whose child a new execution is: an execution under way, which has `depth` parents itself.
+
+    `run_id` is its run that waits for the child; None when none does. A child runs at once, with
+    its root: it takes no place of its workspace, and no concurrency key of its own. A child of an
+    error workflow belongs to the same failure (`failure_of`), so its own failure starts no other.
+    """
+
+    execution_id: UUID
+    depth: int
+    run_id: UUID | None = None
+    failure_of: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class _Request:
     workflow: Workflow
     version: Compiled
@@ -67,6 +82,7 @@ class _Request:
     trigger_type: str
     branch: Branch | None = None
     trigger: Trigger | None = None
+    parent: Parent | None = None
 
 
 def start_execution(
@@ -79,17 +95,24 @@ def start_execution(
     version: int | None = None,
     idempotency_key: str | None = None,
     trigger: Trigger | None = None,
+    parent: Parent | None = None,
     reason: str = "",
 ) -> Started:
     """Start one execution of the latest (or the given) version.
 
     With an idempotency key seen before in this workflow, the earlier execution is returned.
-    `trigger` is what asked for it, if it was one of the workflow's triggers.
+    `trigger` is what asked for it, if it was one of the workflow's triggers. For the child of a
+    `parent` the caller holds that execution's lock.
     Raises InvalidPayload, NotPublished, WorkflowDisabled, NotFound (version), KeyReused,
     QuotaExceeded, ConcurrencyConflict.
     """
     request = _Request(
-        workflow, _version(workflow, version), _priority(priority), trigger_type, trigger=trigger
+        workflow,
+        _version(workflow, version),
+        _priority(priority),
+        trigger_type,
+        trigger=trigger,
+        parent=parent,
     )
     fingerprint = ""
     if idempotency_key is not None:
@@ -185,12 +208,14 @@ def _insert(
     reason: str = "",
 ) -> list[WorkflowExecution]:
     workspace_id = request.workflow.workspace_id
-    rule = request.version.graph.concurrency
+    rule = None if request.parent else request.version.graph.concurrency
     keys = concurrency.render_all(rule, request.workflow.pk, payload_list)
-    tier = hold(workspace_id)
+    tier = None if request.parent else hold(workspace_id)
     verdict = conflicts.settle(rule, keys)
-    running = take_places(tier, workspace_id, verdict.may_run)
-    check_waiting(tier, workspace_id, running.count(False) - verdict.replaced.count(True))
+    running = list(verdict.may_run)
+    if tier is not None:
+        running = take_places(tier, workspace_id, verdict.may_run)
+        check_waiting(tier, workspace_id, running.count(False) - verdict.replaced.count(True))
     now = database_now()
     executions = [
         _execution(request, payload, now, running=now_on, key=idempotency_key, hashed=hashed)
@@ -253,6 +278,10 @@ def _execution(
         trace_id=uuid4().hex,
         origin_id=request.branch.origin_id if request.branch else None,
         origin_point=request.branch.point if request.branch else "",
+        parent_id=request.parent.execution_id if request.parent else None,
+        parent_run_id=request.parent.run_id if request.parent else None,
+        depth=request.parent.depth + 1 if request.parent else 0,
+        failure_of_id=request.parent.failure_of if request.parent else None,
     )
 
 
@@ -262,6 +291,8 @@ def _details(request: _Request, executions: list[WorkflowExecution]) -> dict[str
         "version": request.version.number,
         "triggerType": request.trigger_type,
     }
+    if request.parent:
+        details["parentExecutionId"] = str(request.parent.execution_id)
     if len(executions) > 1:
         details["executionIds"] = [str(execution.pk) for execution in executions]
     return details
