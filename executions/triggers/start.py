@@ -63,15 +63,16 @@ class Branch:
 class Parent:
     """Whose child a new execution is: an execution under way, which has `depth` parents itself.
 
-    `run_id` is its run that waits for the child; None when none does. A child runs at once, with
-    its root: it takes no place of its workspace, and no concurrency key of its own. A child of an
-    error workflow belongs to the same failure (`failure_of`), so its own failure starts no other.
+    `run_id` is its run that waits for the child; None when none does. The child of an error
+    workflow belongs to the same failure (`failure_of`), so its own failure starts no other.
     """
 
     execution_id: UUID
     depth: int
-    run_id: UUID | None = None
+    trigger_type: str
+    priority: int
     failure_of: UUID | None = None
+    run_id: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,21 +97,22 @@ def start_execution(
     idempotency_key: str | None = None,
     trigger: Trigger | None = None,
     parent: Parent | None = None,
+    branch: Branch | None = None,
     reason: str = "",
 ) -> Started:
-    """Start one execution of the latest (or the given) version.
+    """Start one execution of the latest (or the given) version, or as a `branch` of another.
 
     With an idempotency key seen before in this workflow, the earlier execution is returned.
-    `trigger` is what asked for it, if it was one of the workflow's triggers. For the child of a
-    `parent` the caller holds that execution's lock.
+    `trigger` is what asked for it, if it was one of the workflow's triggers.
     Raises InvalidPayload, NotPublished, WorkflowDisabled, NotFound (version), KeyReused,
     QuotaExceeded, ConcurrencyConflict.
     """
     request = _Request(
         workflow,
-        _version(workflow, version),
+        _version(workflow, version, branch),
         _priority(priority),
         trigger_type,
+        branch=branch,
         trigger=trigger,
         parent=parent,
     )
@@ -139,6 +141,32 @@ def start_execution(
             raise
         return Started(known, created=False)
     return Started(execution, created=True)
+
+
+def start_child(
+    workflow: Workflow,
+    payload: Any,
+    *,
+    parent: Parent,
+    key: str,
+    actor: Actor,
+    version: int | None = None,
+) -> WorkflowExecution:
+    """Start one execution as the child of another, once a key; the caller holds the parent's lock.
+
+    It runs at once, with its root: it takes no place of its workspace, and no concurrency key.
+    Raises InvalidPayload, NotPublished, WorkflowDisabled, NotFound (version).
+    """
+    request = _Request(
+        workflow,
+        _version(workflow, version),
+        parent.priority,
+        parent.trigger_type,
+        parent=parent,
+    )
+    _check(request.version, payload, "input")
+    with transaction.atomic():
+        return _insert(request, [payload], actor, idempotency_key=key)[0]
 
 
 def start_batch(
