@@ -219,6 +219,7 @@ class Module(Generic[InputsT]):
 
         `timer`; or `person` (`decision`, `comment`, `actor`, `at`), `event` (`event`, `payload`,
         `eventId`), `callback` (`payload`), `child` (`state`, `output`, `error`, `executionId`).
+        `wake["waitedSeconds"]` says how long it slept.
         """
         raise NotImplementedError(f"module {self.type} does not wait")
 

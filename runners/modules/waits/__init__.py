@@ -1,0 +1,1 @@
+"""Modules that wait without holding a worker: for a time, a person, an event, an answer."""
