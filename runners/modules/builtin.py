@@ -7,6 +7,8 @@ BUILTIN: dict[str, str] = {
     "flow.fail": "runners.modules.flow:Fail",
     "flow.loop": "runners.modules.containers:Loop",
     "flow.map": "runners.modules.containers:Map",
+    "flow.delay": "runners.modules.waits.delay:Delay",
+    "flow.approval": "runners.modules.waits.approval:Approval",
     "flow.set_variables": "runners.modules.flow:SetVariables",
     "data.set": "runners.modules.data:Set",
     "data.csv_parse": "runners.modules.csv_parse:CsvParse",

@@ -1,0 +1,110 @@
+"""A person decides on an approval: who may, once, and what is kept of it."""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+
+from executions.access import ALLOWED, Action, Forbidden, User, allows, role_in
+from executions.actor import Actor, record
+from executions.clock import database_now
+from executions.errors import NotFound, WrongState
+from executions.models import WorkflowExecution
+from executions.states import Role
+from runners import waiting
+from runners.models import Run
+from runners.states import RunState, WaitKind
+
+APPROVED, REJECTED = "approved", "rejected"
+DECISIONS = (APPROVED, REJECTED)
+
+
+def decide(run_id: UUID, decision: str, comment: str, *, user: User) -> Run:
+    """Approve or reject what a run waits for; returns the run, which goes on with it.
+
+    Of two decisions the first counts. Raises NotFound for who may not know of the run, Forbidden
+    for who may not decide, and WrongState when the run does not wait for a decision (any more).
+    """
+    with transaction.atomic():
+        run = _locked(run_id)
+        role = role_in(user, run.execution.workspace_id) if run is not None else None
+        if run is None or role is None:
+            raise _unknown(run_id)
+        _check_right(run, user, role)
+        if run.state != RunState.WAITING or run.waits_for != WaitKind.APPROVAL:
+            raise WrongState(_not_waiting(run), run.state)
+        waking = {
+            "by": "person",
+            "decision": decision,
+            "comment": comment,
+            "actor": user.get_username(),
+            "at": database_now().isoformat(),
+        }
+        if not waiting.wake(run.pk, WaitKind.APPROVAL, waking):
+            state = run.execution.state
+            raise WrongState(f"Its execution is {state}, so there is nothing to decide.", state)
+        record(
+            Actor.of(user),
+            "run.decide",
+            workspace_id=run.execution.workspace_id,
+            object_type="Run",
+            object_id=run.pk,
+            reason=comment,
+            details={"decision": decision, "step": run.step_path},
+        )
+        run.refresh_from_db(fields=["state", "wake"])
+    return run
+
+
+def may_decide(name: str, role: str | None, approvers: Sequence[str]) -> bool:
+    """Whether a member may decide: one named, or of a named role; without names, who may operate.
+
+    What reads as a role means the role, even where a user has that name.
+    """
+    if role is None:
+        return False
+    if not approvers:
+        return allows(role, Action.OPERATE)
+    return role in approvers or (name in approvers and name not in Role.values)
+
+
+def approvers_of(run: Run) -> list[str]:
+    """The approvers a waiting run was given; [] for everybody who may operate."""
+    facts: Any = run.progress or {}
+    return list(facts.get("approvers", ()))
+
+
+def _locked(run_id: UUID) -> Run | None:
+    """The run, its execution locked."""
+    own = Run.objects.filter(pk=run_id).values("execution_id")
+    locked = WorkflowExecution.objects.select_for_update(no_key=True).filter(pk__in=own)
+    if not locked.values_list("pk", flat=True):
+        return None
+    # Read in a statement of its own: what others did before we had the lock counts.
+    return Run.objects.select_related("execution").get(pk=run_id)
+
+
+def _check_right(run: Run, user: User, role: str) -> None:
+    approvers = approvers_of(run)
+    if may_decide(user.get_username(), role, approvers):
+        return
+    if not ALLOWED[role]:
+        raise _unknown(run.pk)
+    who = ", ".join(approvers) or "who may operate executions"
+    raise Forbidden(f"You may not decide this; {who} may. Ask one of them.")
+
+
+def _unknown(run_id: UUID) -> NotFound:
+    return NotFound(f"There is no run {run_id} in your workspaces.")
+
+
+def _not_waiting(run: Run) -> str:
+    if run.waits_for != WaitKind.APPROVAL:
+        return f"Step {run.step_path} waits for no decision: it is a {run.module}."
+    decided = (run.wake or {}).get("decision")
+    if decided:
+        return f"It was {decided} by {run.wake['actor']} already."
+    if (run.wake or {}).get("by") == "timer":
+        return "It expired before anybody decided."
+    return f"It waits for no decision: the run is {run.state}."
