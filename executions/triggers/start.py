@@ -96,7 +96,6 @@ def start_execution(
     version: int | None = None,
     idempotency_key: str | None = None,
     trigger: Trigger | None = None,
-    parent: Parent | None = None,
     branch: Branch | None = None,
     reason: str = "",
 ) -> Started:
@@ -114,7 +113,6 @@ def start_execution(
         trigger_type,
         branch=branch,
         trigger=trigger,
-        parent=parent,
     )
     fingerprint = ""
     if idempotency_key is not None:
