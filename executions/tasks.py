@@ -17,3 +17,9 @@ from executions.triggers import cron
 def fire_cron(trigger_id: str) -> None:
     """A schedule may be due; start what is."""
     cron.fire(UUID(trigger_id))
+
+
+@shared_task(name="executions.start_ticks")
+def start_ticks() -> dict[str, int]:
+    """Every five seconds: schedules' times that nobody knocked for, and ticks that wait."""
+    return cron.tend()

@@ -131,7 +131,7 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None
 CELERY_BROKER_POOL_LIMIT = 10
 CELERY_BROKER_POOL_ACQUIRE_TIMEOUT = 5
-_key_prefix = env.text("VALKYR_KEY_PREFIX", "valkyr:")
+VALKYR_KEY_PREFIX = _key_prefix = env.text("VALKYR_KEY_PREFIX", "valkyr:")
 if _redis_broker:
     CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = {
         "visibility_timeout": env.integer("VALKYR_VISIBILITY_TIMEOUT", 900),
@@ -213,6 +213,11 @@ CELERY_BEAT_SCHEDULE = {
     },
     "valkyr: sweep": {
         "task": "runners.sweep",
+        "schedule": timedelta(seconds=5),
+        "options": {"expires": 5.0, "queue": "control"},
+    },
+    "valkyr: schedules": {
+        "task": "executions.start_ticks",
         "schedule": timedelta(seconds=5),
         "options": {"expires": 5.0, "queue": "control"},
     },

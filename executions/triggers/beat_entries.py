@@ -12,6 +12,8 @@ from croniter import croniter
 from django_celery_beat.models import CrontabSchedule, PeriodicTask
 
 from executions.models import Trigger
+from executions.triggers.cron_catchup import following
+from executions.triggers.cron_rule import rule
 
 TASK = "executions.fire_cron"
 FIELDS = ("minute", "hour", "day_of_month", "month_of_year", "day_of_week")
@@ -19,8 +21,10 @@ ANY = "*"
 
 
 def write(trigger: Trigger) -> PeriodicTask:
-    """Make beat knock for this trigger from now on."""
+    """Make beat knock for this trigger, for the times after it was enabled."""
     settings = trigger.settings
+    trigger.next_at = following(rule(settings).schedule, trigger.enabled_at)
+    trigger.save(update_fields=["next_at"])
     values = beat_fields(settings["schedule"]) | {"timezone": settings["timezone"]}
     # No unique constraint stands behind get_or_create here: two may have been made at once.
     schedule = CrontabSchedule.objects.filter(**values).first()

@@ -1,102 +1,106 @@
-"""CRON triggers: beat knocks by the schedule, the tick's row decides whether anything starts.
+"""CRON triggers: beat knocks by the schedule, rows decide whether anything starts.
 
-Beat may knock early, late or twice: what fires is the newest due time of the schedule in the
-trigger's own time zone, and each time fires once, since its row is unique.
+Beat may knock early, late, twice or not at all (it leaves out times on the days on which clocks
+change): `tend` looks every few seconds whether a time passed without a knock, and starts what
+waited for its turn. Each time fires once, since its row is unique.
 """
 
 import logging
-from datetime import UTC, datetime, timedelta
+from collections.abc import Callable
+from functools import partial
+from itertools import takewhile
+from time import monotonic
+from typing import Any
 from uuid import UUID
-from zoneinfo import ZoneInfo
 
-from croniter import croniter
 from django.db import transaction
+from django.db.models import Exists, OuterRef, Q
+from django.dispatch import receiver
 
-from executions.actor import Actor
-from executions.clock import database_now
-from executions.errors import ValkyrError
-from executions.models import CronTick, Trigger
-from executions.states import UNFINISHED, TriggerType
-from executions.triggers.start import start_execution
+from executions import statements
+from executions.clock import ClockTimestamp
+from executions.events import execution_finished
+from executions.models import CronTick, Trigger, WorkflowExecution
+from executions.states import UNFINISHED, TickStatus, TriggerType
+from executions.triggers.cron_rule import QUEUE
+from executions.triggers.cron_start import start_due
+from executions.triggers.cron_ticks import note
 
 log = logging.getLogger(__name__)
-
-# Beat's clock may run a little ahead of the database's; a time this near counts as due.
-EARLY = timedelta(seconds=5)
-BEING_STARTED = "being started"
+# How many triggers one look serves, and after how many seconds it leaves the rest to the next.
+BATCH, SECONDS = 100, 4.0
 
 
 def fire(trigger_id: UUID) -> CronTick | None:
-    """Start an execution for the newest due time, unless that time has its tick already.
+    """Note what is due and start what may start; nothing happens to a time that has its tick.
 
-    A time at which nothing could be started leaves a tick that says why. Returns the new tick, or
-    None when there is nothing to do.
+    Returns the newest of the new ticks, which says what was started or why nothing was; None when
+    nothing was due.
     """
-    with transaction.atomic():
-        trigger = Trigger.objects.select_related("workflow").filter(pk=trigger_id).first()
-        if trigger is None or not trigger.enabled:
-            return None
-        settings = trigger.settings
-        due = newest_time(settings["schedule"], settings["timezone"], database_now() + EARLY)
-        if due is None or due <= trigger.enabled_at:
-            return None
-        tick, created = CronTick.objects.get_or_create(
-            trigger=trigger, fire_at=due, defaults={"reason": BEING_STARTED}
-        )
-        if not created:
-            return None
-        _start(trigger, tick)
-        tick.save(update_fields=["execution", "reason"])
-        return tick
-
-
-def newest_time(schedule: str, timezone: str, until: datetime) -> datetime | None:
-    """The last time of the schedule before `until`, in UTC; None when there was none.
-
-    An hour that clocks show twice is one time for schedules that name hours; a time that clocks
-    skip is due when they go on.
-    """
-    zone = ZoneInfo(timezone)
-    try:
-        found: datetime = croniter(schedule, until.astimezone(zone)).get_prev(datetime)
-    except (ValueError, KeyError) as error:
-        log.warning("schedule %r has no time before %s: %s", schedule, until, error)
+    noted = note(trigger_id)
+    if not noted:
         return None
-    if found.utcoffset() != found.replace(fold=0).utcoffset() and _names_hours(schedule):
-        found = found.replace(fold=0)
-    # In UTC: Python calls times of an hour shown twice unequal to everything in other zones.
-    return found.astimezone(UTC)
+    start_due(trigger_id)
+    return CronTick.objects.filter(pk__in=noted).order_by("-fire_at").first()
 
 
-def _names_hours(schedule: str) -> bool:
-    fields = schedule.split()
-    return len(fields) > 1 and not fields[1].startswith("*")
+def tend() -> dict[str, int]:
+    """Note the times that nobody knocked for and start ticks whose turn has come; their counts."""
+    enough = monotonic() + SECONDS
+    return {
+        "noted": sum(_each(_note, pk) for pk in takewhile(_before(enough), _overdue())),
+        "started": sum(_each(_start, pk) for pk in takewhile(_before(enough), _startable())),
+    }
 
 
-def _start(trigger: Trigger, tick: CronTick) -> None:
-    """Start the execution, or write into the tick why not."""
-    if trigger.settings["overlap"] == "skip" and _still_running(trigger):
-        tick.reason = "The execution of an earlier time is not finished; overlap is skip."
-        return
+@receiver(execution_finished, dispatch_uid="executions.cron_turns")
+def _on_finished(*, execution_id: UUID, **_: Any) -> None:
+    transaction.on_commit(partial(_start_behind, execution_id), robust=True)
+
+
+def _start_behind(ended_id: UUID) -> None:
+    """An execution ended: start the tick that waited for it, if one did."""
+    row = statements.fetch_one("queued_behind", {"ended": ended_id})
+    if row is not None:
+        start_due(row[0])
+
+
+def _overdue() -> list[UUID]:
+    rows = Trigger.objects.filter(
+        type=TriggerType.CRON, enabled=True, next_at__lte=ClockTimestamp()
+    )
+    # By chance, so that triggers that cannot be served never hide the others.
+    return list(rows.order_by("?").values_list("pk", flat=True)[:BATCH])
+
+
+def _startable() -> list[UUID]:
+    """Triggers with a tick whose time has come, unless it must wait for an execution to end."""
+    due = CronTick.objects.filter(
+        trigger=OuterRef("pk"), status=TickStatus.QUEUED, start_at__lte=ClockTimestamp()
+    )
+    unfinished = WorkflowExecution.objects.filter(
+        trigger=OuterRef("pk"), state__in=sorted(UNFINISHED), origin=None
+    )
+    waits = Q(enabled=True, settings__overlap=QUEUE) & Q(Exists(unfinished))
+    rows = Trigger.objects.filter(Exists(due), type=TriggerType.CRON).exclude(waits)
+    return list(rows.order_by("?").values_list("pk", flat=True)[:BATCH])
+
+
+def _note(trigger_id: UUID) -> int:
+    return len(note(trigger_id, patient=False))
+
+
+def _start(trigger_id: UUID) -> int:
+    return start_due(trigger_id, patient=False)
+
+
+def _before(enough: float) -> Callable[[UUID], bool]:
+    return lambda _: monotonic() < enough
+
+
+def _each(serve: Callable[[UUID], int], trigger_id: UUID) -> int:
     try:
-        # A savepoint: a refusal half-way must not take the tick with it.
-        with transaction.atomic():
-            started = start_execution(
-                trigger.workflow,
-                {},
-                actor=Actor.system("schedule"),
-                trigger_type=TriggerType.CRON,
-                idempotency_key=f"cron:{trigger.pk}:{tick.fire_at.isoformat()}",
-                reason=f"due at {tick.fire_at.isoformat()}",
-            )
-    except ValkyrError as error:
-        tick.reason = f"{error.code}: {error.message}"[:200]
-        log.warning("cron trigger %s at %s started nothing: %s", trigger.pk, tick.fire_at, error)
-        return
-    tick.execution, tick.reason = started.execution, ""
-
-
-def _still_running(trigger: Trigger) -> bool:
-    return CronTick.objects.filter(
-        trigger=trigger, execution__state__in=sorted(UNFINISHED)
-    ).exists()
+        return serve(trigger_id)
+    except Exception:
+        log.exception("could not serve cron trigger %s; going on", trigger_id)
+        return 0

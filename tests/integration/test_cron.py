@@ -1,53 +1,34 @@
 """CRON triggers: beat's entries follow the published version; no due time fires twice."""
 
-import threading
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from croniter import croniter
-from django.db import connection
 from django_celery_beat.models import PeriodicTask
 
 from executions import publishing
-from executions.actor import Actor
 from executions.clock import database_now
-from executions.models import Activity, CronTick, Tier, Trigger, Workflow, Workspace
+from executions.models import Activity, CronTick, Trigger, Workflow
 from executions.models import WorkflowExecution as Execution
-from executions.tasks import fire_cron
-from executions.triggers import cron
+from executions.tasks import fire_cron, start_ticks
+from executions.triggers import cron, sync
 from executions.triggers.beat_entries import beat_fields
+from tests.support.schedules import (
+    ACTOR,
+    EVERY_MINUTE,
+    definition,
+    let_pass,
+    publish,
+    scheduled,
+    statuses,
+)
 
-ACTOR = Actor.system("test")
-EVERY_MINUTE = {"type": "CRON", "schedule": "* * * * *"}
 NIGHTLY = {"type": "CRON", "schedule": "0 2 * * *", "timezone": "Europe/Berlin"}
+MONTH = timedelta(days=30)
 
 
-def definition(*triggers: dict[str, Any], **more: Any) -> dict[str, Any]:
-    return {
-        "schema": "valkyr/1",
-        "name": "nightly",
-        "tasks": [{"id": "a", "use": "flow.noop"}],
-        "triggers": list(triggers),
-        **more,
-    }
-
-
-@pytest.fixture
-def workspace(db: None) -> Workspace:
-    tier = Tier.objects.get_or_create(name="unlimited")[0]
-    return Workspace.objects.get_or_create(slug="default", defaults={"name": "D", "tier": tier})[0]
-
-
-def publish(workspace: Workspace, *triggers: dict[str, Any], **more: Any) -> Workflow:
-    workflow = publishing.create_workflow(
-        workspace, name="nightly", definition=definition(*triggers, **more), actor=ACTOR
-    )
-    publishing.publish(workflow.pk, actor=ACTOR)
-    return workflow
-
-
-def publish_again(workflow: Workflow, *triggers: dict[str, Any]) -> None:
+def publish_again(workflow: Workflow, *triggers: dict[str, str]) -> None:
     publishing.update_workflow(
         workflow.pk,
         {"definition": definition(*triggers)},
@@ -57,29 +38,25 @@ def publish_again(workflow: Workflow, *triggers: dict[str, Any]) -> None:
     publishing.publish(workflow.pk, actor=ACTOR)
 
 
-def old_trigger(workflow: Workflow, days: int = 30) -> Trigger:
-    """The workflow's trigger, as if published long ago."""
-    trigger = Trigger.objects.get(workflow=workflow, enabled=True)
-    then = database_now() - timedelta(days=days)
-    Trigger.objects.filter(pk=trigger.pk).update(created_at=then, enabled_at=then)
-    return Trigger.objects.get(pk=trigger.pk)
+def the_trigger(workflow: Workflow) -> Trigger:
+    return Trigger.objects.get(workflow=workflow, enabled=True)
 
 
 @pytest.mark.django_db
-def test_beat_knocks_by_the_schedule_in_its_own_time_zone(workspace: Workspace) -> None:
-    workflow = publish(workspace, NIGHTLY)
+def test_beat_knocks_by_the_schedule_in_its_own_time_zone() -> None:
+    workflow = publish(NIGHTLY)
 
     entry = PeriodicTask.objects.get(task="executions.fire_cron")
     assert entry.enabled
     assert entry.queue == "control"
     assert (entry.crontab.minute, entry.crontab.hour) == ("0", "2")
     assert str(entry.crontab.timezone) == "Europe/Berlin"
-    assert entry.args == f'["{Trigger.objects.get(workflow=workflow).pk}"]'
+    assert entry.args == f'["{the_trigger(workflow).pk}"]'
 
 
 @pytest.mark.django_db
-def test_entries_follow_the_newest_version(workspace: Workspace) -> None:
-    workflow = publish(workspace, NIGHTLY, EVERY_MINUTE)
+def test_entries_follow_the_newest_version() -> None:
+    workflow = publish(NIGHTLY, EVERY_MINUTE)
     kept = Trigger.objects.get(settings__schedule="0 2 * * *")
     hourly = {"type": "CRON", "schedule": "0 * * * *"}
 
@@ -92,8 +69,8 @@ def test_entries_follow_the_newest_version(workspace: Workspace) -> None:
 
 
 @pytest.mark.django_db
-def test_an_archived_workflow_has_no_entries(workspace: Workspace) -> None:
-    workflow = publish(workspace, NIGHTLY)
+def test_an_archived_workflow_has_no_entries() -> None:
+    workflow = publish(NIGHTLY)
 
     publishing.archive_workflow(workflow.pk, actor=ACTOR)
 
@@ -102,97 +79,94 @@ def test_an_archived_workflow_has_no_entries(workspace: Workspace) -> None:
 
 
 @pytest.mark.django_db
-def test_a_due_time_starts_one_execution_however_often_beat_knocks(workspace: Workspace) -> None:
-    trigger = old_trigger(publish(workspace, NIGHTLY))
+def test_a_due_time_starts_one_execution_however_often_beat_knocks() -> None:
+    trigger = the_trigger(publish(NIGHTLY))
+    let_pass(trigger, timedelta(hours=24))
 
     for _ in range(3):
         fire_cron(str(trigger.pk))
 
     execution = Execution.objects.get()
     tick = CronTick.objects.get()
+    assert tick.status == "FIRED"
     assert tick.execution == execution
+    assert execution.trigger == trigger
     assert execution.trigger_type == "CRON"
-    berlin = cron.ZoneInfo("Europe/Berlin")
-    assert tick.fire_at.astimezone(berlin).time().isoformat() == "02:00:00"
+    assert tick.fire_at.astimezone(ZoneInfo("Europe/Berlin")).strftime("%H:%M:%S") == "02:00:00"
     assert Activity.objects.filter(action="execution.start", actor_name="schedule").count() == 1
 
 
 @pytest.mark.django_db
-def test_a_time_before_the_trigger_was_published_does_not_fire(workspace: Workspace) -> None:
-    workflow = publish(workspace, {"type": "CRON", "schedule": "0 0 1 1 *"})
+def test_a_schedule_starts_without_beats_knock() -> None:
+    trigger = scheduled()
+    let_pass(trigger, timedelta(seconds=70))
 
-    assert cron.fire(Trigger.objects.get(workflow=workflow).pk) is None
+    start_ticks()
+
+    assert "FIRED" in statuses(trigger)
+    trigger.refresh_from_db()
+    assert trigger.next_at is not None
+    assert trigger.next_at > database_now()
+
+
+@pytest.mark.django_db
+def test_a_time_before_the_trigger_was_published_does_not_fire() -> None:
+    workflow = publish({"type": "CRON", "schedule": "0 0 1 1 *"})
+
+    assert cron.fire(the_trigger(workflow).pk) is None
     assert not Execution.objects.exists()
 
 
 @pytest.mark.django_db
-def test_a_time_that_cannot_start_anything_says_why(workspace: Workspace) -> None:
-    switched_off = publish(workspace, EVERY_MINUTE)
-    trigger = old_trigger(switched_off)
+def test_a_time_that_cannot_start_anything_says_why() -> None:
+    trigger = scheduled()
     publishing.update_workflow(
-        switched_off.pk, {"enabled": False}, actor=ACTOR, expected_revision=None
+        trigger.workflow_id, {"enabled": False}, actor=ACTOR, expected_revision=None
     )
+    let_pass(trigger, timedelta(seconds=70))
 
     tick = cron.fire(trigger.pk)
 
     assert tick is not None
+    assert tick.status == "REFUSED"
     assert tick.execution is None
     assert tick.reason.startswith("workflow_disabled: ")
 
 
 @pytest.mark.django_db
-def test_a_time_is_skipped_while_an_earlier_execution_runs(workspace: Workspace) -> None:
-    trigger = old_trigger(publish(workspace, EVERY_MINUTE))
-    first = cron.fire(trigger.pk)
-    assert first is not None
-    CronTick.objects.update(fire_at=first.fire_at - timedelta(minutes=10))
+def test_a_trigger_that_is_switched_off_fires_nothing_and_catches_nothing_up() -> None:
+    trigger = scheduled(catchUp="all")
+    sync.switch(trigger.pk, enabled=False, actor=ACTOR)
+    let_pass(trigger, MONTH)
 
-    second = cron.fire(trigger.pk)
+    assert cron.fire(trigger.pk) is None
+    start_ticks()
+    sync.switch(trigger.pk, enabled=True, actor=ACTOR)
 
-    assert second is not None
-    assert "overlap" in second.reason
-    assert Execution.objects.count() == 1
-
-
-@pytest.mark.django_db(transaction=True)
-def test_two_knocks_at_once_start_one_execution(workspace: Workspace) -> None:
-    trigger = old_trigger(publish(workspace, NIGHTLY))
-    gate = threading.Barrier(4)
-
-    def knock() -> None:
-        try:
-            gate.wait(timeout=10)
-            cron.fire(trigger.pk)
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=knock) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(timeout=30)
-
-    assert CronTick.objects.count() == Execution.objects.count() == 1
+    trigger.refresh_from_db()
+    assert trigger.next_at is not None
+    assert trigger.next_at > trigger.enabled_at
+    assert not CronTick.objects.exists()
 
 
-def at(text: str) -> datetime:
-    return datetime.fromisoformat(text).replace(tzinfo=UTC)
+@pytest.mark.django_db
+def test_a_schedule_fires_from_its_start_to_its_end() -> None:
+    now = database_now()
+    hour = timedelta(hours=1)
+    over = scheduled(startAt=(now - 6 * hour).isoformat(), endAt=(now - 3 * hour).isoformat(),
+                     schedule="0 * * * *", catchUp="all", overlap="allow")  # fmt: skip
+    later = scheduled(startAt=(now + hour).isoformat(), schedule="0 * * * *")
+    assert later.next_at is not None
+    assert later.next_at >= now + hour
+    let_pass(over, MONTH)
 
+    cron.fire(over.pk)
+    cron.fire(later.pk)
 
-@pytest.mark.parametrize(
-    ("schedule", "until", "expected"),
-    [
-        ("0 2 * * *", "2026-06-02T00:00:01", "2026-06-02T00:00:00"),
-        ("0 2 * * *", "2026-12-02T00:59:59", "2026-12-01T01:00:00"),
-        # Clocks skip 02:30: due when they go on.
-        ("30 2 * * *", "2026-03-29T03:00:00", "2026-03-29T01:00:00"),
-        # Clocks show 02:30 twice: due once for a named hour, each time for every half hour.
-        ("30 2 * * *", "2026-10-25T02:00:00", "2026-10-25T00:30:00"),
-        ("*/30 * * * *", "2026-10-25T01:40:00", "2026-10-25T01:30:00"),
-    ],
-)
-def test_due_times_follow_the_clocks_of_the_zone(schedule: str, until: str, expected: str) -> None:
-    assert cron.newest_time(schedule, "Europe/Berlin", at(until)) == at(expected)
+    assert statuses(over) == ["FIRED"] * 3
+    over.refresh_from_db()
+    assert over.next_at is None
+    assert statuses(later) == []
 
 
 @pytest.mark.parametrize(

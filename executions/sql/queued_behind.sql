@@ -1,0 +1,7 @@
+-- The trigger of an execution that ended, if ticks of its schedule wait for their turn.
+SELECT own.trigger_id
+  FROM executions_workflowexecution own
+ WHERE own.id = %(ended)s
+   AND own.trigger_id IS NOT NULL
+   AND EXISTS (SELECT 1 FROM executions_crontick t
+                WHERE t.trigger_id = own.trigger_id AND t.status = 'QUEUED')

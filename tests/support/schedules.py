@@ -1,0 +1,85 @@
+"""Published schedules, the passing of time for them, and the end of what they started."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+from uuid6 import uuid7
+
+from executions import lifecycle, publishing
+from executions.actor import Actor
+from executions.clock import database_now
+from executions.models import CronTick, Tier, Trigger, Workflow, WorkflowExecution, Workspace
+from executions.states import ExecutionState
+
+ACTOR = Actor.system("test")
+EVERY_MINUTE = {"type": "CRON", "schedule": "* * * * *"}
+
+
+def workspace() -> Workspace:
+    tier = Tier.objects.get_or_create(name="unlimited")[0]
+    return Workspace.objects.get_or_create(slug="default", defaults={"name": "D", "tier": tier})[0]
+
+
+def definition(*triggers: Mapping[str, Any], **more: Any) -> dict[str, Any]:
+    return {
+        "schema": "valkyr/1",
+        "name": "nightly",
+        "tasks": [{"id": "a", "use": "flow.noop"}],
+        "triggers": list(triggers),
+        **more,
+    }
+
+
+def publish(*triggers: Mapping[str, Any], **more: Any) -> Workflow:
+    workflow = publishing.create_workflow(
+        workspace(),
+        name="nightly",
+        slug=f"nightly-{uuid7()}",
+        definition=definition(*triggers, **more),
+        actor=ACTOR,
+    )
+    publishing.publish(workflow.pk, actor=ACTOR)
+    return workflow
+
+
+def scheduled(**settings: Any) -> Trigger:
+    """The trigger of a new workflow, due every minute unless told otherwise."""
+    workflow = publish(EVERY_MINUTE | settings)
+    return Trigger.objects.get(workflow=workflow)
+
+
+def let_pass(trigger: Trigger, time: timedelta) -> datetime:
+    """As if nothing had looked at the schedule for so long; the moment since when."""
+    since = database_now() - time
+    Trigger.objects.filter(pk=trigger.pk).update(next_at=since)
+    return since
+
+
+def queued(trigger: Trigger, number: int) -> list[CronTick]:
+    """So many ticks of past hours that wait for their turn, oldest first."""
+    now = database_now().replace(minute=0, second=0, microsecond=0)
+    return CronTick.objects.bulk_create(
+        CronTick(
+            trigger=trigger,
+            fire_at=now - timedelta(hours=number - hour),
+            status="QUEUED",
+            start_at=now - timedelta(hours=number - hour),
+            reason="Due; waits for its turn.",
+        )
+        for hour in range(number)
+    )
+
+
+def end(execution: WorkflowExecution, state: ExecutionState = ExecutionState.SUCCESS) -> None:
+    """The execution ends as when its last step was recorded."""
+    with transaction.atomic():
+        WorkflowExecution.objects.select_for_update(no_key=True).get(pk=execution.pk)
+        lifecycle.finish(execution.pk, state)
+
+
+def statuses(trigger: Trigger) -> list[str]:
+    """What became of each tick, oldest first."""
+    ticks = CronTick.objects.filter(trigger=trigger).order_by("fire_at")
+    return list(ticks.values_list("status", flat=True))
