@@ -98,7 +98,7 @@ def _module(
     module: Mapping[str, Any], task: Mapping[str, Any], spec: ModuleSpec, limits: Limits
 ) -> dict[str, Any]:
     """A module's own word counts first, then its task's, then the module type's."""
-    own = task | module
+    own = {**task, **module}
     config = _config(module.get("with") or {}, spec, limits)
     cache = own.get("cache")
     return {

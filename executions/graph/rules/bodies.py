@@ -8,10 +8,20 @@ from executions.graph.reading import BodyReading, TaskEntry
 MAX_DEPTH = 8
 MAX_PATH = 900  # of a step; paths are indexed, and an index entry has its bounds
 INDEX_DIGITS = 7  # as many as an index of 1,000,000 has
+# Settings that would do nothing at a container, and what does what they are meant for.
+OF_STEPS = {
+    "retry": 'give "retry" to the tasks of the body: a container is not tried again as a whole',
+    "timeoutSeconds": (
+        "give time-outs to the tasks of the body, or the execution one in settings.timeoutSeconds"
+    ),
+}
 
 
 def body_problems(body: BodyReading) -> Iterator[Problem]:
-    """Tasks of this body whose own body is missing, empty, unexpected or too deep."""
+    """Tasks of this body whose own body is missing, empty, unexpected or too deep.
+
+    Also containers with settings that only steps can have.
+    """
     for task in body.tasks:
         chained = "modules" in task.document
         containers = [one for one in task.modules if one.spec is not None and one.spec.container]
@@ -28,6 +38,11 @@ def body_problems(body: BodyReading) -> Iterator[Problem]:
 
 
 def _own_body(task: TaskEntry) -> Iterator[Problem]:
+    for key, instead in OF_STEPS.items():
+        if key not in task.document:
+            continue
+        message = f'"{key}" has no meaning at "{task.id}", which runs a body: {instead}'
+        yield problem((*task.pointer, key), "not_for_containers", message)
     pointer = (*task.pointer, "body")
     body = task.document.get("body")
     if "body" not in task.document:

@@ -67,6 +67,8 @@ def test_rules_look_into_bodies_at_any_depth():
         (loop("a", noop("b")) | {"body": {}}, "body.tasks", "required"),
         (loop("a", noop("b")) | {"body": {"tasks": [], "x": 1}}, "body.x", "unknown_key"),
         (noop("a", body={"tasks": [reads("b", "{{ item }}")]}), "body", "unexpected_body"),
+        (loop("a", noop("b")) | {"retry": "standard"}, "retry", "not_for_containers"),
+        (each("a", noop("b")) | {"timeoutSeconds": 5}, "timeoutSeconds", "not_for_containers"),
         (
             {"id": "a", "use": "flow.lop", "body": {"tasks": [reads("b", "{{ loop.index }}")]}},
             "use",
