@@ -37,10 +37,7 @@ def perform(journey: Journey, work: Work) -> Unit:
     began = time.perf_counter()
     assert work.prepared is not None
     try:
-        if work.wake is None:
-            made = _opened(journey, work)
-        else:
-            made = _collected(journey, work, work.wake)
+        made = _opened(journey, work) if work.wake is None else _collected(journey, work)
         if isinstance(made, Wait):
             return Unit(None, wait=made)
         outputs = payloads.dump(made.outputs, f"output of step {work.path}")
@@ -386,7 +383,8 @@ def _wake(
     return True
 
 
-def _collected(journey: Journey, work: Work, wake: dict[str, Any]) -> Result:
+def _collected(journey: Journey, work: Work) -> Result:
+    wake = work.wake
     place = inside(journey.place, work.step.task)
     if "error" in wake:
         raise StepError(f"The condition of the loop could not be rendered: {wake['error']}")

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from django.db import transaction
 
+from executions.errors import WrongState
 from executions.graph.places import find
 from executions.versions import compiled
 from runners import completion, ending, statements
@@ -31,6 +32,7 @@ class Looked:
     execution_state: str
     journey: Journey
     work: Work
+    holds_body: bool  # a container that waits for what runs inside it
 
 
 def look(run_id: UUID) -> Looked | None:
@@ -39,7 +41,7 @@ def look(run_id: UUID) -> Looked | None:
     if row is None:
         return None
     (execution_id, epoch, path, segment, attempt, budget, state, token, leased_by, overrides,
-     recoveries, execution_state, version_id, priority, started_at) = row  # fmt: skip
+     recoveries, execution_state, version_id, priority, started_at, holds_body) = row  # fmt: skip
     version = compiled(version_id)
     place, step = find(version.graph, path)
     journey = Journey(
@@ -67,7 +69,7 @@ def look(run_id: UUID) -> Looked | None:
         budget=budget,
         overrides=overrides,
     )
-    return Looked(state, token, leased_by, recoveries, execution_state, journey, work)
+    return Looked(state, token, leased_by, recoveries, execution_state, journey, work, holds_body)
 
 
 def fail(run_id: UUID, failure: Failure, *, token: int | None = None) -> bool:
@@ -84,7 +86,10 @@ def fail(run_id: UUID, failure: Failure, *, token: int | None = None) -> bool:
 
 
 def dead_letter(run_id: UUID, failure: Failure, *, manual: str) -> Any:
-    """Send a live run to the dead-letter queue by hand; the dead letter, or None if not live."""
+    """Send a live run to the dead-letter queue by hand; the dead letter, or None if not live.
+
+    Raises WrongState for a container whose body is under way.
+    """
     with transaction.atomic():
         seized = _seize(run_id, None)
         if seized is None:
@@ -105,6 +110,12 @@ def _seize(run_id: UUID, token: int | None) -> Looked | None:
     looked = look(run_id)
     if looked is None or looked.state not in LIVE or token not in (None, looked.token):
         return None
+    if looked.holds_body:
+        raise WrongState(
+            f"Run {run_id} of step {looked.work.path} holds a body that is under way. Quarantine "
+            "the steps inside it, or cancel the execution.",
+            looked.state,
+        )
     row = statements.fetch_one(
         "seize", {"run": run_id, "token": looked.token, "holder": looked.work.holder}
     )

@@ -1,12 +1,18 @@
 """Loops and maps on real workers."""
 
+from uuid import UUID
+
 import pytest
 
 from dlq.models import DeadLetterEntry
+from dlq.quarantine import quarantine
 from dlq.requeue import requeue
+from executions import lifecycle
+from executions.errors import WrongState
 from executions.models import WorkflowExecution
 from runners.models import Run
 from tests.support.fleet import Fleet
+from tests.support.waiting import wait_until
 from tests.support.workflows import ACTOR, describe, effect, publish, start, task, wait_for_end
 
 
@@ -126,3 +132,63 @@ def test_bodies_nest(fleet: Fleet) -> None:
     done = run({"tasks": [loop(body, count=2)], **OUTPUT}, {"items": ["p", "q"]})
     assert done.state == "SUCCESS", describe([done.pk])
     assert done.output["last"]["batch"] == [[1, 0, "p", 1], [1, 1, "q", 1]]
+
+
+def test_a_loop_that_never_ends_is_a_dead_letter_that_names_it(fleet: Fleet) -> None:
+    body = {"tasks": [task("a", "flow.if", **{"with": {"condition": False}})]}
+    document = {
+        "tasks": [loop(body, until="{{ tasks.a.outcome == 'true' }}", maxIterations=4)],
+        **OUTPUT,
+    }
+    done = run(document)
+    assert done.state == "FAILED", describe([done.pk])
+    letter = DeadLetterEntry.objects.get(execution=done)
+    assert letter.step_path == "refine.main"
+    assert "4 times" in letter.failure_reason
+    requeue(letter.pk, actor=ACTOR, overrides={"maxIterations": 6})
+    wait_for_end([done.pk])
+    assert DeadLetterEntry.objects.filter(execution=done, failure_reason__contains="6 times")
+    anew = Run.objects.filter(execution=done, step_path__startswith="refine[", superseded=False)
+    assert anew.count() == 6
+
+
+def test_what_is_no_list_fails_the_map_by_name(fleet: Fleet) -> None:
+    done = run({"tasks": [each({"tasks": [effect("a")]})]}, {"items": "abc"})
+    assert done.state == "FAILED"
+    assert "must be a list; found text" in done.error_message
+
+
+def test_a_pause_in_the_middle_of_a_map_changes_nothing(fleet: Fleet) -> None:
+    slow = effect("a", value="{{ item }}", seconds=0.2)
+    document = {
+        "tasks": [each({"tasks": [slow]}, maxConcurrency=2)],
+        "output": "{{ tasks.batch.output }}",
+    }
+    execution = start(publish(document), {"items": list(range(8))})
+    wait_until(lambda: _done(execution) >= 2, 20)
+    lifecycle.pause(execution, actor=ACTOR)
+    wait_until(lambda: not Run.objects.filter(execution=execution, state="RUNNING").exists(), 10)
+    assert _done(execution) < 8
+    lifecycle.resume(execution, actor=ACTOR)
+    wait_for_end([execution], 30)
+    done = WorkflowExecution.objects.get(pk=execution)
+    assert done.output == list(range(8)), describe([execution])
+
+
+def test_cancelling_ends_a_container_and_everything_in_it(fleet: Fleet) -> None:
+    slow = effect("a", seconds=20)
+    execution = start(
+        publish({"tasks": [each({"tasks": [slow]})]}), {"items": list(range(5))}
+    )  # fmt: skip
+    held = Run.objects.filter(execution=execution)
+    wait_until(lambda: held.filter(state="RUNNING", step_path="batch[0].a.main").exists(), 20)
+    container = held.get(step_path="batch.main")
+    with pytest.raises(WrongState, match="holds a body"):
+        quarantine(container.pk, actor=ACTOR, reason="by mistake")
+    lifecycle.cancel(execution, actor=ACTOR)
+    assert not held.filter(state__in=["PENDING", "RUNNING", "WAITING"]).exists()
+
+
+def _done(execution: UUID) -> int:
+    paths = Run.objects.filter(execution=execution, step_path__startswith="batch[")
+    return paths.filter(state="SUCCESS").count()
