@@ -1,11 +1,28 @@
 """Combinations of settings that cannot work are refused at start-up."""
 
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
 
 from runners.conf import config
+
+
+@register()
+def public_address(**_: Any) -> list[CheckMessage]:
+    """Callbacks are called at the public address, so it must be one."""
+    address = str(settings.PUBLIC_URL)
+    parts = urlsplit(address)
+    if parts.scheme in ("http", "https") and parts.hostname and not (parts.query or parts.fragment):
+        return []
+    return [
+        Error(
+            f"VALKYR_PUBLIC_URL is {address!r}; other systems cannot call that.",
+            hint="Expected an address such as https://valkyr.example.org, with a path or without.",
+            id="runners.E003",
+        )
+    ]
 
 
 @register()

@@ -167,6 +167,8 @@ class Journey:
             tasks = self.outer | tasks
         if step.histories:
             tasks = tasks | scopes.with_histories(self, step)
+        if step.callbacks:
+            tasks = tasks | scopes.with_callback_urls(self, step, tasks)
         scope = {
             "input": self.input,
             "vars": self.variables,

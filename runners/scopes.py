@@ -2,9 +2,11 @@
 
 from typing import TYPE_CHECKING, Any
 
+from executions.graph.definition import CALLBACK_URL
 from executions.graph.model import Graph, Step
 from executions.graph.places import Place
 from runners import statements
+from runners.callback_urls import url_of
 
 if TYPE_CHECKING:
     from runners.journey import Journey
@@ -122,6 +124,17 @@ def with_histories(journey: "Journey", step: Step) -> dict[str, Any]:
         name: journey.results.get(name, blank) | {"history": journey.histories[name]}
         for name in (graph.tasks[task].id for task in step.histories)
     }
+
+
+def with_callback_urls(journey: "Journey", step: Step, tasks: dict[str, Any]) -> dict[str, Any]:
+    """The tasks whose `callbackUrl` the step reads, with it; they need not have started."""
+    found = {}
+    for levels, task in step.callbacks:
+        place = journey.place.up(levels)
+        name, path = place.graph.tasks[task].id, task_paths(place, task)[-1]
+        blank = {"output": None, "outcome": "", "error": None}
+        found[name] = tasks.get(name, blank) | {CALLBACK_URL: url_of(journey.execution_id, path)}
+    return found
 
 
 def _history(journey: "Journey", graph: Graph, task: int, sharing: int) -> list[Any]:

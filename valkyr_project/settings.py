@@ -182,6 +182,7 @@ CELERY_TASK_DEFAULT_QUEUE = "default"
 CELERY_TASK_ROUTES = {
     "runners.advance": {"queue": "control"},
     "runners.sweep*": {"queue": "control"},
+    "runners.deliver_event": {"queue": "control"},
     "executions.*": {"queue": "control"},
     "dlq.*": {"queue": "control"},
 }
@@ -265,6 +266,10 @@ SPECTACULAR_SETTINGS = {
 }
 DATA_UPLOAD_MAX_MEMORY_SIZE = env.integer("VALKYR_MAX_BODY_BYTES", 5 * 1024 * 1024)
 APPEND_SLASH = True
+# Where the outside reaches this installation: the addresses of callbacks begin with it.
+PUBLIC_URL = env.text("VALKYR_PUBLIC_URL", f"http://localhost:{env.integer('PORT', 8000)}").rstrip(
+    "/"
+)
 WEBHOOK_REQUESTS_PER_MINUTE = env.integer("VALKYR_WEBHOOK_RATE", 600)
 WEBHOOK_WAITERS = env.integer("VALKYR_WEBHOOK_WAITERS", 32)
 

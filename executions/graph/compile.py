@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID, uuid5
 
 from executions.graph.canonical import sha256_hex
-from executions.graph.definition import ERROR
+from executions.graph.definition import CALLBACK_URL, ERROR
 from executions.graph.model import (
     CachePolicy,
     CheckpointPolicy,
@@ -156,8 +156,11 @@ def _chain(
     for position, module in enumerate(modules):
         later = module.get("deferred", ())
         config = compile_template({k: v for k, v in module["with"].items() if k not in later})
-        roots = {reference[0] for reference in config.references}
-        own, outer = _reads(config, ids)
+        # What a container renders later it reads inside its body; any other where the step stands.
+        container = module.get("container", "")
+        read = config if container or not later else compile_template(module["with"])
+        roots = {reference[0] for reference in read.references}
+        own, outer = _reads(read, ids)
         cache = module.get("cache")
         index = first + position
         yield Step(
@@ -186,14 +189,15 @@ def _chain(
             retry=policy(module["retry"]),
             reads=own,
             outer_reads=outer,
-            histories=_histories(config, ids[0]),
+            histories=_histories(read, ids[0]),
+            callbacks=_callbacks(read, ids),
             reads_item="item" in roots,
-            reads_last=not config.references.isdisjoint(LAST),
+            reads_last=not read.references.isdisjoint(LAST),
             reads_previous="previous" in roots,
             reads_input="input" in roots,
             reads_vars="vars" in roots,
             outcomes=tuple(module["outcomes"]),
-            container=module.get("container", ""),
+            container=container,
             cache=CachePolicy(cache["scope"], cache["ttlSeconds"]) if cache else None,
         )
 
@@ -208,14 +212,31 @@ def _reads(
     own: set[int] = set()
     outer: set[tuple[int, int]] = set()
     for reference in template.references:
-        if reference[0] != "tasks":
+        if reference[0] != "tasks" or reference[2:] == (CALLBACK_URL,):
             continue
-        level = next(level for level, known in enumerate(ids) if reference[1] in known)
+        level, task = _innermost(reference[1], ids)
         if level:
-            outer.add((level, ids[level][reference[1]]))
+            outer.add((level, task))
         else:
-            own.add(ids[0][reference[1]])
+            own.add(task)
     return frozenset(own), frozenset(outer)
+
+
+def _innermost(name: str, ids: tuple[Mapping[str, int], ...]) -> tuple[int, int]:
+    """How many bodies up the innermost task of that name stands, and its index there."""
+    level = next(level for level, known in enumerate(ids) if name in known)
+    return level, ids[level][name]
+
+
+def _callbacks(
+    template: Template, ids: tuple[Mapping[str, int], ...]
+) -> frozenset[tuple[int, int]]:
+    """The tasks whose address for a callback a template reads."""
+    return frozenset(
+        _innermost(reference[1], ids)
+        for reference in template.references
+        if reference[0] == "tasks" and reference[2:] == (CALLBACK_URL,)
+    )
 
 
 def _watches(

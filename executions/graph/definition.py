@@ -20,6 +20,7 @@ __all__ = [
 SUCCESS = "success"
 ERROR = "error"
 MAIN = "main"
+CALLBACK_URL = "callbackUrl"  # of a task that waits for a callback, known before it starts
 
 
 def normalise(document: dict[str, Any]) -> dict[str, Any]:

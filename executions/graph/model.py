@@ -89,6 +89,7 @@ class Step:
     reads: frozenset[int]  # tasks of this Graph whose results the templates refer to
     outer_reads: frozenset[tuple[int, int]]  # (bodies up, task there) of those around it
     histories: frozenset[int]  # tasks of this Graph whose earlier outputs are read
+    callbacks: frozenset[tuple[int, int]]  # (bodies up, task there) whose callbackUrl is read
     reads_item: bool  # the nearest map's
     reads_last: bool  # the outputs of the iteration before
     reads_previous: bool

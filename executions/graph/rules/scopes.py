@@ -4,12 +4,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from executions.graph.definition import CALLBACK_URL
 from executions.graph.problem import did_you_mean
 from executions.graph.reading import BodyReading, TaskEntry
 from executions.graph.unsupported import UNSUPPORTED_NAMES, not_supported
 from executions.templating.expression import Reference
 
 HISTORY = "history"
+CALLBACK = "flow.callback"
 TASK_ATTRIBUTES = ("output", "outcome", "error", HISTORY)
 EXECUTION_ATTRIBUTES = ("id", "startedAt", "attempt", "workflow")
 LOOP_ATTRIBUTES = ("index", "iteration", "previous")
@@ -80,6 +82,8 @@ class Scope:
             return self._unseen(name)
         if attribute == HISTORY:
             return self._history(name, view)
+        if attribute == CALLBACK_URL:
+            return self._callback_url(name, view)
         late = _not_before(name, view, own=view is self.views[0])
         if late is None and attribute and attribute not in TASK_ATTRIBUTES:
             return _unknown_attribute(f"tasks.{name}", attribute, TASK_ATTRIBUTES)
@@ -122,6 +126,15 @@ class Scope:
             "tasks of that body"
         )
         return "no_history", sentence
+
+    def _callback_url(self, name: str, view: View) -> Mistake | None:
+        """Known before the task starts, so that whoever is to call it can be told."""
+        modules = view.body.tasks[view.body.by_id[name]].modules
+        if not any(module.type == CALLBACK for module in modules):
+            return "no_callback", f'"{name}" has no {CALLBACK_URL}: only a {CALLBACK} has one'
+        if self.has_event or self.views[0].task is None:
+            return "no_callback", f"{CALLBACK_URL} can be read by the steps of a task only"
+        return None
 
     def _place(self, root: str, names: Reference) -> Mistake | None:
         kind = PLACE_ROOTS[root]
