@@ -42,7 +42,7 @@ def _no_such_end(
     if holder is not None:
         hint = f'name "{holder.id}" instead, in which it stands'
     elif reading.holder is not None:
-        hint = f'everything before "{reading.holder.id}" is done when its body starts'
+        hint = f'write it outside this body, with "{reading.holder.id}" at its other end'
     else:
         hint = "take the edge out"
     message = f'"{name}" stands in {other.title}, and an edge joins tasks of one body; {hint}'

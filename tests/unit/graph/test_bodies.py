@@ -106,7 +106,7 @@ def test_an_edge_stays_in_its_body_and_the_message_says_where_the_other_task_is(
     assert found(noop("a"), outward) == [("tasks[1].body.tasks[0].after", "edge_leaves_body")]
     assert said(noop("a"), outward) == (
         '"a" stands in the workflow itself, and an edge joins tasks of one body; '
-        'everything before "l" is done when its body starts'
+        'write it outside this body, with "l" at its other end'
     )
 
 
