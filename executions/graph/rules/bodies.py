@@ -10,7 +10,9 @@ MAX_PATH = 900  # of a step; paths are indexed, and an index entry has its bound
 INDEX_DIGITS = 7  # as many as an index of 1,000,000 has
 # Settings that would do nothing at a container, and what does what they are meant for.
 OF_STEPS = {
-    "retry": 'give "retry" to the tasks of the body, since a container is never tried again as a whole',
+    "retry": (
+        'give "retry" to the tasks of the body, since a container is never tried again as a whole'
+    ),
     "timeoutSeconds": (
         "give time-outs to the tasks of the body, or the execution one in settings.timeoutSeconds"
     ),
