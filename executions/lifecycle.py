@@ -107,14 +107,14 @@ def reopen(execution_id: UUID, *, workspace_id: UUID) -> WorkflowExecution:
     was left of its time, or to PENDING when its workspace is full or its concurrency key taken.
     Raises NotFound, WrongState.
     """
-    full = _full(workspace_id)
-    full = _key_taken(execution_id) or full
+    waits = _must_wait(execution_id, workspace_id)
     execution = _locked(execution_id, "go on", State.RUNNING, State.PAUSED, State.FAILED)
     if execution.state == State.FAILED:
+        _refuse_orphan(execution_id)
         left = execution.timeout_seconds
         if execution.deadline_at and execution.finished_at:
             left = max(60.0, (execution.deadline_at - execution.finished_at).total_seconds())
-        target = State.PENDING if full else State.RUNNING
+        target = State.PENDING if waits else State.RUNNING
         WorkflowExecution.objects.filter(pk=execution_id, state=State.FAILED).update(
             state=target,
             place=Place.HELD,
@@ -136,6 +136,41 @@ def announce(execution: WorkflowExecution) -> None:
         execution_admitted.send(WorkflowExecution, executions=[admitted(execution, fresh=False)])
 
 
+def _refuse_orphan(execution_id: UUID) -> None:
+    """Raise WrongState for a child whose parent took its children along when it ended."""
+    row = (
+        WorkflowExecution.objects.filter(
+            pk=execution_id, parent__state__in=[State.CANCELLED, State.TIMEOUT]
+        )
+        .values_list("parent_id", "parent__state")
+        .first()
+    )
+    if row is not None:
+        raise WrongState(
+            f"Execution {execution_id} cannot go on: its parent execution {row[0]} is {row[1]}, "
+            "which ends what it started. Start its workflow anew instead.",
+            State.FAILED,
+        )
+
+
+def _must_wait(execution_id: UUID, workspace_id: UUID) -> bool:
+    """Whether no place is free or others hold its key; locks both. A child needs neither."""
+    row = (
+        WorkflowExecution.objects.filter(pk=execution_id, parent=None)
+        .values_list("workflow_id", "concurrency_key", "concurrency_limit")
+        .first()
+    )
+    if row is None:
+        return False
+    workflow_id, text, limit = row
+    full = _full(workspace_id)
+    if text is None:
+        return full
+    key = concurrency.Key(workflow_id, text)
+    concurrency.lock([key])
+    return full or concurrency.uses([key])[key].holders >= (limit or 1)
+
+
 def _full(workspace_id: UUID) -> bool:
     """Whether no place is free; locks the workspace where places are counted."""
     if not limited(workspace_id):
@@ -143,22 +178,6 @@ def _full(workspace_id: UUID) -> bool:
     lock_workspace(workspace_id)
     ceiling = Tier.objects.get(workspaces=workspace_id).max_concurrent
     return ceiling is not None and active(workspace_id) >= ceiling
-
-
-def _key_taken(execution_id: UUID) -> bool:
-    """Whether others hold an execution's concurrency key; locks the key."""
-    row = (
-        WorkflowExecution.objects.filter(pk=execution_id, concurrency_key__isnull=False)
-        .values_list("workflow_id", "concurrency_key", "concurrency_limit")
-        .first()
-    )
-    if row is None:
-        return False
-    workflow_id, text, limit = row
-    assert text is not None
-    key = concurrency.Key(workflow_id, text)
-    concurrency.lock([key])
-    return concurrency.uses([key])[key].holders >= (limit or 1)
 
 
 def _end(execution: WorkflowExecution, state: ExecutionState, *, message: str) -> None:

@@ -8,6 +8,8 @@ import pytest
 from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 
+from dlq.models import DeadLetterEntry
+from dlq.requeue import requeue
 from executions import lifecycle, statements
 from executions.admission import active, admit, doze, rouse
 from executions.errors import QuotaExceeded
@@ -16,6 +18,7 @@ from runners import planning
 from runners.models import Run
 from runners.sweeper import admission as duty
 from tests.support.rivals import Rivals, my_session, wait_until_blocked
+from tests.support.segments import claimed, recorded, run_of
 from tests.support.simulation import World
 from tests.support.workflows import ACTOR, effect, limited_workspace, publish, start, states
 
@@ -136,6 +139,29 @@ def test_a_child_holds_no_place_and_gives_none_up(queue: World) -> None:
     fall_asleep(child)
     assert place(child) == "HELD"
     assert active(workspace.pk) == 1
+
+
+def test_a_requeued_step_of_a_sleeper_wakes_it(queue: World) -> None:
+    tasks = [effect("one"), effect("two", failTimes=1, errorType="PERMANENT")]
+    sleeper = start(publish({"tasks": tasks}, limited_workspace(1)))
+    recorded(claimed(sleeper, "two.main"))
+    fall_asleep(sleeper)
+    requeue(DeadLetterEntry.objects.get(execution_id=sleeper).pk, actor=ACTOR)
+    assert place(sleeper) == "HELD"
+    queue.drain()
+    assert run_of(sleeper, "two.main").state == "SUCCESS"
+
+
+def test_a_requeued_child_needs_no_place(queue: World) -> None:
+    workspace = limited_workspace(1)
+    child = start(
+        publish({"tasks": [effect("one", failTimes=1, errorType="PERMANENT")]}, workspace)
+    )
+    queue.drain()
+    parent = start(publish(ONE, workspace))
+    WorkflowExecution.objects.filter(pk=child).update(parent=parent)
+    requeue(DeadLetterEntry.objects.get(execution_id=child).pk, actor=ACTOR)
+    assert states([parent, child]) == {parent: "RUNNING", child: "RUNNING"}
 
 
 def test_a_sleeper_that_is_cancelled_frees_no_place_twice(queue: World) -> None:
