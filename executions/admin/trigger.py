@@ -1,6 +1,7 @@
 """Triggers of published versions and the record of each time one was due, to read."""
 
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from django.contrib import admin
 from django.http import HttpRequest
@@ -8,9 +9,19 @@ from unfold.decorators import display
 
 from executions.admin import links, marks
 from executions.admin.engine import FactAdmin
-from executions.admin.filters import AgeFilter
+from executions.admin.filters import AgeFilter, TabFilter
 from executions.admin.sections import Page, facts, json_section
 from executions.models import CronTick, Trigger
+from executions.states import TickStatus, TriggerType
+
+# status: (word, icon, colour).
+TICKS = {
+    TickStatus.FIRED: ("started", "check_circle", "green"),
+    TickStatus.QUEUED: ("queued", "hourglass_empty", "amber"),
+    TickStatus.SKIPPED: ("skipped", "skip_next", "grey"),
+    TickStatus.MISSED: ("missed", "timer_off", "amber"),
+    TickStatus.REFUSED: ("refused", "cancel", "red"),
+}
 
 
 @admin.register(Trigger)
@@ -47,29 +58,67 @@ class TriggerAdmin(FactAdmin):
                     ("Enabled", "yes" if obj.enabled else "no"),
                     ("Since", marks.ago(obj.created_at)),
                     ("Id", marks.copyable(obj.pk)),
-                    ("Times it was due", links.link(ticks, "Schedule ticks")),
+                    *(
+                        [
+                            ("Next time", _next(obj)),
+                            ("Times it was due", links.link(ticks, "Schedule ticks")),
+                        ]
+                        if obj.type == TriggerType.CRON
+                        else []
+                    ),
                 ]
             ),
             [json_section("Settings", obj.settings, folded=False)],
         )
 
 
+def _next(trigger: Trigger) -> Any:
+    if not trigger.enabled:
+        return "none: it is switched off"
+    return marks.ago(trigger.next_at) if trigger.next_at else "none: its time is over"
+
+
+def _local(tick: CronTick) -> str:
+    """The fire time by the clocks that the schedule goes by."""
+    zone = tick.trigger.settings.get("timezone", "UTC")
+    return f"{tick.fire_at.astimezone(ZoneInfo(zone)):%Y-%m-%d %H:%M %Z} ({zone})"
+
+
+class StatusFilter(TabFilter):
+    """Ticks by what became of them."""
+
+    title = "status"
+    parameter_name = field = "status"
+    groups = {word: (status.value,) for status, (word, _, _) in TICKS.items()}
+
+
 @admin.register(CronTick)
 class CronTickAdmin(FactAdmin):
     """Each fire time of a schedule once, with what it started or why it started nothing."""
 
-    list_display = ("fire_at", "workflow", "started", "reason")
+    list_display = ("due", "workflow", "mark", "started", "reason")
     list_select_related = ("trigger__workflow",)
-    list_filter = (AgeFilter,)
+    list_filter = (StatusFilter, AgeFilter)
+    list_before_template = "valkyr/tabs.html"
     list_defer = ("trigger__workflow__definition", "trigger__settings")
     ordering = ("-id",)
     workspace_path = "trigger__workflow__workspace_id"
     search_ids = ("id", "trigger_id", "execution_id")
 
+    @display(description="due")
+    def due(self, row: CronTick) -> Any:
+        """The fire time in UTC."""
+        return marks.whole(f"{row.fire_at:%Y-%m-%d %H:%M}")
+
     @display(description="workflow")
     def workflow(self, row: CronTick) -> str:
         """Whose schedule it is."""
         return str(row.trigger.workflow)
+
+    @display(description="status")
+    def mark(self, row: CronTick) -> Any:
+        """What became of it, in word, icon and colour."""
+        return marks.mark(*TICKS[TickStatus(row.status)])
 
     @display(description="execution")
     def started(self, row: CronTick) -> Any:
@@ -85,6 +134,9 @@ class CronTickAdmin(FactAdmin):
             [f"{obj.trigger.workflow} was due at {obj.fire_at:%Y-%m-%d %H:%M:%S} UTC"],
             facts(
                 [
+                    ("Status", self.mark(obj)),
+                    ("In its time zone", _local(obj)),
+                    ("Starts", marks.ago(obj.start_at)),
                     ("Execution", self.started(obj)),
                     ("Reason", obj.reason),
                     ("Noted", marks.ago(obj.created_at)),

@@ -243,7 +243,7 @@ class Migration(migrations.Migration):
             options={
                 'ordering': ['-fire_at'],
                 'constraints': [models.UniqueConstraint(fields=('trigger', 'fire_at'), name='tick_once'), models.CheckConstraint(condition=models.Q(('execution__isnull', False), models.Q(('reason', ''), _negated=True), _connector='OR'), name='tick_explained'), models.CheckConstraint(condition=models.Q(models.Q(('execution__isnull', False), ('status', 'FIRED')), models.Q(models.Q(('status', 'FIRED'), _negated=True), ('execution__isnull', True)), _connector='OR'), name='tick_fired_has_execution'), models.CheckConstraint(condition=models.Q(models.Q(('status', 'QUEUED'), _negated=True), ('start_at__isnull', False), _connector='OR'), name='tick_queued_has_start_at')],
-                'indexes': [models.Index(condition=models.Q(('status', 'QUEUED')), fields=['trigger', 'fire_at'], name='tick_queued')],
+                'indexes': [models.Index(condition=models.Q(('status', 'QUEUED')), fields=['trigger', 'fire_at'], name='tick_queued'), models.Index(fields=['status', 'id'], name='tick_status')],
             },
         ),
         migrations.CreateModel(
@@ -309,6 +309,10 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name='workflowexecution',
             index=models.Index(condition=models.Q(('origin__isnull', False)), fields=['origin'], name='execution_origin'),
+        ),
+        migrations.AddIndex(
+            model_name='workflowexecution',
+            index=models.Index(condition=models.Q(('parent__isnull', False), ('state__in', ['PENDING', 'RUNNING', 'PAUSED'])), fields=['parent'], name='execution_child_unfinished'),
         ),
         migrations.AddIndex(
             model_name='workflowexecution',

@@ -85,6 +85,7 @@ class CronTick(models.Model):
             models.Index(
                 fields=["trigger", "fire_at"], condition=Q(status="QUEUED"), name="tick_queued"
             ),
+            models.Index(fields=["status", "id"], name="tick_status"),
         ]
 
     def __str__(self) -> str:

@@ -1,0 +1,77 @@
+"""The ticks' list and pages: each with its status and reason, narrowed by status."""
+
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+
+from executions.models import CronTick, Trigger
+from executions.triggers import cron, sync
+from tests.support.schedules import ACTOR, let_pass, queued, scheduled
+
+pytestmark = pytest.mark.django_db
+TICKS = "/admin/executions/crontick/"
+
+
+@pytest.fixture
+def op(client: Client, django_user_model: type, static_files: None) -> Client:
+    boss = django_user_model.objects.create(username="op", is_staff=True, is_superuser=True)
+    client.force_login(boss)
+    return client
+
+
+@pytest.fixture
+def trigger() -> Trigger:
+    """One with a time that was missed, and one that was caught up."""
+    made = scheduled(schedule="0 * * * *", timezone="Europe/Berlin")
+    let_pass(made, timedelta(hours=2))
+    cron.fire(made.pk)
+    return made
+
+
+def shown(op: Client, status: str) -> list[str]:
+    answer = op.get(TICKS, {"status": status})
+    assert answer.status_code == 200
+    return [tick.status for tick in answer.context["cl"].result_list]
+
+
+def test_the_list_shows_each_time_with_its_status_and_reason(op: Client, trigger: Trigger) -> None:
+    page = op.get(TICKS).content.decode()
+
+    assert "missed" in page
+    assert "started" in page
+    assert "Missed: nothing looked at the schedule at that time." in page
+    assert "Missed at its time, and caught up." in page
+
+
+def test_the_list_is_narrowed_by_status(op: Client, trigger: Trigger) -> None:
+    queued(scheduled(overlap="queue"), 2)
+
+    assert shown(op, "missed") == ["MISSED"]
+    assert shown(op, "started") == ["FIRED"]
+    assert shown(op, "queued") == ["QUEUED", "QUEUED"]
+    assert shown(op, "skipped") == shown(op, "refused") == []
+    assert len(shown(op, "")) == 4
+
+
+@pytest.mark.parametrize("status", ["FIRED", "MISSED", "QUEUED"])
+def test_a_ticks_page_tells_the_time_in_its_zone_and_what_became_of_it(
+    op: Client, trigger: Trigger, status: str
+) -> None:
+    queued(scheduled(overlap="queue"), 1)
+    tick = CronTick.objects.filter(status=status)[0]
+
+    page = op.get(f"{TICKS}{tick.pk}/change/").content.decode()
+
+    assert f"{tick.fire_at:%Y-%m-%d %H:%M}" in page
+    assert ("Europe/Berlin" in page) == (tick.trigger == trigger)
+    assert tick.reason in page
+
+
+def test_a_triggers_page_says_when_it_is_due_next(op: Client, trigger: Trigger) -> None:
+    page = f"/admin/executions/trigger/{trigger.pk}/change/"
+    assert "in " in op.get(page).content.decode().split("Next time")[1][:400]
+
+    sync.switch(trigger.pk, enabled=False, actor=ACTOR)
+
+    assert "none: it is switched off" in op.get(page).content.decode()
