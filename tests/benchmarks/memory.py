@@ -1,4 +1,4 @@
-"""Does a worker's child grow? Its memory after 1,000 and after 10,000 steps."""
+"""Does a worker's child grow? Its memory after 1,000 and 10,000 steps, and after large maps."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +13,7 @@ from tests.benchmarks.talk import say
 
 FIRST, FINAL, ROUND = 1_000, 10_000, 1_000
 MOST = 0.20
+MAPS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +22,7 @@ class Growth:
 
     rss: dict[int, float]
     pss: dict[int, float]
+    maps: list[float]  # PSS after each map of 10,000 items
 
     @property
     def share(self) -> float:
@@ -33,7 +35,7 @@ def measure(stage: Stage) -> Growth:
     worker = stage.add(engine_worker(stage.folder, concurrency=1))
     engine = Engine(stage, worker)
     chains = [engine.publish(shapes.chain(use)) for use in ("bench.effect", "bench.pure")]
-    growth = Growth({}, {})
+    growth = Growth({}, {}, [])
     child = None
     for steps in range(ROUND, FINAL + 1, ROUND):
         for workflow in chains:
@@ -43,6 +45,11 @@ def measure(stage: Stage) -> Growth:
         growth.rss[steps] = memory.rss / 2**20
         growth.pss[steps] = memory.pss / 2**20
         say(f"{steps:6,} steps: RSS {growth.rss[steps]:.1f} MiB, PSS {growth.pss[steps]:.1f} MiB")
+    mapped = engine.publish(shapes.mapped("bench.pure"))
+    for number in range(1, MAPS + 1):
+        engine.run(mapped, 1, shapes.ITEMS + 1)
+        growth.maps.append(_same(child, worker).memory_full_info().pss / 2**20)
+        say(f"map {number} of {shapes.ITEMS:,} items: PSS {growth.maps[-1]:.1f} MiB")
     stage.end(worker)
     return growth
 

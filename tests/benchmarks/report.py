@@ -110,6 +110,8 @@ def growth(found: Growth) -> None:
         f"{found.pss[10_000]:.1f} MiB after 10,000: {found.share:+.1%}; "
         f"<= {MOST:.0%}: {_verdict(found.share <= MOST)}"
     )
+    maps = ", ".join(f"{pss:.1f}" for pss in found.maps)
+    print(f"after maps of 10,000 items each: {maps} MiB")
 
 
 def as_json(
