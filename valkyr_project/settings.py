@@ -140,6 +140,7 @@ if _redis_broker:
         "socket_connect_timeout": 2,
         "socket_keepalive": True,
         "health_check_interval": 30,
+        "priority_steps": list(range(10)),  # four by default: 3, 4 and 5 would be one
         "global_keyprefix": _key_prefix,
     }
     if env.text("VALKYR_PROCESS", "tool") in {"web", "beat", "tool"}:

@@ -37,6 +37,21 @@ def test_a_chord_that_is_sent_is_not_waited_for(redis: Redis) -> None:
     assert current_app.backend.client.pubsub_channels() == []
 
 
+def test_a_higher_priority_is_taken_first_of_all_ten(redis: Redis) -> None:
+    queue = f"priorities-{uuid4().hex}"
+    shuffled = [5, 0, 9, 3, 4, 8, 1, 7, 2, 6]
+    for priority in shuffled:
+        chain = Chain((Link(f"step{priority}.main", queue, "a step"),))
+        dispatch.publish([dispatch.Parcel(uuid4(), uuid4(), priority, (chain,))])
+    taken = []
+    with current_app.connection_for_read() as link, link.SimpleQueue(queue) as messages:
+        for _ in shuffled:
+            message = messages.get(timeout=5)
+            taken.append(message.payload[0][2])
+            message.ack()
+    assert taken == [f"step{priority}.main" for priority in range(9, -1, -1)]
+
+
 def test_without_redis_sending_gives_up_quickly_and_raises_nothing(redis: Redis) -> None:
     send(Chord(BRANCHES))
     with redis_away(redis):
