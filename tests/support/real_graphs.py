@@ -25,6 +25,27 @@ def real_graph(name: str, use: str = "flow.noop", **by_task: Any) -> dict[str, A
     return {"schema": "valkyr/1", "name": measured["name"], "tasks": tasks}
 
 
+def repeated(
+    name: str, container: str, config: dict[str, Any], use: str = "flow.noop", **by_task: Any
+) -> dict[str, Any]:
+    """A measured workflow as the body of a `flow.map` or `flow.loop` named `again`.
+
+    Each task adds up what those before it gave, and the first ones begin with the place's index;
+    the whole gives back what the container did.
+    """
+    counter = "index" if container == "flow.map" else "loop.index"
+    graph = real_graph(name, use, **by_task)
+    for task in graph["tasks"]:
+        before = [f"tasks['{source}'].output" for source in task.get("after", [])] or [counter]
+        # Groups keep the expression flat, the rest of a division its numbers small.
+        groups = [" + ".join(before[start : start + 20]) for start in range(0, len(before), 20)]
+        value = {"value": f"{{{{ (({') + ('.join(groups)}) + 1) % 1000003 }}}}"}
+        task["with"] = task.get("with", {}) | value
+    body = {"tasks": graph["tasks"]}
+    again = {"id": "again", "use": container, "with": config, "body": body}
+    return graph | {"tasks": [again], "output": "{{ tasks.again.output }}"}
+
+
 def _slug(name: str) -> str:
     """Task ids hold no dots; the last 90 characters tell these apart."""
     return re.sub(r"[^A-Za-z0-9_-]", "_", name)[-90:].lstrip("-")
