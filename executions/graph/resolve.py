@@ -119,7 +119,11 @@ def _module(
 
 
 def _config(config: Mapping[str, Any], spec: ModuleSpec, limits: Limits) -> Mapping[str, Any]:
-    """The module's `with`; a container's has what the engine needs to know of it."""
+    """The module's `with`; a container's has what the engine needs to know of it.
+
+    Null among what is rendered later means "none": it is left out, since as a template it would
+    be a condition that never holds.
+    """
     if spec.container == "map":
         return {**MAP, **config}
     if spec.container == "loop":
@@ -127,7 +131,9 @@ def _config(config: Mapping[str, Any], spec: ModuleSpec, limits: Limits) -> Mapp
         return (
             stated if "count" in stated else {"maxIterations": limits.loop_limit_default, **stated}
         )
-    return config
+    return {
+        key: value for key, value in config.items() if value is not None or key not in spec.deferred
+    }
 
 
 def _without_ui(document: Mapping[str, Any]) -> dict[str, Any]:

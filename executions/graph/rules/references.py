@@ -76,15 +76,17 @@ class _Walk:
         # Of a module nobody knows, it cannot be told which keys see the body.
         guessing = module.spec is None and task.body is not None
         now = None if guessing else self.scope(views, has_previous=has_previous)
-        later = self._later(module, task, views)
+        later = self._later(module, task, views, has_previous=has_previous)
         deferred = module.spec.deferred if module.spec is not None else ()
         for key, value in module.config.items():
             scope = later if key in deferred else now
             yield from value_problems({key: value}, (*module.pointer, "with"), scope)
 
-    def _later(self, module: ModuleEntry, task: TaskEntry, views: tuple[View, ...]) -> Scope | None:
+    def _later(
+        self, module: ModuleEntry, task: TaskEntry, views: tuple[View, ...], *, has_previous: bool
+    ) -> Scope | None:
         """The scope of what is rendered later: a loop's condition, or else a filter of events."""
         if task.body is not None:
             return self.scope((View(task.body, None, None), *views), between_turns=True)
         waits = module.spec is not None and not module.spec.container
-        return self.scope(views, has_event=True) if waits else None
+        return self.scope(views, has_previous=has_previous, has_event=True) if waits else None

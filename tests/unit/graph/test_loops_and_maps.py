@@ -166,3 +166,12 @@ def test_what_a_container_s_with_leaves_out_is_written_into_the_version():
         {"items": [1, 2], "maxConcurrency": 5, "onItemError": "continue"},
         {"items": [1, 2], "maxConcurrency": 100, "onItemError": "fail"},
     ]
+
+
+def test_a_filter_that_is_null_is_no_filter():
+    config = {"event": None, "filter": None}
+    task = {"id": "wait", "use": "flow.wait_for_event", "with": config}
+
+    resolved = resolve(definition([task]), CONTAINERS)
+
+    assert resolved["tasks"][0]["modules"][0]["with"] == {"event": None}

@@ -170,3 +170,11 @@ def test_a_filter_of_a_waiting_module_sees_the_event_beside_all_else():
     wait = {"id": "w", "use": "flow.wait_for_event", "with": config, "after": "a"}
 
     assert found(noop("a"), wait) == [("tasks[1].with.name", "not_in_filter")]
+
+
+def test_a_filter_in_a_chain_sees_the_module_before():
+    wait = {"use": "flow.wait_for_event", "with": {"filter": "{{ event.id == previous.id }}"}}
+    chain = [{"id": "ask", "use": "flow.noop"}, {"id": "wait", **wait}]
+
+    assert found({"id": "a", "modules": chain}) == []
+    assert found({"id": "a", **wait}) == [("tasks[0].with.filter", "no_previous")]
