@@ -5,13 +5,28 @@ segments may be ready, when variables are written, and when nothing follows.
 """
 
 import random
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from django.db import transaction
 
 from executions import admission, payloads
 from executions.graph.plan import task_outcomes
-from runners import bodies, dispatch, ending, recording, retry, rows, scopes, statements, whole
+from runners import (
+    bodies,
+    calling,
+    dispatch,
+    ending,
+    recording,
+    retry,
+    rows,
+    scopes,
+    statements,
+    whole,
+)
+from runners.callbacks import hand_over
+from runners.delivery import catch_up
 from runners.errors import LeaseLost
 from runners.events import run_dead_lettered
 from runners.journey import Frontier, Journey, failed
@@ -36,8 +51,7 @@ def record(journey: Journey, work: Work, unit: Unit) -> Work | None:
     if unit.failure is not None:
         return _record_failure(journey, work, unit, unit.failure)
     if unit.wait is not None:
-        _record_wait(journey, work, unit, unit.wait)
-        return None
+        return _record_wait(journey, work, unit, unit.wait)
     if _writes_variables(unit) or needs_lock(journey, unit):
         return _record_locked(journey, work, unit)
     onward = choose(journey, work, unit.broken)
@@ -122,7 +136,27 @@ def _record_locked(
     return _next_work(journey, work, onward)
 
 
-def _record_wait(journey: Journey, work: Work, unit: Unit, wait: Wait) -> None:
+def _record_wait(journey: Journey, work: Work, unit: Unit, wait: Wait) -> Work | None:
+    if wait.kind is not WaitKind.CHILD:
+        _suspend(journey, work, unit, wait)
+        return None
+    try:
+        call = calling.look_up(journey, work, wait.facts)
+        with transaction.atomic():
+            _lock(journey)
+            child = calling.start(call, work)
+            if call.waits:
+                waits = replace(wait, key=str(child), facts=calling.noted(call, child))
+                _suspend(journey, work, unit, waits)
+                return None
+            done = calling.detached(journey, work, unit, child)
+            return _record_locked(journey, work, done)
+    except calling.Refused as refused:
+        failed_unit = replace(unit, wait=None, failure=refused.failure)
+        return _record_failure(journey, work, failed_unit, refused.failure)
+
+
+def _suspend(journey: Journey, work: Work, unit: Unit, wait: Wait) -> None:
     """Put the run to sleep, start what it waits for, and let go of the place if all sleeps."""
     with transaction.atomic():
         _lock(journey)
@@ -145,7 +179,7 @@ def _record_wait(journey: Journey, work: Work, unit: Unit, wait: Wait) -> None:
         )
         if row is None:
             raise LeaseLost(str(work.run_id))
-        awake = row[1]
+        awake = row[1] or _heard(journey, work, wait)
         onward = Onward(pending=list(journey.frontier.ready))
         if onward.pending:
             bodies.insert(
@@ -158,6 +192,15 @@ def _record_wait(journey: Journey, work: Work, unit: Unit, wait: Wait) -> None:
             admission.doze(journey.execution_id)
         _publish(journey, onward)
     journey.frontier = Frontier()
+
+
+def _heard(journey: Journey, work: Work, wait: Wait) -> bool:
+    """Whether what the run waits for came before; an event may come while it falls asleep."""
+    if wait.kind is WaitKind.EVENT:
+        transaction.on_commit(partial(catch_up, work.run_id), robust=True)
+    return wait.kind is WaitKind.CALLBACK and hand_over(
+        journey.execution_id, work.run_id, work.path
+    )
 
 
 def _settle_joins(journey: Journey) -> None:

@@ -6,6 +6,7 @@ Failing to publish is therefore logged, never raised: the sweeper finds the pend
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from uuid import UUID
 
 from celery import Signature, chain, chord, current_app, group
@@ -75,6 +76,19 @@ def advance(execution_id: UUID) -> None:
         _advance(execution_id).apply_async(ignore_result=True)
     except Exception as error:
         log.warning("advance of %s not sent (%s); the sweeper will", execution_id, error)
+
+
+def tell_after_commit(task: str, subject: UUID) -> None:
+    """Ask, when the open transaction commits, for a task about one thing on the control queue."""
+    transaction.on_commit(partial(tell, task, subject), robust=True)
+
+
+def tell(task: str, subject: UUID) -> None:
+    """Ask for a task about one thing; a duty of the sweeper does what could not be asked for."""
+    try:
+        current_app.send_task(task, args=(str(subject),), queue="control", ignore_result=True)
+    except Exception as error:
+        log.warning("%s of %s not sent (%s); the sweeper will do it", task, subject, error)
 
 
 def broker_priority(priority: int) -> int:

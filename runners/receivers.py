@@ -8,15 +8,17 @@ from django.dispatch import receiver
 from executions.admission import Admitted
 from executions.events import (
     execution_admitted,
+    execution_finished,
     execution_interrupted,
     execution_resumed,
+    execution_rolled_back,
     execution_roused,
     failure_sought,
 )
 from executions.graph.places import Place
 from executions.states import FINAL
 from executions.versions import compiled
-from runners import dispatch, ending, planning, rows, statements
+from runners import children, dispatch, ending, planning, rows, statements
 from runners.conf import config
 
 
@@ -67,6 +69,27 @@ def rouse(sender: Any, execution_ids: list[UUID], **_: Any) -> None:
     """Send what woke while its execution had no place."""
     for execution_id in execution_ids:
         planning.wake(execution_id)
+
+
+@receiver(execution_finished)
+def tell_family(
+    sender: Any, execution_id: UUID, state: str, parent_run_id: UUID | None, **_: Any
+) -> None:
+    """Let the end of a child reach the run that waits for it, and the end of a parent its children.
+
+    Each is done after the commit, by somebody who holds no lock.
+    """
+    if parent_run_id is not None:
+        dispatch.tell_after_commit(children.ENDED, execution_id)
+    if state in children.TAKES_CHILDREN_ALONG and children.has_unfinished(execution_id):
+        dispatch.tell_after_commit(children.CANCEL, execution_id)
+
+
+@receiver(execution_rolled_back)
+def forget_children(sender: Any, execution_id: UUID, **_: Any) -> None:
+    """Cancel the children of steps that a roll-back undid."""
+    if children.has_unfinished(execution_id):
+        dispatch.tell_after_commit(children.CANCEL, execution_id)
 
 
 @receiver(failure_sought)

@@ -6,7 +6,7 @@ from uuid import UUID
 from celery import shared_task
 from django.db import InterfaceError, OperationalError
 
-from runners import executor, planning, registration  # noqa: F401 - signals connect
+from runners import children, executor, planning, registration  # noqa: F401 - signals connect
 from runners.errors import LeaseLost, StepFailed
 
 # The transport's own trouble: try the message again. Steps are retried by rows, never here.
@@ -38,6 +38,18 @@ def run_segment(self: Any, execution_id: str, version_id: str, segment: str) -> 
 def advance(execution_id: str) -> None:
     """Plan an execution from its rows; also the body of every chord."""
     planning.advance(UUID(execution_id))
+
+
+@shared_task(name=children.ENDED, **TRANSPORT)
+def child_ended(execution_id: str) -> None:
+    """Wake the run that waits for a child."""
+    children.wake_parent(UUID(execution_id))
+
+
+@shared_task(name=children.CANCEL, **TRANSPORT)
+def cancel_children(execution_id: str) -> None:
+    """Cancel what an execution started and will not use any more."""
+    children.cancel_of(UUID(execution_id))
 
 
 @shared_task(name="runners.sweep_due")

@@ -160,6 +160,11 @@ class WorkflowExecution(models.Model):
                 fields=["origin"], condition=Q(origin__isnull=False), name="execution_origin"
             ),
             models.Index(
+                fields=["parent"],
+                condition=Q(parent__isnull=False, state__in=["PENDING", "RUNNING", "PAUSED"]),
+                name="execution_child_unfinished",
+            ),
+            models.Index(
                 fields=["failure_of"],
                 condition=Q(failure_of__isnull=False),
                 name="execution_failure_of",

@@ -9,6 +9,7 @@ BUILTIN: dict[str, str] = {
     "flow.map": "runners.modules.containers:Map",
     "flow.delay": "runners.modules.waits.delay:Delay",
     "flow.approval": "runners.modules.waits.approval:Approval",
+    "flow.subworkflow": "runners.modules.subworkflow:Subworkflow",
     "flow.set_variables": "runners.modules.flow:SetVariables",
     "data.set": "runners.modules.data:Set",
     "data.csv_parse": "runners.modules.csv_parse:CsvParse",

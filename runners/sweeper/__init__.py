@@ -12,6 +12,7 @@ from django.db import connection
 
 from runners.sweeper import (
     admission,
+    children,
     due,
     expired,
     joins,
@@ -34,6 +35,7 @@ SELDOM: dict[str, Duty] = {
     "stalled": stalled.sweep,
     "joins": joins.sweep,
     "overdue": overdue.sweep,
+    "children": children.sweep,
     "leftovers": leftovers.sweep,
     "admission": admission.sweep,
 }
