@@ -70,8 +70,10 @@ class _Ledger:
         gone = set(execution.runs.filter(superseded=True).values_list("pk", flat=True))
         self.marks = [mark for mark in marks(execution.pk) if mark["run"] not in gone]
         self.marked: dict[str, list[datetime]] = defaultdict(list)
+        counted = {run.pk for runs in self.runs.values() for run in runs}
         for mark in self.marks:
-            self.marked[mark["step"]].append(mark["at"])
+            if mark["run"] in counted:  # not of a run that was superseded
+                self.marked[mark["step"]].append(mark["at"])
 
     def check(self) -> None:
         if self.execution.state not in FINAL:
