@@ -1,0 +1,78 @@
+"""Start a QUEUE trigger's workflow for every message of its queue."""
+
+import os
+import signal
+import time
+from argparse import ArgumentTypeError
+from collections import Counter
+from threading import Event
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from executions.errors import ValkyrError
+from executions.triggers.queues.consumer import Consumer
+from executions.triggers.queues.opening import broker_url, find, open_source, shown
+from executions.triggers.queues.source import Unusable
+
+
+class Command(BaseCommand):
+    """Prints a line when it reads and one with what became of the messages at its end."""
+
+    help = (
+        "Read the queue of a QUEUE trigger and start its workflow for every message. A message is "
+        "acknowledged once what it started, or its refusal, is committed. Several consumers may "
+        "read one queue. SIGTERM or Ctrl-C ends it after the message at hand."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """What to read, and until when."""
+        parser.add_argument("trigger", help="a QUEUE trigger's id, or workflow-slug[:queue]")
+        parser.add_argument("--limit", type=_positive, help="end after so many messages")
+        parser.add_argument("--once", action="store_true", help="end when the queue is empty")
+        parser.add_argument("--broker", help="another broker's address, or env:NAME")
+        parser.add_argument(
+            "--raw",
+            action="store_true",
+            help="the Redis list holds plain JSON pushed with RPUSH, not messages of kombu's",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Consume until told to stop."""
+        stop = Event()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: stop.set())
+        began = time.monotonic()
+        try:
+            trigger = find(options["trigger"])
+            url = broker_url(trigger, options["broker"])
+            source = open_source(trigger, url, raw=options["raw"])
+            consumer = Consumer(
+                trigger.pk, source, stop=stop, limit=options["limit"], once=options["once"]
+            )
+            self._say(
+                f"consuming {trigger.settings['queue']} at {shown(url)} for workflow "
+                f"{trigger.workflow.slug} (trigger {trigger.pk}, process {os.getpid()})"
+            )
+            try:
+                consumer.run()
+            finally:
+                source.close()
+        except (ValkyrError, Unusable) as error:
+            raise CommandError(str(error)) from error
+        self._say(_summary(consumer.counts, time.monotonic() - began))
+
+    def _say(self, line: str) -> None:
+        self.stdout.write(line)
+        self.stdout.flush()
+
+
+def _summary(counts: Counter[str], seconds: float) -> str:
+    words = ", ".join(f"{counts[word]} {word}" for word in ("started", "known", "refused"))
+    return f"{words} in {seconds:.1f} s"
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise ArgumentTypeError(f"expected a number from 1, found {text!r}")
+    return int(text)

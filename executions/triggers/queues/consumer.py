@@ -1,0 +1,156 @@
+"""The loop of `manage.py consume`: take a message, commit what it becomes, acknowledge it.
+
+Whatever dies in between, the message comes again. While the broker or the database is away the
+loop waits, longer each time, and says so once.
+"""
+
+import logging
+from collections import Counter
+from threading import Event
+from uuid import UUID
+
+from django.db import InterfaceError, OperationalError, close_old_connections, connections
+
+from executions.triggers.queues.intake import Taken, Verdict, refuse, take
+from executions.triggers.queues.message import Message
+from executions.triggers.queues.source import Lost, Source
+
+log = logging.getLogger(__name__)
+
+IDLE_SECONDS = 0.2
+FIRST_PAUSE = 0.5
+LONGEST_PAUSE = 10.0
+LONGEST_RETRY = 60.0
+# So often a message may fail in a way nobody foresaw before it is refused.
+TRIES = 3
+
+
+class Consumer:
+    """Reads one queue for one trigger, one message at a time.
+
+    `limit` messages at most (None: any number); `once`: until the queue is empty. `stop` ends it
+    after the message at hand.
+    """
+
+    def __init__(
+        self,
+        trigger_id: UUID,
+        source: Source,
+        *,
+        stop: Event,
+        limit: int | None = None,
+        once: bool = False,
+    ) -> None:
+        self._trigger_id = trigger_id
+        self._source = source
+        self._stop = stop
+        self._limit = limit
+        self._once = once
+        self._lost = _Absence(stop)
+        self.counts: Counter[str] = Counter()
+
+    def run(self) -> None:
+        """Consume until told to stop, or the limit is reached, or (`once`) nothing is left."""
+        while not self._stop.is_set() and not self._is_enough():
+            message = self._next()
+            if message is None:
+                if self._once and not self._lost.now:
+                    return
+                self._stop.wait(IDLE_SECONDS)
+                continue
+            taken = self._taken(message)
+            if taken is None:
+                return  # told to stop while the database was away: it comes again
+            if taken.verdict == Verdict.LATER:
+                self._put_off(taken)
+            else:
+                self.counts[taken.verdict] += 1
+                self._acknowledge()
+
+    def _is_enough(self) -> bool:
+        return self._limit is not None and self.counts.total() >= self._limit
+
+    def _next(self) -> Message | None:
+        try:
+            message = self._source.get()
+        except Lost as error:
+            self._lost.wait("the broker", error)
+            return None
+        self._lost.over()
+        return message
+
+    def _taken(self, message: Message) -> Taken | None:
+        failures = 0
+        away = _Absence(self._stop)
+        while not self._stop.is_set() or not (failures or away.now):
+            close_old_connections()
+            try:
+                taken = self._take(message, failures)
+                away.over()
+                return taken
+            except (OperationalError, InterfaceError) as error:
+                connections.close_all()
+                away.wait("the database", error)
+            except Exception:
+                failures += 1
+                log.exception("message %s failed, try %d of %d", message.token, failures, TRIES)
+                self._stop.wait(FIRST_PAUSE)
+        return None
+
+    def _take(self, message: Message, failures: int) -> Taken:
+        if failures == TRIES:
+            reason = "It failed in a way nobody foresaw; the consumer's log says how."
+            return refuse(self._trigger_id, message, "failed", reason)
+        return take(self._trigger_id, message)
+
+    def _put_off(self, taken: Taken) -> None:
+        """Back to the queue, and wait: nothing is wrong with the message."""
+        try:
+            self._source.give_back()
+        except Lost as error:
+            self._lost.wait("the broker", error)
+        if self._once:
+            log.warning("stopping with messages left: %s", taken.reason)
+            self._stop.set()
+            return
+        log.warning("waiting: %s", taken.reason)
+        self._stop.wait(min(max(taken.retry_after, FIRST_PAUSE), LONGEST_RETRY))
+
+    def _acknowledge(self) -> None:
+        """Until the broker has heard it, or lets the message come again."""
+        while True:
+            try:
+                self._source.acknowledge()
+            except Lost as error:
+                if self._stop.is_set():
+                    return
+                self._lost.wait("the broker", error)
+            else:
+                self._lost.over()
+                return
+
+
+class _Absence:
+    """How long something is away: waits between tries, and a log line at each end of it."""
+
+    def __init__(self, stop: Event) -> None:
+        self._stop = stop
+        self._pause = FIRST_PAUSE
+        self.now = False
+
+    def wait(self, what: str, error: Exception) -> None:
+        if not self.now:
+            log.warning("%s does not answer (%s); trying again", what, _line(error))
+        self.now = True
+        self._stop.wait(self._pause)
+        self._pause = min(self._pause * 2, LONGEST_PAUSE)
+
+    def over(self) -> None:
+        if self.now:
+            log.warning("going on")
+        self.now = False
+        self._pause = FIRST_PAUSE
+
+
+def _line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]

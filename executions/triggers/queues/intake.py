@@ -1,0 +1,142 @@
+"""What one message becomes: an execution, a refused message, or nothing yet.
+
+All of it is committed when `take` returns, so that the message may be acknowledged.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+from uuid import UUID
+
+from django.db import DataError
+
+from executions.actor import Actor
+from executions.errors import (
+    NotFound,
+    NotPublished,
+    QuotaExceeded,
+    ValkyrError,
+    WithProblems,
+    WorkflowDisabled,
+)
+from executions.models import RefusedMessage, Trigger
+from executions.payloads import digest
+from executions.states import TriggerType
+from executions.triggers.queues.message import Message, Unreadable
+from executions.triggers.start import start_execution
+
+KEPT_BYTES = 64 * 1024
+MAX_REASON = 4_000
+SWITCHED_OFF_SECONDS = 5.0
+
+
+class Verdict(StrEnum):
+    """What became of a message."""
+
+    STARTED = "started"
+    KNOWN = "known"  # delivered before: its execution exists
+    REFUSED = "refused"
+    LATER = "later"  # nothing wrong with it; it goes back
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A verdict; for LATER why, and after how many seconds to try again."""
+
+    verdict: Verdict
+    reason: str = ""
+    retry_after: float = 0.0
+
+
+def take(trigger_id: UUID, message: Message) -> Taken:
+    """Start an execution for a message, or keep it as refused; raises NotFound.
+
+    A message delivered again starts nothing twice, as far as it can be recognised: by the
+    sender's id, or by a token that lasts.
+    """
+    trigger = queue_trigger(trigger_id)
+    if not trigger.enabled:
+        why = "is gone from the published version" if trigger.retired_at else "is switched off"
+        return Taken(Verdict.LATER, f"the trigger {why}", SWITCHED_OFF_SECONDS)
+    try:
+        return _start(trigger, message)
+    except Unreadable as error:
+        return refuse(trigger_id, message, error.code, str(error))
+    except ValkyrError as error:
+        return refuse(trigger_id, message, error.code, sentence(error))
+    except DataError as error:
+        return refuse(trigger_id, message, "bad_value", f"The body cannot be stored: {error}.")
+
+
+def _start(trigger: Trigger, message: Message) -> Taken:
+    try:
+        started = start_execution(
+            trigger.workflow,
+            message.payload(),
+            actor=Actor.system("queue"),
+            trigger_type=TriggerType.QUEUE,
+            trigger=trigger,
+            idempotency_key=_key(trigger, message),
+        )
+    except QuotaExceeded as error:
+        return Taken(Verdict.LATER, error.message, error.retry_after)
+    except (WorkflowDisabled, NotPublished) as error:
+        return Taken(Verdict.LATER, error.message, SWITCHED_OFF_SECONDS)
+    return Taken(Verdict.STARTED if started.created else Verdict.KNOWN)
+
+
+def refuse(trigger_id: UUID, message: Message, code: str, reason: str) -> Taken:
+    """Keep a message that can start nothing, once, for people to see."""
+    row = RefusedMessage(
+        id=message.token,
+        trigger_id=trigger_id,
+        body=_storable(message.body[:KEPT_BYTES].decode(errors="replace")),
+        headers=_headers(message.headers),
+        code=code[:60],
+        reason=_storable(reason[:MAX_REASON]),
+    )
+    RefusedMessage.objects.bulk_create([row], ignore_conflicts=True)
+    return Taken(Verdict.REFUSED, reason)
+
+
+def queue_trigger(trigger_id: UUID) -> Trigger:
+    """A QUEUE trigger with its workflow; raises NotFound."""
+    found = (
+        Trigger.objects.filter(pk=trigger_id, type=TriggerType.QUEUE)
+        .select_related("workflow")
+        .defer("workflow__definition")
+        .first()
+    )
+    if found is None:
+        raise NotFound(f"There is no QUEUE trigger {trigger_id}.")
+    return found
+
+
+def sentence(error: ValkyrError) -> str:
+    """The error with each of its problems."""
+    found = error.problems if isinstance(error, WithProblems) else []
+    return " ".join([error.message, *(f"{p.path}: {p.message}" for p in found)])
+
+
+def _key(trigger: Trigger, message: Message) -> str | None:
+    if message.id is not None:
+        return f"queue:{trigger.pk}:{digest(message.id)}"
+    return f"queue:{trigger.pk}:{message.token}" if message.lasting else None
+
+
+def _headers(headers: Mapping[str, Any]) -> dict[str, str]:
+    texts = {str(name): _text(value) for name, value in list(headers.items())[:50]}
+    return {_storable(name[:200]): _storable(text[:1_000]) for name, text in texts.items()}
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bytes):
+        return value.decode(errors="replace")
+    return value if isinstance(value, str) else json.dumps(value, default=str)
+
+
+def _storable(text: str) -> str:
+    """The text without what PostgreSQL cannot store: NUL, lone surrogates."""
+    return text.encode(errors="replace").decode().replace("\x00", "\ufffd")

@@ -1,0 +1,106 @@
+"""A message of a queue, and its body as a payload.
+
+Pure.
+"""
+
+import base64
+import binascii
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NoReturn
+from uuid import UUID
+
+MAX_BYTES = 1024 * 1024
+
+
+class Unreadable(Exception):
+    """A body that can be no payload; `code` is stable, the message a sentence."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What was taken from a queue.
+
+    `id` is the sender's name for it, if it gave one. `token` is ours; where `lasting`, it is the
+    same when the message is delivered again. `problem` is set for what could not be opened.
+    """
+
+    body: bytes
+    headers: Mapping[str, Any]
+    id: str | None
+    token: UUID
+    lasting: bool
+    problem: Unreadable | None = None
+
+    def payload(self) -> Any:
+        """The body as JSON; raises Unreadable."""
+        if self.problem is not None:
+            raise self.problem
+        return payload_of(self.body)
+
+
+def payload_of(body: bytes) -> Any:
+    """The JSON value of a body of at most 1 MiB; raises Unreadable."""
+    if len(body) > MAX_BYTES:
+        raise Unreadable(
+            "too_large",
+            f"The body is {len(body):,} bytes; at most {MAX_BYTES:,} are taken. Keep large data in "
+            "a file or a bucket and send its address.",
+        )
+    try:
+        return json.loads(body.decode("utf-8"), parse_constant=_no_constant)
+    except UnicodeDecodeError as error:
+        message = f"The body is no UTF-8 text: byte {error.start} cannot be read."
+        raise Unreadable("not_utf8", message) from None
+    except RecursionError:
+        raise Unreadable("not_json", "The body nests too deep.") from None
+    except ValueError as error:
+        raise Unreadable("not_json", f"The body is no JSON: {error}.") from None
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A message of kombu's, taken out of its envelope."""
+
+    body: bytes
+    headers: dict[str, Any]
+    id: str | None
+
+
+def open_envelope(raw: bytes) -> Opened:
+    """What kombu put around a body in Redis: JSON with body, headers, properties.
+
+    Raises Unreadable for what is no such envelope.
+    """
+    try:
+        envelope = json.loads(raw)
+        properties, headers = envelope["properties"], envelope.get("headers") or {}
+        text, encoding = envelope["body"], properties.get("body_encoding")
+        body = base64.b64decode(text) if encoding == "base64" else text.encode()
+        found = Opened(body, dict(headers), id_of(properties, headers))
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError, binascii.Error):
+        raise Unreadable(
+            "not_kombu",
+            "Expected a message in kombu's envelope; for plain JSON, start the consumer with "
+            "--raw.",
+        ) from None
+    if headers.get("compression"):
+        raise Unreadable("compressed", "The body is compressed; send it as it is.")
+    return found
+
+
+def id_of(properties: Mapping[str, Any], headers: Mapping[str, Any]) -> str | None:
+    """The sender's id: the property `message_id`, else the header `message_id` or `id`."""
+    for value in (properties.get("message_id"), headers.get("message_id"), headers.get("id")):
+        if isinstance(value, str | int) and str(value):
+            return str(value)
+    return None
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON number")

@@ -1,0 +1,106 @@
+"""Refused messages: a person starts one again, or puts it away."""
+
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+
+from executions.actor import Actor, record
+from executions.clock import database_now
+from executions.errors import InvalidPayload, NotFound, WrongState
+from executions.graph.problem import Problem
+from executions.models import RefusedMessage, WorkflowExecution
+from executions.states import TriggerType
+from executions.triggers.queues.intake import KEPT_BYTES
+from executions.triggers.queues.message import Unreadable, payload_of
+from executions.triggers.start import start_execution
+
+STARTED = "STARTED"
+DISCARDED = "DISCARDED"
+
+_AS_IT_CAME: Any = object()
+
+
+def start_again(
+    message_id: UUID, *, actor: Actor, payload: Any = _AS_IT_CAME, reason: str = ""
+) -> WorkflowExecution:
+    """Start the trigger's workflow with the message's body, or with a payload given instead.
+
+    Raises NotFound, WrongState when it is resolved, InvalidPayload for a body that is no JSON or
+    was cut, and what `start_execution` raises.
+    """
+
+    def start(message: RefusedMessage) -> WorkflowExecution:
+        given = _body(message) if payload is _AS_IT_CAME else payload
+        started = start_execution(
+            message.trigger.workflow,
+            given,
+            actor=actor,
+            trigger_type=TriggerType.QUEUE,
+            trigger=message.trigger,
+            reason=reason or f"refused message {message.pk}",
+        )
+        message.execution = started.execution
+        return started.execution
+
+    result: WorkflowExecution = _resolve(message_id, STARTED, start, actor, reason)
+    return result
+
+
+def discard(message_id: UUID, *, actor: Actor, reason: str = "") -> None:
+    """Put a message away without starting anything; raises NotFound, WrongState."""
+    _resolve(message_id, DISCARDED, lambda message: None, actor, reason)
+
+
+def _resolve(
+    message_id: UUID,
+    resolution: str,
+    act: Callable[[RefusedMessage], Any],
+    actor: Actor,
+    reason: str,
+) -> Any:
+    with transaction.atomic():
+        message = _open(message_id)
+        result = act(message)
+        message.resolution = resolution
+        message.resolved_at = database_now()
+        message.save(update_fields=["resolution", "resolved_at", "execution"])
+        record(
+            actor,
+            f"message.{'start' if resolution == STARTED else 'discard'}",
+            workspace_id=message.trigger.workflow.workspace_id,
+            object_type="RefusedMessage",
+            object_id=message.pk,
+            reason=reason,
+            details={"triggerId": str(message.trigger_id), "code": message.code},
+        )
+    return result
+
+
+def _open(message_id: UUID) -> RefusedMessage:
+    message = (
+        RefusedMessage.objects.select_for_update(no_key=True, of=("self",))
+        .select_related("trigger__workflow")
+        .defer("trigger__workflow__definition")
+        .filter(pk=message_id)
+        .first()
+    )
+    if message is None:
+        raise NotFound(f"There is no refused message {message_id}.")
+    if message.resolved_at is not None:
+        raise WrongState(f"Message {message_id} is {message.resolution} already.", "RESOLVED")
+    return message
+
+
+def _body(message: RefusedMessage) -> Any:
+    text = message.body.encode()
+    try:
+        if len(text) < KEPT_BYTES:
+            return payload_of(text)
+        problem = Problem("body", "cut", f"Only its first {KEPT_BYTES // 1024} KiB were kept.")
+    except Unreadable as error:
+        problem = Problem("body", error.code, str(error))
+    raise InvalidPayload(
+        f"Message {message.pk} cannot be a payload as it came. Give a payload instead.", [problem]
+    )
