@@ -2,11 +2,16 @@
 
 from django.urls import URLPattern, path
 
-from runners.api import decisions, runs
+from runners.api import decisions, history, runs
+
+EXECUTION = "v1/WorkflowExecution/<uuid:id>"
 
 urlpatterns: list[URLPattern] = [
     path("v1/Run", runs.Runs.as_view()),
     path("v1/Run/<uuid:id>", runs.OneRun.as_view()),
     path("v1/Run/<uuid:id>/decide", decisions.Decide.as_view()),
-    path("v1/WorkflowExecution/<uuid:id>/timeline", runs.Timeline.as_view()),
+    path(f"{EXECUTION}/timeline", runs.Timeline.as_view()),
+    path(f"{EXECUTION}/rollback", history.RollbackExecution.as_view()),
+    path(f"{EXECUTION}/fork", history.ForkExecution.as_view()),
+    path(f"{EXECUTION}/replay", history.ReplayExecution.as_view()),
 ]

@@ -1,0 +1,56 @@
+"""Checkpoints as JSON."""
+# ruff: noqa: N815 - the names are the JSON's
+
+from rest_framework import serializers
+
+from executions.api.fields import Body, Json, Text
+from executions.api.paging import PageQuery
+from executions.models import Checkpoint
+from executions.states import CheckpointKind
+
+
+class CheckpointSummary(serializers.ModelSerializer[Checkpoint]):
+    """A checkpoint in a list."""
+
+    executionId = serializers.UUIDField(source="execution_id")
+    kind = serializers.ChoiceField(CheckpointKind.choices)
+    stepPath = serializers.CharField(
+        source="step_path", allow_blank=True, help_text="The step it was taken after."
+    )
+    createdAt = serializers.DateTimeField(source="created_at")
+    createdBy = serializers.SerializerMethodField()
+    current = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Checkpoint
+        fields = [
+            "id", "executionId", "sequence", "kind", "name", "stepPath", "epoch", "current",
+            "createdAt", "createdBy",
+        ]  # fmt: skip
+
+    def get_createdBy(self, checkpoint: Checkpoint) -> str | None:  # noqa: N802 - the JSON's name
+        """The name of who took it; null for the engine."""
+        return checkpoint.created_by.get_username() if checkpoint.created_by else None
+
+    def get_current(self, checkpoint: Checkpoint) -> bool:
+        """False when the execution was rolled back past it: nobody can go back to it."""
+        return bool(checkpoint.epoch == self.context["epoch"])
+
+
+class CheckpointShape(CheckpointSummary):
+    """A checkpoint in full."""
+
+    variables = Json()
+
+    class Meta(CheckpointSummary.Meta):
+        fields = [*CheckpointSummary.Meta.fields, "variables"]
+
+
+class CheckpointQuery(PageQuery):
+    """The parameters of the list of checkpoints."""
+
+
+class NewCheckpoint(Body):
+    """What taking a checkpoint by hand takes."""
+
+    name = Text(required=False, default="", allow_blank=True, max_length=200)

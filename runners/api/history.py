@@ -1,0 +1,130 @@
+"""Going back to a point of an execution, branching off from one, and running it again."""
+
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from executions.access import Action, allows, obtain, require
+from executions.api.documentation import operation
+from executions.api.endpoint import Endpoint
+from executions.api.execution_shapes import WorkflowExecutionShape
+from executions.models import WorkflowExecution
+from runners.api.history_shapes import Fork, Replay, Rollback, VerificationShape
+from runners.fork import Overrides, fork
+from runners.replay import replay
+from runners.rollback import roll_back
+from runners.verifying import verify
+
+
+def _identities() -> QuerySet[WorkflowExecution]:
+    return WorkflowExecution.objects.only("id", "workspace_id")
+
+
+def _accepted(execution: WorkflowExecution, role: str) -> Response:
+    return Response(
+        WorkflowExecutionShape(execution, context={"role": role}).data,
+        202,
+        headers={"Location": f"/v1/WorkflowExecution/{execution.pk}"},
+    )
+
+
+class RollbackExecution(Endpoint):
+    """Go back."""
+
+    @operation(
+        "rollbackWorkflowExecution",
+        "WorkflowExecution",
+        {200: WorkflowExecutionShape},
+        request=Rollback,
+        errors=[403, 404, 409],
+    )
+    def post(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
+        """Go back to a checkpoint, or to right after a finished step, and on from there.
+
+        Only while RUNNING, PAUSED or FAILED; what is over otherwise can be forked.
+        """
+        _, role = obtain(self.user, _identities(), id, Action.OPERATE)
+        given = self.body(Rollback)
+        checkpoint_id, step_path = given.get("checkpointId"), given.get("stepPath")
+        if (checkpoint_id is None) == (step_path is None):
+            raise ValidationError(
+                {"checkpointId": "Give either checkpointId or stepPath."}, code="one_point"
+            )
+        execution = roll_back(
+            id,
+            checkpoint_id=checkpoint_id,
+            step_path=step_path,
+            actor=self.actor,
+            reason=given["reason"],
+        )
+        return Response(WorkflowExecutionShape(execution, context={"role": role}).data)
+
+
+class ForkExecution(Endpoint):
+    """Branch off."""
+
+    @operation(
+        "forkWorkflowExecution",
+        "WorkflowExecution",
+        {202: WorkflowExecutionShape},
+        request=Fork,
+        errors=[403, 404, 409, 429],
+    )
+    def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
+        """A new execution from a checkpoint, or from right before a step, which runs again.
+
+        Without either it begins at the beginning. The origin stays as it is.
+        """
+        _, role = obtain(self.user, _identities(), id, Action.TRIGGER)
+        given = self.body(Fork)
+        if given.get("checkpointId") is not None and given.get("stepPath") is not None:
+            raise ValidationError(
+                {"checkpointId": "Give checkpointId or stepPath, not both."}, code="one_point"
+            )
+        made = fork(
+            id,
+            checkpoint_id=given.get("checkpointId"),
+            step_path=given.get("stepPath"),
+            version=given["version"],
+            overrides=_overrides(given.get("overrides") or {}),
+            actor=self.actor,
+            reason=given["reason"],
+        )
+        return _accepted(made, role)
+
+
+class ReplayExecution(Endpoint):
+    """Run it again."""
+
+    @operation(
+        "replayWorkflowExecution",
+        "WorkflowExecution",
+        {202: WorkflowExecutionShape, 200: VerificationShape},
+        request=Replay,
+        errors=[403, 404, 409, 429],
+    )
+    def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
+        """A new execution of the same version with the same input (202).
+
+        With `verify`, nothing is run (200): every recorded step is rendered and decided again from
+        recorded results, and what comes out otherwise is listed.
+        """
+        found, role = obtain(self.user, _identities(), id, Action.TRIGGER)
+        given = self.body(Replay)
+        if not given["verify"]:
+            return _accepted(replay(id, actor=self.actor, reason=given["reason"]), role)
+        if not allows(role, Action.VIEW):
+            require(self.user, found.workspace_id, Action.VIEW)
+        return Response(VerificationShape(verify(id)).data)
+
+
+def _overrides(given: dict[str, Any]) -> Overrides:
+    return Overrides(
+        input=given.get("input"),
+        variables=given.get("variables") or {},
+        steps=given.get("steps") or {},
+    )
