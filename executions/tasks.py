@@ -5,7 +5,7 @@ from uuid import UUID
 from celery import shared_task
 from django.db import InterfaceError, OperationalError
 
-from executions.triggers import cron
+from executions.triggers import cron, webhook
 
 
 @shared_task(
@@ -23,3 +23,9 @@ def fire_cron(trigger_id: str) -> None:
 def start_ticks() -> dict[str, int]:
     """Every five seconds: schedules' times that nobody knocked for, and ticks that wait."""
     return cron.tend()
+
+
+@shared_task(name="executions.prune_signatures")
+def prune_signatures() -> int:
+    """Every minute: webhooks' signatures that are too old to be accepted again."""
+    return webhook.prune()

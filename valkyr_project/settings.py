@@ -223,6 +223,11 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": timedelta(seconds=5),
         "options": {"expires": 5.0, "queue": "control"},
     },
+    "valkyr: signatures": {
+        "task": "executions.prune_signatures",
+        "schedule": timedelta(minutes=1),
+        "options": {"expires": 60.0, "queue": "control"},
+    },
     "valkyr: retention": {
         "task": "dlq.expire",
         "schedule": timedelta(days=1),
