@@ -5,6 +5,7 @@ A tick leaves QUEUED once, under its trigger's lock, together with the execution
 
 import logging
 from contextlib import suppress
+from contextvars import ContextVar
 from uuid import UUID
 
 from django.db import transaction
@@ -29,15 +30,24 @@ SWITCHED_OFF = "The trigger was switched off, or its workflow archived, before t
 OVERLAP = "The execution of an earlier time was not finished; overlap is skip."
 OVERTAKEN = "A later time was due as well and would have cancelled this one; overlap is {}."
 
+_served_now: ContextVar[frozenset[UUID]] = ContextVar("triggers served now", default=frozenset())
+
 
 def start_due(trigger_id: UUID, *, patient: bool = True) -> int:
     """Serve the trigger's ticks whose turn it is, oldest first; returns how many, at most 100.
 
-    Without patience a trigger that somebody else serves is left to them.
+    Without patience a trigger that somebody else serves is left to them. An execution that ends as
+    it starts calls this again from within: the outer call goes on with what comes after it.
     """
+    if trigger_id in _served_now.get():
+        return 0
+    token = _served_now.set(_served_now.get() | {trigger_id})
     served = 0
-    while served < BATCH and _serve_next(trigger_id, patient):
-        served += 1
+    try:
+        while served < BATCH and _serve_next(trigger_id, patient):
+            served += 1
+    finally:
+        _served_now.reset(token)
     return served
 
 

@@ -5,6 +5,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from croniter import croniter
+from django.conf import settings
 from django_celery_beat.models import PeriodicTask
 
 from executions import publishing
@@ -200,3 +201,13 @@ def test_beat_knocks_whenever_the_schedule_is_due(schedule: str, fields: tuple[s
         assert due.day in entry.day_of_month
         assert due.month in entry.month_of_year
         assert due.isoweekday() % 7 in entry.day_of_week
+
+
+def test_every_task_that_beat_sends_exists() -> None:
+    from celery import current_app
+
+    current_app.loader.import_default_modules()
+
+    sent = {entry["task"] for entry in settings.CELERY_BEAT_SCHEDULE.values()}
+    assert "executions.start_ticks" in sent
+    assert sent <= set(current_app.tasks)

@@ -232,3 +232,16 @@ def test_a_queued_time_waits_for_an_earlier_one_that_is_still_jittered() -> None
 
     assert statuses(trigger) == ["FIRED", "QUEUED"]
     assert CronTick.objects.get(pk=second.pk).execution is None
+
+
+def test_queued_times_of_a_workflow_that_ends_at_once_start_in_turn() -> None:
+    trigger = scheduled(schedule="0 * * * *", overlap="queue", tasks=[])
+    queued(trigger, 130)
+
+    assert start_due(trigger.pk) == 100
+    start_ticks()
+
+    assert statuses(trigger) == ["FIRED"] * 130
+    ticks = CronTick.objects.order_by("fire_at").select_related("execution")
+    started = [tick.execution.created_at for tick in ticks if tick.execution]
+    assert started == sorted(started)

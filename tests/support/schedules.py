@@ -1,6 +1,6 @@
 """Published schedules, the passing of time for them, and the end of what they started."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -44,9 +44,9 @@ def publish(*triggers: Mapping[str, Any], **more: Any) -> Workflow:
     return workflow
 
 
-def scheduled(**settings: Any) -> Trigger:
+def scheduled(*, tasks: Sequence[Any] | None = None, **settings: Any) -> Trigger:
     """The trigger of a new workflow, due every minute unless told otherwise."""
-    workflow = publish(EVERY_MINUTE | settings)
+    workflow = publish(EVERY_MINUTE | settings, **({} if tasks is None else {"tasks": tasks}))
     return Trigger.objects.get(workflow=workflow)
 
 
