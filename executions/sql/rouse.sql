@@ -1,14 +1,19 @@
 -- Executions that wake want a place again; where places are not counted (any more) they have one.
--- Locked in the order of their ids, so that two that wake the same ones never wait in a circle.
-WITH asleep AS MATERIALIZED (
-    SELECT id
-      FROM executions_workflowexecution
-     WHERE id = ANY(%(ids)s) AND place = 'FREE'
-     ORDER BY id
-       FOR NO KEY UPDATE
+-- Those awake are locked too: one that is just falling asleep, because everything in it waits as
+-- far as it can see, must see that something woke, or we that it sleeps. Locked in the order of
+-- their ids, so that two that wake the same ones never wait in a circle; `place` is as it is then.
+WITH counted AS MATERIALIZED (
+    SELECT e.id, e.workspace_id, e.place, t.max_concurrent
+      FROM executions_workflowexecution e
+      JOIN executions_workspace w ON w.id = e.workspace_id
+      JOIN executions_tier t ON t.id = w.tier_id
+     WHERE e.id = ANY(%(ids)s) AND e.parent_id IS NULL
+       AND (t.max_concurrent IS NOT NULL OR e.place <> 'HELD')
+     ORDER BY e.id
+       FOR NO KEY UPDATE OF e
 )
 UPDATE executions_workflowexecution e
-   SET place = CASE WHEN t.max_concurrent IS NULL THEN 'HELD' ELSE 'WANTED' END
-  FROM asleep a, executions_workspace w JOIN executions_tier t ON t.id = w.tier_id
- WHERE e.id = a.id AND w.id = e.workspace_id
+   SET place = CASE WHEN c.max_concurrent IS NULL THEN 'HELD' ELSE 'WANTED' END
+  FROM counted c
+ WHERE e.id = c.id AND c.place = 'FREE'
 RETURNING e.workspace_id, e.place

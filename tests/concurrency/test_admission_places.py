@@ -17,6 +17,7 @@ from executions.models import Tier, WorkflowExecution, Workspace
 from runners import planning
 from runners.models import Run
 from runners.sweeper import admission as duty
+from runners.sweeper import places
 from tests.support.rivals import Rivals, my_session, wait_until_blocked
 from tests.support.segments import claimed, recorded, run_of
 from tests.support.simulation import World
@@ -307,3 +308,53 @@ def test_a_tier_that_lets_few_wait_refuses_the_next(queue: World) -> None:
         start(workflow)
     with pytest.raises(QuotaExceeded, match="2 executions wait"):
         start(workflow)
+
+
+def test_who_wakes_while_its_execution_falls_asleep_is_not_forgotten(
+    queue: World, rivals: Rivals
+) -> None:
+    sleeper = start(publish(ONE, limited_workspace(1)))
+    Run.objects.filter(execution_id=sleeper).update(state="WAITING", waits_for="timer")
+    with transaction.atomic():
+        planning.locked(sleeper)
+        waking = rivals.begin(wake_up, sleeper)
+        wait_until_blocked(my_session())
+        doze(sleeper)
+    waking.result(10)
+    assert place(sleeper) == "HELD"
+
+
+def test_a_sleeper_whose_step_waits_for_a_worker_is_found(queue: World) -> None:
+    sleeper = start(publish(ONE, limited_workspace(1)))
+    fall_asleep(sleeper)
+    Run.objects.filter(execution_id=sleeper).update(state="PENDING", due_at="2026-01-01T00:00Z")
+    assert places.sweep() > 0
+    assert place(sleeper) == "HELD"
+    queue.drain()
+    assert states([sleeper])[sleeper] == "SUCCESS"
+
+
+def test_an_execution_whose_last_step_awake_ended_beside_a_sleeping_one_gives_its_place_up(
+    queue: World,
+) -> None:
+    workflow = publish({"tasks": [effect("one"), effect("two")]}, limited_workspace(1))
+    sleeper, other = start(workflow), start(workflow)
+    Run.objects.filter(execution_id=sleeper, step_path="one.main").update(
+        state="WAITING", waits_for="approval"
+    )
+    places.sweep()
+    assert place(sleeper) == "HELD", "two is awake"
+    recorded(claimed(sleeper, "two.main"))
+    assert places.sweep() > 0
+    assert (place(sleeper), states([other])[other]) == ("FREE", "RUNNING")
+    assert places.sweep() == 0, "nobody is found twice"
+
+
+@pytest.mark.parametrize("waits_for", ["child", "body"])
+def test_who_waits_for_a_child_or_a_body_alone_keeps_its_place(
+    queue: World, waits_for: str
+) -> None:
+    execution = start(publish(ONE, limited_workspace(1)))
+    Run.objects.filter(execution_id=execution).update(state="WAITING", waits_for=waits_for)
+    places.sweep()
+    assert place(execution) == "HELD"
