@@ -1,0 +1,10 @@
+-- Results that are too old to be reused, the oldest first.
+DELETE FROM runners_cachedresult
+ WHERE id IN (
+       SELECT id
+         FROM runners_cachedresult
+        WHERE expires_at <= clock_timestamp()
+        ORDER BY expires_at
+        LIMIT %(batch)s
+          FOR UPDATE SKIP LOCKED)
+RETURNING id
