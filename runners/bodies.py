@@ -20,6 +20,7 @@ from runners import dispatch, rows, scopes, statements
 from runners.conf import config
 from runners.journey import Journey, Segment
 from runners.modules.base import Result, StepError, Wait
+from runners.modules.containers import MAX_COUNT, MAX_ITEMS
 from runners.modules.flow import truth
 from runners.outcomes import classify
 from runners.states import WaitKind
@@ -72,6 +73,11 @@ def _map(journey: Journey, work: Work, given: dict[str, Any]) -> MapTurns | None
         )
     if not items:
         return None
+    if len(items) > MAX_ITEMS:
+        raise StepError(
+            f"The map has {len(items):,} items; at most {MAX_ITEMS:,} are allowed. Map over pages "
+            "of them, or start an execution for each part (flow.subworkflow)."
+        )
     body = inside(journey.place, work.step.task).graph
     wide = lanes(int(given.get("maxConcurrency") or DEFAULT_WIDE), pure=body.pure)
     turns, _ = MapTurns(len(items), wide).handed_out(wide)
@@ -94,6 +100,8 @@ def _loop(journey: Journey, work: Work, given: dict[str, Any]) -> LoopTurns | No
             f"`count` must be a whole number from 0 up; found {_kind(count)}. "
             "Give a number or a template that yields one."
         )
+    if count > MAX_COUNT:
+        raise StepError(f"`count` is {count:,}; at most {MAX_COUNT:,} iterations are allowed.")
     return LoopTurns(0, count) if count else None
 
 

@@ -78,7 +78,7 @@ def _graph(body: Mapping[str, Any], whole: _Whole, place: _Place, **settings: An
         path = f"{place.prefix}{document['id']}"
         task_uuid = uuid5(whole.workflow_id, path)
         ids = (task_by_id, *place.around)
-        chain = list(_chain(document, index, task_uuid, len(steps), ids))
+        chain = list(_chain(document, index, task_uuid, len(steps), ids, place.kind))
         steps += chain
         handles_error = any(edge.on == ERROR for edge in outgoing[index])
         tolerant = chain[0].container == "map" and (
@@ -150,8 +150,9 @@ def _chain(
     task_uuid: UUID,
     first: int,
     ids: tuple[Mapping[str, int], ...],
+    kind: str,
 ) -> Iterator[Step]:
-    """The task's steps, numbered from `first`."""
+    """The task's steps, numbered from `first`; `kind` is that of the body they stand in."""
     modules = task["modules"]
     for position, module in enumerate(modules):
         later = module.get("deferred", ())
@@ -189,7 +190,7 @@ def _chain(
             retry=policy(module["retry"]),
             reads=own,
             outer_reads=outer,
-            histories=_histories(read, ids[0]),
+            histories=_histories(read, ids[0]) if kind == "loop" else frozenset(),
             callbacks=_callbacks(read, ids),
             reads_item="item" in roots,
             reads_last=not read.references.isdisjoint(LAST),
