@@ -11,7 +11,7 @@ BATCH = 64
 
 @dataclass(frozen=True, slots=True)
 class LoopTurns:
-    """A loop is in its iteration `index` of `count`, or of at most `most` where it has a condition."""
+    """A loop is in its iteration `index` of `count`; of at most `most` where it has a condition."""
 
     index: int
     count: int | None = None
