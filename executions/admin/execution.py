@@ -16,7 +16,7 @@ from executions.admin.operating import OperatingAdmin
 from executions.admin.operations import Operation
 from executions.admin.sections import Page, Section, facts, json_section, text_section
 from executions.models import WorkflowExecution
-from executions.states import UNFINISHED, ExecutionState, TriggerType
+from executions.states import ACTIVE, UNFINISHED, ExecutionState, Place, TriggerType
 
 # Panels of the execution's page that upper apps add: (request, execution) → section.
 Panel = Callable[[HttpRequest, WorkflowExecution], Section]
@@ -160,6 +160,11 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
         parent = obj.parent_id and links.to(
             "executions_workflowexecution", obj.parent_id, marks.short(obj.parent_id)
         )
+        failed = obj.failure_of_id and links.to(
+            "executions_workflowexecution",
+            obj.failure_of_id,
+            f"the failure of {obj.failure_of_id}",
+        )
         log = links.listing("executions_activity", q=str(obj.pk))
         return [
             ("Workflow", links.to("executions_workflow", obj.workflow_id, obj.workflow)),
@@ -173,7 +178,10 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
             ("Deadline", marks.ago(obj.deadline_at) if obj.state in UNFINISHED else ""),
             ("Priority", str(obj.priority)),
             ("Idempotency key", marks.copyable(obj.idempotency_key)),
+            ("Concurrency key", marks.copyable(obj.concurrency_key)),
+            ("Slot", Place(obj.place).label if obj.state in ACTIVE else ""),
             ("Parent", parent),
+            ("Started for", failed),
             ("Activity", links.link(log, "who did what")),
             ("Id", marks.copyable(obj.pk)),
         ]

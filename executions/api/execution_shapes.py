@@ -31,13 +31,19 @@ class WorkflowExecutionSummary(serializers.ModelSerializer[WorkflowExecution]):
     errorMessage = serializers.CharField(source="error_message")
     metricsSnapshot = Json(source="metrics_snapshot", allow_null=True)
     traceId = serializers.CharField(source="trace_id")
+    concurrencyKey = serializers.CharField(source="concurrency_key", allow_null=True)
+    failureOfExecutionId = serializers.UUIDField(
+        source="failure_of_id",
+        allow_null=True,
+        help_text="The failed execution for which this one, of an error workflow, was started.",
+    )
 
     class Meta:
         model = WorkflowExecution
         fields = [
             "id", "workspaceId", "workflowId", "version", "state", "priority", "triggerType",
             "parentExecutionId", "createdAt", "startedAt", "finishedAt", "errorMessage",
-            "metricsSnapshot", "traceId",
+            "metricsSnapshot", "traceId", "concurrencyKey", "failureOfExecutionId",
         ]  # fmt: skip
 
     def get_version(self, execution: WorkflowExecution) -> int:
