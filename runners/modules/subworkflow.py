@@ -27,7 +27,7 @@ class SubworkflowInputs(ModuleInputs):
         examples=["ship-order"],
     )
     input: Any = Field(
-        default_factory=dict,
+        {},
         description="The child's payload; it must fit that workflow's input schema.",
         examples=[{"orderId": "{{ input.orderId }}"}],
     )
