@@ -1,11 +1,13 @@
 """Concurrency keys: never more than the limit, nobody forgotten, nobody behind in vain."""
 
+import re
 from threading import Barrier
 from typing import Any
 from uuid import UUID
 
 import pytest
 from django.db import connection, transaction
+from psycopg.sql import SQL, Literal
 
 from dlq.models import DeadLetterEntry
 from dlq.requeue import requeue
@@ -362,12 +364,20 @@ def test_the_limit_lifted_the_crowd_still_passes_one_by_one(crowd: Any, queue: W
 
 
 def _explain(name: str, params: dict[str, Any]) -> Any:
+    """What the statement did, planned without its values: as it is from its sixth use on."""
+    names = list(params)
+    text = re.sub(r"%\((\w+)\)s", lambda m: f"${names.index(m[1]) + 1}", statements.statement(name))
+    values = SQL(", ").join(Literal(value) for value in params.values())
     with connection.cursor() as cursor:
-        cursor.execute(
-            f"EXPLAIN (ANALYZE, FORMAT JSON) {statements.statement(name)}",
-            params,
-        )
-        return cursor.fetchone()[0][0]["Plan"]
+        raw = cursor.cursor.connection
+    with raw.transaction(force_rollback=True):
+        raw.execute("SET LOCAL plan_cache_mode = force_generic_plan")
+        raw.execute(f"PREPARE looked_at AS {text}")
+        try:
+            asked = SQL("EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE looked_at({})").format(values)
+            return raw.execute(asked).fetchone()[0][0]["Plan"]
+        finally:
+            raw.execute("DEALLOCATE looked_at")
 
 
 def _rows_read(plan: dict[str, Any]) -> float:

@@ -74,10 +74,12 @@ EXPECTED: dict[str, set[str]] = {
     "progress": {PRIMARY},
     "wake_container": {PRIMARY},
     "in_flight": {BY_STATE},
+    "forgotten": {DUE},
 }
 # Those may use any index of the execution's runs.
 BY_EXECUTION = (
     "load", "facts", "results", "metrics", "failures", "dead_within", "supersede", "turns",
+    "blame",
 )  # fmt: skip
 
 
