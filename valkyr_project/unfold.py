@@ -83,6 +83,8 @@ UNFOLD: dict[str, Any] = {
                     _list_of("Triggers", "bolt", "executions.trigger"),
                     _list_of("Schedules", "schedule", "django_celery_beat.periodictask"),
                     _list_of("Schedule ticks", "alarm_on", "executions.crontick"),
+                    _list_of("Events", "notifications", "executions.event"),
+                    _list_of("Refused messages", "mark_email_unread", "executions.refusedmessage"),
                     _list_of("Activity", "history", "executions.activity"),
                     {"title": "Flower", "icon": "local_florist", "link": _flower, "active": False},
                     {"title": "API pages", "icon": "api", "link": "/docs", "active": False},

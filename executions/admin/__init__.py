@@ -3,7 +3,9 @@
 from executions.admin import (  # noqa: F401 - importing registers
     accounts,
     activity,
+    events,
     execution,
+    refused,
     schedules,
     tenants,
     trigger,

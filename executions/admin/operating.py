@@ -17,6 +17,7 @@ from unfold.enums import ActionVariant
 
 from executions.actor import Actor
 from executions.admin.engine import ScopedAdmin
+from executions.admin.marks import copyable
 from executions.admin.operations import Operation, Report, perform
 from executions.admin.paginator import bounded_count
 
@@ -70,6 +71,8 @@ def _dialog(operation: Operation) -> Callable[..., HttpResponse]:
         form = operation.form(data=request.POST or None, request=request, object_id=object_id)
         if request.method == "POST" and form.is_valid():
             report = perform(operation, [row.pk], Actor.of(request.user), form.cleaned_data)
+            if operation.shows and report.done:
+                return _shown(request, operation, row, report)
             admin.tell(request, operation, report)
             return _leave(admin, request, operation, report, row.pk)
         dialog = {
@@ -94,6 +97,15 @@ def _dialog(operation: Operation) -> Callable[..., HttpResponse]:
     }
     operate.__dict__.update(marks)
     return operate
+
+
+def _shown(request: HttpRequest, operation: Operation, row: Any, report: Report) -> HttpResponse:
+    """The result, in the dialog alone: messages are stored on their way to the next page."""
+    dialog = {"title": f"{operation.shows}: {row}"}
+    shown = copyable(report.result)
+    return TemplateResponse(
+        request, "unfold/helpers/dialog.html", {"dialog": dialog, "shown": shown}
+    )
 
 
 def _leave(

@@ -25,7 +25,8 @@ class Operation:
     `apply(pk, actor, cleaned form data)` does it to one row and raises ValkyrError when it cannot.
     `needs` is what the person's role in the workspace must allow. `refuse(object)` says why it
     cannot be done now, or "". `destination` gives the page to show after doing it to one row,
-    from what `apply` returned.
+    from what `apply` returned. With `shows`, what it returned is shown once, under that label,
+    and nowhere else.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Operation:
     primary: bool = False
     bulk: bool = True
     destination: Callable[[Any], str] | None = None
+    shows: str = ""
 
 
 @dataclass

@@ -10,7 +10,10 @@ from unfold.decorators import display
 from executions.admin import links, marks
 from executions.admin.engine import FactAdmin
 from executions.admin.filters import AgeFilter, TabFilter
+from executions.admin.operating import OperatingAdmin
 from executions.admin.sections import Page, facts, json_section
+from executions.admin.trigger_facts import facts_of, standing
+from executions.admin.trigger_operations import OPERATIONS
 from executions.models import CronTick, Trigger
 from executions.states import TickStatus, TriggerType
 
@@ -25,9 +28,10 @@ TICKS = {
 
 
 @admin.register(Trigger)
-class TriggerAdmin(FactAdmin):
+class TriggerAdmin(OperatingAdmin, FactAdmin):
     """Publishing keeps these in step with the definition's `triggers:`."""
 
+    operations = OPERATIONS
     list_display = ("workflow", "type", "when_due", "enabled", "created")
     list_select_related = ("workflow",)
     list_filter = ("type", "enabled")
@@ -55,7 +59,7 @@ class TriggerAdmin(FactAdmin):
             facts(
                 [
                     ("Workflow", links.to("executions_workflow", obj.workflow_id, obj.workflow)),
-                    ("Enabled", "yes" if obj.enabled else "no"),
+                    ("Enabled", standing(obj)),
                     ("Since", marks.ago(obj.created_at)),
                     ("Id", marks.copyable(obj.pk)),
                     *(
@@ -66,6 +70,7 @@ class TriggerAdmin(FactAdmin):
                         if obj.type == TriggerType.CRON
                         else []
                     ),
+                    *facts_of(obj),
                 ]
             ),
             [json_section("Settings", obj.settings, folded=False)],

@@ -22,7 +22,9 @@ from executions.graph.resolve import resolve
 from executions.models import (
     Activity,
     CronTick,
+    Event,
     Membership,
+    RefusedMessage,
     Tier,
     Trigger,
     Workflow,
@@ -160,6 +162,21 @@ def one_of_each(of: Workflow, times: int = 1) -> None:
         )  # fmt: skip
         made = Trigger.objects.create(workflow=of, type="CRON", settings={"cron": "0 6 * * *"})
         CronTick.objects.create(trigger=made, fire_at=now, execution=live)
+        listener = Trigger.objects.create(
+            workflow=of, type="QUEUE", settings={"queue": "orders", "broker": None}
+        )
+        RefusedMessage.objects.create(
+            trigger=listener, body=HOSTILE, headers={"from": HOSTILE}, code="not_json",
+            reason=HOSTILE,
+        )  # fmt: skip
+        Event.objects.create(
+            workspace_id=of.workspace_id, event_id=str(uuid4()), name="order.created",
+            payload={"note": HOSTILE},
+            started=[
+                {"triggerId": str(made.pk), "workflowId": str(of.pk), "executionId": str(live.pk)},
+                {"triggerId": None, "workflowId": None, "code": "x", "message": HOSTILE},
+            ],
+        )  # fmt: skip
         Runner.objects.create(
             name=f"io@{uuid7()}", host="box-1", pid=4711, pool="prefork", queues=["io", "default"]
         )

@@ -7,9 +7,9 @@ ends, the broker delivers again; whether that starts it twice depends on the sen
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
-from uuid import uuid4
 
 from kombu import Connection
+from uuid6 import uuid7
 
 from executions.triggers.queues.message import Message, Unreadable, id_of
 from executions.triggers.queues.source import Lost
@@ -41,7 +41,7 @@ class BrokerSource:
             problem = Unreadable("unreadable", f"The message cannot be opened: {held.errors[0]}.")
         headers = dict(held.headers or {})
         name = id_of(held.properties or {}, headers)
-        return Message(body, headers, name, uuid4(), lasting=False, problem=problem)
+        return Message(body, headers, name, uuid7(), lasting=False, problem=problem)
 
     def acknowledge(self) -> None:
         """As Source; what a lost connection held is not ours any more and comes again."""

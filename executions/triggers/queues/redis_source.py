@@ -16,6 +16,7 @@ from uuid import UUID, uuid4
 import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
+from uuid6 import uuid7
 
 from executions.triggers.queues.message import Message, Unreadable, open_envelope
 from executions.triggers.queues.source import Lost, Unusable
@@ -81,7 +82,7 @@ class RedisSource:
                 token, value = self._left.popleft()
                 if self._take_over(token, value):
                     return self._hold(UUID(token.decode()), value[_BODY])
-            token_text = str(uuid4())
+            token_text = str(uuid7())
             side = "LPOP" if self._raw else "RPOP"
             body = self._eval(TAKE, side, token_text, self._mark())
         return self._hold(UUID(token_text), body) if body is not None else None

@@ -19,11 +19,12 @@ from executions.triggers.start import start_execution
 STARTED = "STARTED"
 DISCARDED = "DISCARDED"
 
-_AS_IT_CAME: Any = object()
+# Stands for the message's own body where a payload may be given.
+AS_IT_CAME: Any = object()
 
 
 def start_again(
-    message_id: UUID, *, actor: Actor, payload: Any = _AS_IT_CAME, reason: str = ""
+    message_id: UUID, *, actor: Actor, payload: Any = AS_IT_CAME, reason: str = ""
 ) -> WorkflowExecution:
     """Start the trigger's workflow with the message's body, or with a payload given instead.
 
@@ -32,7 +33,7 @@ def start_again(
     """
 
     def start(message: RefusedMessage) -> WorkflowExecution:
-        given = _body(message) if payload is _AS_IT_CAME else payload
+        given = _body(message) if payload is AS_IT_CAME else payload
         started = start_execution(
             message.trigger.workflow,
             given,

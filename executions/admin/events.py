@@ -1,0 +1,80 @@
+"""Events that were told, and what became of each."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.http import HttpRequest
+from unfold.decorators import display
+
+from executions.admin import links, marks
+from executions.admin.engine import FactAdmin
+from executions.admin.filters import AgeFilter
+from executions.admin.sections import Page, Section, facts, json_section
+from executions.models import Event
+
+
+@admin.register(Event)
+class EventAdmin(FactAdmin):
+    """Each event once, with the executions it started and the workflows it could not start."""
+
+    list_display = ("when", "name", "event_short", "outcome")
+    list_display_links = ("when",)
+    list_filter = (AgeFilter,)
+    list_defer = ("payload",)
+    ordering = ("-id",)
+    empty_text = "No events: they come by POST /v1/Event."
+    search_ids = ("id",)
+    search_texts = ("name", "event_id")
+
+    @display(description="when")
+    def when(self, row: Event) -> Any:
+        """How long ago."""
+        return marks.ago(row.created_at)
+
+    @display(description="sender's id")
+    def event_short(self, row: Event) -> str:
+        """The id the sender gave."""
+        return marks.clipped(row.event_id, 40)
+
+    @display(description="outcome")
+    def outcome(self, row: Event) -> str:
+        """How many executions it started, and how many it could not."""
+        refused = sum("code" in made for made in row.started)
+        text = f"{len(row.started) - refused} started"
+        return f"{text}, {refused} refused" if refused else text
+
+    def page(self, request: HttpRequest, obj: Any) -> Page:
+        """One event."""
+        return Page(
+            [f"{obj.name}: {self.outcome(obj)}"],
+            facts(
+                [
+                    ("Workspace", str(obj.workspace)),
+                    ("Told", marks.ago(obj.created_at)),
+                    ("Waiting runs looked at", marks.ago(obj.delivered_at)),
+                    ("Sender's id", marks.copyable(obj.event_id)),
+                    ("Id", marks.copyable(obj.pk)),
+                ]
+            ),
+            [_made(obj), json_section("Payload", obj.payload, folded=False)],
+        )
+
+
+def _made(event: Event) -> Section:
+    return Section(
+        "What it started",
+        headers=("Trigger", "Execution", "Why not"),
+        rows=[
+            (
+                _link("executions_trigger", made["triggerId"]),
+                _link("executions_workflowexecution", made.get("executionId")),
+                made.get("message", ""),
+            )
+            for made in event.started
+        ],
+        empty="Nothing listened for it.",
+    )
+
+
+def _link(model: str, pk: str | None) -> Any:
+    return links.to(model, pk, marks.short(pk)) if pk else marks.EMPTY
