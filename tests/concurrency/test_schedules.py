@@ -13,7 +13,7 @@ from executions.tasks import start_ticks
 from executions.triggers import cron
 from executions.triggers.cron_start import start_due
 from tests.support.rivals import Rivals, my_session, wait_until_blocked
-from tests.support.schedules import end, let_pass, queued, scheduled, statuses
+from tests.support.schedules import end, every_hour, let_pass, queued, scheduled, statuses
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -32,7 +32,7 @@ def at_once(*acts: Callable[[], object]) -> None:
 
 
 def test_knocks_and_sweeps_at_once_start_each_time_once() -> None:
-    trigger = scheduled(schedule="0 * * * *", catchUp="all", overlap="allow")
+    trigger = scheduled(schedule=every_hour(), catchUp="all", overlap="allow")
     let_pass(trigger, timedelta(hours=12))
 
     at_once(*[lambda: cron.fire(trigger.pk)] * 4, *[start_ticks] * 4)
@@ -43,7 +43,7 @@ def test_knocks_and_sweeps_at_once_start_each_time_once() -> None:
 
 
 def test_a_second_knock_waits_for_the_first_and_finds_nothing() -> None:
-    trigger = scheduled(schedule="0 * * * *")
+    trigger = scheduled(schedule=every_hour())
     let_pass(trigger, timedelta(hours=1))
     with Rivals() as rivals:
         with transaction.atomic():
@@ -57,7 +57,7 @@ def test_a_second_knock_waits_for_the_first_and_finds_nothing() -> None:
 
 
 def test_a_sweep_leaves_a_trigger_that_is_being_served_alone() -> None:
-    trigger = scheduled(schedule="0 * * * *")
+    trigger = scheduled(schedule=every_hour())
     queued(trigger, 1)
     with Rivals() as rivals, transaction.atomic():
         Trigger.objects.select_for_update(no_key=True).get(pk=trigger.pk)
@@ -67,7 +67,7 @@ def test_a_sweep_leaves_a_trigger_that_is_being_served_alone() -> None:
 
 
 def test_one_queued_time_starts_when_its_execution_ends_and_others_look() -> None:
-    trigger = scheduled(schedule="0 * * * *", overlap="queue")
+    trigger = scheduled(schedule=every_hour(), overlap="queue")
     queued(trigger, 4)
     start_due(trigger.pk)
     first = Execution.objects.get()

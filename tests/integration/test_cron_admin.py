@@ -7,7 +7,7 @@ from django.test import Client
 
 from executions.models import CronTick, Trigger
 from executions.triggers import cron, sync
-from tests.support.schedules import ACTOR, let_pass, queued, scheduled
+from tests.support.schedules import ACTOR, every_hour, let_pass, queued, scheduled
 
 pytestmark = pytest.mark.django_db
 TICKS = "/admin/executions/crontick/"
@@ -23,7 +23,7 @@ def op(client: Client, django_user_model: type, static_files: None) -> Client:
 @pytest.fixture
 def trigger() -> Trigger:
     """One with a time that was missed, and one that was caught up."""
-    made = scheduled(schedule="0 * * * *", timezone="Europe/Berlin")
+    made = scheduled(schedule=every_hour(), timezone="Europe/Berlin")
     let_pass(made, timedelta(hours=2))
     cron.fire(made.pk)
     return made

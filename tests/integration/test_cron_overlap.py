@@ -13,7 +13,7 @@ from executions.tasks import start_ticks
 from executions.triggers import cron, sync
 from executions.triggers.cron_start import start_due
 from executions.triggers.cron_ticks import MAX_QUEUED
-from tests.support.schedules import ACTOR, end, let_pass, queued, scheduled, statuses
+from tests.support.schedules import ACTOR, end, every_hour, let_pass, queued, scheduled, statuses
 
 pytestmark = pytest.mark.django_db(transaction=True)
 DAY = timedelta(days=1)
@@ -22,7 +22,7 @@ LONG_AGO = timedelta(days=400)
 
 def busy(overlap: str, **settings: Any) -> tuple[Trigger, Execution]:
     """A trigger of every hour whose first execution runs."""
-    trigger = scheduled(schedule="0 * * * *", overlap=overlap, **settings)
+    trigger = scheduled(schedule=every_hour(), overlap=overlap, **settings)
     [tick] = queued(trigger, 1)
     CronTick.objects.update(fire_at=tick.fire_at - LONG_AGO)
     start_due(trigger.pk)
@@ -221,7 +221,7 @@ def test_a_jittered_time_has_its_row_at_once_and_starts_later() -> None:
 
 
 def test_a_queued_time_waits_for_an_earlier_one_that_is_still_jittered() -> None:
-    trigger = scheduled(schedule="0 * * * *", overlap="queue", jitterSeconds=60)
+    trigger = scheduled(schedule=every_hour(), overlap="queue", jitterSeconds=60)
     first, second = queued(trigger, 2)
     CronTick.objects.filter(pk=first.pk).update(start_at=first.fire_at + DAY)
 
@@ -235,7 +235,7 @@ def test_a_queued_time_waits_for_an_earlier_one_that_is_still_jittered() -> None
 
 
 def test_queued_times_of_a_workflow_that_ends_at_once_start_in_turn() -> None:
-    trigger = scheduled(schedule="0 * * * *", overlap="queue", tasks=[])
+    trigger = scheduled(schedule=every_hour(), overlap="queue", tasks=[])
     queued(trigger, 130)
 
     assert start_due(trigger.pk) == 100

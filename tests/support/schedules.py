@@ -50,6 +50,11 @@ def scheduled(*, tasks: Sequence[Any] | None = None, **settings: Any) -> Trigger
     return Trigger.objects.get(workflow=workflow)
 
 
+def every_hour() -> str:
+    """A schedule of every hour, due half an hour from now: no test meets one of its times."""
+    return f"{(database_now().minute + 30) % 60} * * * *"
+
+
 def let_pass(trigger: Trigger, time: timedelta) -> datetime:
     """As if nothing had looked at the schedule for so long; the moment since when."""
     since = database_now() - time
@@ -58,8 +63,8 @@ def let_pass(trigger: Trigger, time: timedelta) -> datetime:
 
 
 def queued(trigger: Trigger, number: int) -> list[CronTick]:
-    """So many ticks of past hours that wait for their turn, oldest first."""
-    now = database_now().replace(minute=0, second=0, microsecond=0)
+    """So many ticks that wait for their turn, an hour apart, at no time of a schedule."""
+    now = database_now().replace(second=30, microsecond=0)
     return CronTick.objects.bulk_create(
         CronTick(
             trigger=trigger,
