@@ -52,7 +52,7 @@ def described(failed: WorkflowExecution) -> dict[str, Any]:
 
     An input that would make it longer than a payload may be is left out, and said to be.
     """
-    answers = failure_sought.send(WorkflowExecution, execution_id=failed.pk)
+    answers: list[tuple[Any, Any]] = failure_sought.send(WorkflowExecution, execution_id=failed.pk)
     where: dict[str, str] = next((found for _, found in answers if found), {})
     timed_out = failed.state == ExecutionState.TIMEOUT
     execution = {
