@@ -15,6 +15,7 @@ REASONS = {
     405: "This address has other methods.",
     406: "None of the accepted media types can be served.",
     409: "Not possible in the present state.",
+    410: "Nobody waits for it any more.",
     412: "Somebody else changed it meanwhile.",
     413: "The body is too large.",
     415: "The body's media type is not taken.",

@@ -105,6 +105,19 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='EarlyCallback',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('step_path', models.CharField(max_length=1000)),
+                ('payload', models.JSONField(null=True)),
+                ('received_at', models.DateTimeField(db_default=executions.clock.ClockTimestamp(), editable=False)),
+                ('execution', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='executions.workflowexecution')),
+            ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('execution', 'step_path'), name='early_callback_once')],
+            },
+        ),
+        migrations.CreateModel(
             name='Waiter',
             fields=[
                 ('run', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, serialize=False, to='runners.run')),
@@ -144,7 +157,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='waiter',
-            index=models.Index(fields=['kind', 'key', 'workspace'], name='waiter_key'),
+            index=models.Index(fields=['kind', 'key', 'workspace', 'run'], name='waiter_key'),
         ),
         migrations.AddIndex(
             model_name='waiter',

@@ -27,7 +27,7 @@ class Waiter(models.Model):
     class Meta:
         ordering = ["created_at"]
         indexes = [
-            models.Index(fields=["kind", "key", "workspace"], name="waiter_key"),
+            models.Index(fields=["kind", "key", "workspace", "run"], name="waiter_key"),
             models.Index(fields=["workspace", "kind", "created_at"], name="waiter_list"),
         ]
 

@@ -1,0 +1,64 @@
+"""Callbacks: the address of one waiting step, open to whoever was given it."""
+
+from typing import Any
+
+from rest_framework import serializers
+from rest_framework.exceptions import APIException
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.throttling import BaseThrottle
+
+from executions.api.documentation import operation
+from executions.api.hook_body import check_size, payload_of
+from executions.api.hook_throttles import Refusals
+from executions.api.hooks import AnyAnswer
+from executions.api.tokens import OpenEndpoint
+from runners import callbacks
+
+
+class Accepted(serializers.Serializer[Any]):
+    """The step goes on, or will as soon as it waits."""
+
+    accepted = serializers.BooleanField()
+
+
+class Gone(APIException):
+    """The answer for an address nobody waits for any more."""
+
+    status_code = 410
+
+
+class Callback(OpenEndpoint):
+    """One step's address."""
+
+    content_negotiation_class: Any = AnyAnswer
+
+    def get_throttles(self) -> list[BaseThrottle]:
+        """Few forged addresses; what is accepted is not counted, each address works once anyway."""
+        self._refusals = Refusals()
+        return [self._refusals]
+
+    @operation(
+        "receiveCallback",
+        "Callback",
+        {202: Accepted},
+        request=serializers.JSONField(),
+        errors=[404, 409, 410, 429],
+        public=True,
+    )
+    def post(self, request: Request, token: str) -> Response:
+        """Let the step of this address go on with the body, once; one that comes early is kept.
+
+        404: no address of ours. 409 (`callback_used`): used before. 410: its time is over, or its
+        execution has ended.
+        """
+        body: bytes = request._request.body
+        check_size(body)
+        try:
+            callbacks.receive(token, payload_of(body, request.headers.get("Content-Type", "")))
+        except callbacks.UnknownCallback:
+            self._refusals.count()
+            raise
+        except callbacks.CallbackGone as error:
+            raise Gone(error.message, error.code) from None
+        return Response({"accepted": True}, 202)
