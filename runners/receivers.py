@@ -7,6 +7,7 @@ from django.dispatch import receiver
 
 from executions.admission import Admitted
 from executions.events import (
+    event_received,
     execution_admitted,
     execution_finished,
     execution_interrupted,
@@ -20,6 +21,7 @@ from executions.states import FINAL
 from executions.versions import compiled
 from runners import children, dispatch, ending, planning, rows, statements
 from runners.conf import config
+from runners.delivery import announce
 
 
 @receiver(execution_admitted)
@@ -64,11 +66,24 @@ def wake(sender: Any, execution_id: UUID, **_: Any) -> None:
     planning.wake(execution_id)
 
 
+@receiver(event_received)
+def deliver(sender: Any, event_id: UUID, **_: Any) -> None:
+    """Let the event reach the runs that wait for it."""
+    announce(event_id)
+
+
 @receiver(execution_roused)
 def rouse(sender: Any, execution_ids: list[UUID], **_: Any) -> None:
     """Send what woke while its execution had no place."""
     for execution_id in execution_ids:
         planning.wake(execution_id)
+
+
+@receiver(failure_sought)
+def blame(sender: Any, execution_id: UUID, **_: Any) -> dict[str, str] | None:
+    """The step that failed an execution for good, and its class of error; None without one."""
+    row = statements.fetch_one("blame", {"execution": execution_id})
+    return None if row is None else {"step": row[0], "type": row[1]}
 
 
 @receiver(execution_finished)
@@ -90,10 +105,3 @@ def forget_children(sender: Any, execution_id: UUID, **_: Any) -> None:
     """Cancel the children of steps that a roll-back undid."""
     if children.has_unfinished(execution_id):
         dispatch.tell_after_commit(children.CANCEL, execution_id)
-
-
-@receiver(failure_sought)
-def blame(sender: Any, execution_id: UUID, **_: Any) -> dict[str, str] | None:
-    """The step that failed an execution for good, and its class of error; None without one."""
-    row = statements.fetch_one("blame", {"execution": execution_id})
-    return None if row is None else {"step": row[0], "type": row[1]}

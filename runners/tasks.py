@@ -7,6 +7,7 @@ from celery import shared_task
 from django.db import InterfaceError, OperationalError
 
 from runners import children, executor, planning, registration  # noqa: F401 - signals connect
+from runners.delivery import deliver
 from runners.errors import LeaseLost, StepFailed
 
 # The transport's own trouble: try the message again. Steps are retried by rows, never here.
@@ -50,6 +51,12 @@ def child_ended(execution_id: str) -> None:
 def cancel_children(execution_id: str) -> None:
     """Cancel what an execution started and will not use any more."""
     children.cancel_of(UUID(execution_id))
+
+
+@shared_task(name="runners.deliver_event", **TRANSPORT)
+def deliver_event(event_id: str) -> None:
+    """Wake the runs that wait for an event."""
+    deliver(UUID(event_id))
 
 
 @shared_task(name="runners.sweep_due")

@@ -36,11 +36,21 @@ def wake_all(
 ) -> int:
     """Wake (run, execution) pairs that wait for one of `kinds`; returns how many did.
 
+    As `wake_each`, for who only counts.
+    """
+    return len(wake_each(found, kinds, waking))
+
+
+def wake_each(
+    found: Sequence[tuple[UUID, UUID]], kinds: Sequence[str], waking: Mapping[str, Any]
+) -> set[UUID]:
+    """Wake (run, execution) pairs that wait for one of `kinds`; returns the runs that did.
+
     Call inside a transaction that holds no run's lock: the executions that must take a place again
     are locked first.
     """
     if not found:
-        return 0
+        return set()
     text = payloads.dump(dict(waking), "what wakes the step")
     admission.rouse({execution for _, execution in found})
     rows = statements.fetch(
@@ -53,5 +63,5 @@ def wake_all(
         },
     )
     # Those of paused executions, and those that need a place first, are sent by what lets them go.
-    resend(row[:-1] for row in rows if row[-1])
-    return len(rows)
+    resend(row[:-2] for row in rows if row[-2])
+    return {row[-1] for row in rows}

@@ -10,6 +10,8 @@ BUILTIN: dict[str, str] = {
     "flow.delay": "runners.modules.waits.delay:Delay",
     "flow.approval": "runners.modules.waits.approval:Approval",
     "flow.subworkflow": "runners.modules.subworkflow:Subworkflow",
+    "flow.wait_for_event": "runners.modules.waits.wait_for_event:WaitForEvent",
+    "flow.callback": "runners.modules.waits.callback:Callback",
     "flow.set_variables": "runners.modules.flow:SetVariables",
     "data.set": "runners.modules.data:Set",
     "data.csv_parse": "runners.modules.csv_parse:CsvParse",

@@ -16,4 +16,4 @@ WITH woken AS (
 ), listened AS (
     DELETE FROM runners_waiter w USING woken k WHERE w.run_id = k.id
 )
-SELECT execution_id, version_id, priority, segment, queue, step_path, ready FROM woken
+SELECT execution_id, version_id, priority, segment, queue, step_path, ready, id FROM woken

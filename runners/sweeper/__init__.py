@@ -14,6 +14,7 @@ from runners.sweeper import (
     admission,
     children,
     due,
+    events,
     expired,
     joins,
     leftovers,
@@ -36,6 +37,7 @@ SELDOM: dict[str, Duty] = {
     "joins": joins.sweep,
     "overdue": overdue.sweep,
     "children": children.sweep,
+    "events": events.sweep,
     "leftovers": leftovers.sweep,
     "admission": admission.sweep,
 }

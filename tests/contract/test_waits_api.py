@@ -7,7 +7,8 @@ import pytest
 from rest_framework.test import APIClient
 
 from executions.models import Activity, WorkflowExecution
-from runners.models import Run, Waiter
+from runners.models import EarlyCallback, Run, Waiter
+from runners.sweeper import timers
 from tests.support.segments import claimed, recorded, run_of
 from tests.support.workflows import publish, start, task
 
@@ -136,3 +137,191 @@ def test_decisions_are_strict(author: APIClient, approval: Any) -> None:
     assert decide(author, run, reason="?").status_code == 422
     run.refresh_from_db()
     assert run.state == "WAITING"
+
+
+# Events and signals
+
+
+def listening(**inputs: Any) -> Run:
+    return waiting("flow.wait_for_event", event="order.paid", **inputs)
+
+
+def signal(client: APIClient, run: Run, name: str = "order.paid", payload: Any = None) -> Any:
+    address = f"/v1/WorkflowExecution/{run.execution_id}/signal"
+    return client.post(address, {"name": name, "payload": payload}, format="json")
+
+
+def test_a_signal_wakes_the_step_that_waits_for_it(author: APIClient, workspace: Any) -> None:
+    run, other = listening(), listening()
+    answer = signal(author, run, payload={"total": 3})
+
+    assert answer.status_code == 200, answer.json()
+    assert answer.json() == {
+        "woken": [{"runId": str(run.pk), "stepPath": "ask.main"}],
+        "count": 1,
+    }
+    recorded(claimed(run.execution_id, "ask.main"))
+    run.refresh_from_db()
+    other.refresh_from_db()
+    assert run.outputs == {"event": {"total": 3}, "eventId": None, "name": "order.paid"}
+    assert (run.outcome, other.state) == ("success", "WAITING")
+    assert Activity.objects.filter(action="execution.signal").count() == 1
+
+
+def test_a_signal_nobody_waits_for_says_what_is_waited_for(
+    author: APIClient, workspace: Any
+) -> None:
+    run = listening(filter="{{ event.total > 2 }}")
+    other = signal(author, run, "order.sent")
+    unfit = signal(author, run, payload={"total": 1})
+
+    assert (other.status_code, other.json()["code"]) == (409, "nobody_waits")
+    assert "waits for event 'order.paid'" in other.json()["detail"]
+    assert "no filter lets this payload pass" in unfit.json()["detail"]
+    assert other.json()["state"] == "RUNNING"
+    assert not Activity.objects.filter(action="execution.signal").exists()
+
+
+@pytest.mark.parametrize(
+    ("role", "status"), [("ADMIN", 200), ("WORKFLOW", 200), ("SYSTEM", 200), ("USER", 404)]
+)
+def test_who_may_trigger_may_signal(
+    role: str, status: int, workspace: Any, member: Any, client_of: Any
+) -> None:
+    assert signal(client_of(member(role)), listening()).status_code == status
+
+
+def test_a_signal_elsewhere_is_not_found(author: APIClient, elsewhere: Any) -> None:
+    document = {"tasks": [task("ask", "flow.wait_for_event", **{"with": {"event": "order.paid"}})]}
+    execution = start(publish(document, elsewhere))
+    assert signal(author, run_of(execution, "ask.main")).status_code == 404
+
+
+def test_signals_are_strict(author: APIClient, workspace: Any) -> None:
+    run = listening()
+    address = f"/v1/WorkflowExecution/{run.execution_id}/signal"
+    for body in ({}, {"name": 1}, {"name": ""}, {"name": "a", "more": 1}, []):
+        assert author.post(address, body, format="json").status_code == 422, body
+
+
+# Callbacks
+
+ASK = task("ask", "flow.callback", "tell", **{"with": {"timeoutSeconds": 60}})
+TELL = task("tell", "flow.noop", **{"with": {"value": "{{ tasks.ask.callbackUrl }}"}})
+
+
+class Told:
+    """An execution that has told its callback's address; its step `ask` is about to wait."""
+
+    def __init__(self) -> None:
+        self.execution_id = start(publish({"tasks": [TELL, ASK]}))
+        journey, work = claimed(self.execution_id, "tell.main")
+        following = recorded((journey, work))
+        assert following is not None
+        self._held = journey, following
+        self.url: str = run_of(self.execution_id, "tell.main").outputs
+
+    @property
+    def run(self) -> Run:
+        return run_of(self.execution_id, "ask.main")
+
+    def fall_asleep(self) -> None:
+        recorded(self._held)
+
+    def go_on(self) -> None:
+        recorded(claimed(self.execution_id, self.run.segment))
+
+
+@pytest.fixture
+def told(workspace: Any) -> Told:
+    return Told()
+
+
+def call(client: APIClient, told: Told, body: Any = None) -> Any:
+    address = told.url.removeprefix("http://localhost:8000")
+    assert address.startswith("/v1/callbacks/"), told.url
+    return client.post(address, {"paid": True} if body is None else body, format="json")
+
+
+def test_a_callback_lets_its_step_go_on(stranger: APIClient, told: Told) -> None:
+    told.fall_asleep()
+    assert told.run.state == "WAITING"
+    answer = call(stranger, told)
+
+    assert (answer.status_code, answer.json()) == (202, {"accepted": True})
+    told.go_on()
+    run = told.run
+    assert (run.state, run.outcome) == ("SUCCESS", "success")
+    assert run.outputs["payload"] == {"paid": True}
+    assert run.outputs["receivedAt"].endswith("+00:00")
+    assert not Waiter.objects.filter(run=run).exists()
+
+
+def test_a_callback_that_comes_early_is_kept(stranger: APIClient, told: Told) -> None:
+    assert call(stranger, told).status_code == 202
+    again = call(stranger, told, {"paid": False})
+    assert (again.status_code, again.json()["code"]) == (409, "callback_used")
+    told.fall_asleep()
+    assert told.run.state == "PENDING"
+
+    told.go_on()
+    run = told.run
+    assert (run.state, run.outputs["payload"]) == ("SUCCESS", {"paid": True})
+    assert not EarlyCallback.objects.exists()
+    assert call(stranger, told).status_code == 409
+
+
+def test_a_callback_works_once(stranger: APIClient, told: Told) -> None:
+    told.fall_asleep()
+    call(stranger, told)
+    before = call(stranger, told)
+    told.go_on()
+    assert told.run.state == "SUCCESS"
+    after = call(stranger, told)
+    assert (before.status_code, before.json()["code"]) == (409, "callback_used")
+    assert (after.status_code, after.json()["code"]) == (409, "callback_used")
+
+
+def test_a_callback_that_comes_too_late_is_gone(stranger: APIClient, told: Told) -> None:
+    told.fall_asleep()
+    Run.objects.filter(pk=told.run.pk).update(due_at="2026-01-01T00:00Z")
+    timers.sweep()
+    late = call(stranger, told)
+    told.go_on()
+    run = told.run
+
+    assert (late.status_code, late.json()["code"]) == (410, "callback_gone")
+    assert (run.outcome, run.outputs) == ("timeout", {"payload": None, "receivedAt": None})
+    assert call(stranger, told).status_code == 410
+
+
+def test_a_callback_of_a_cancelled_execution_is_gone(
+    author: APIClient, stranger: APIClient, told: Told
+) -> None:
+    author.post(f"/v1/WorkflowExecution/{told.execution_id}/cancel", {}, format="json")
+    assert call(stranger, told).status_code == 410
+    assert not EarlyCallback.objects.exists()
+
+
+@pytest.mark.parametrize("token", ["x", "a.b", "WyJhIl0.c2lnbmF0dXJl", "a" * 3000, "%00", "ä.ö"])
+def test_a_made_up_callback_is_unknown(stranger: APIClient, token: str, db: None) -> None:
+    answer = stranger.post(f"/v1/callbacks/{token}", {}, format="json")
+    assert (answer.status_code, answer.json()["code"]) == (404, "unknown_callback")
+
+
+def test_a_changed_address_is_unknown(stranger: APIClient, told: Told) -> None:
+    told.fall_asleep()
+    told.url = told.url[:-1] + ("a" if told.url[-1] != "a" else "b")
+    assert call(stranger, told).status_code == 404
+
+
+def test_bodies_of_callbacks_are_checked(stranger: APIClient, told: Told) -> None:
+    told.fall_asleep()
+    assert call(stranger, told, {"x": "y" * 2**20}).status_code == 413
+    address = told.url.removeprefix("http://localhost:8000")
+    bad = stranger.post(address, "{", content_type="application/json")
+    assert bad.status_code == 400
+    nul = stranger.post(address, '{"a": "\\u0000"}', content_type="application/json")
+    assert nul.status_code == 422
+    assert stranger.get(address).status_code == 405
+    assert told.run.state == "WAITING"

@@ -22,7 +22,9 @@ def codes(type_name, config):
     return [problem.code for problem in registry.specs()[type_name].check(config)]
 
 
-@pytest.mark.parametrize("name", ["flow.delay", "flow.approval"])
+@pytest.mark.parametrize(
+    "name", ["flow.delay", "flow.approval", "flow.wait_for_event", "flow.callback"]
+)
 def test_what_waits_holds_no_worker_and_is_safe_to_repeat(name):
     spec = registry.specs()[name]
 
@@ -147,3 +149,84 @@ def test_an_approval_nobody_decides_expires(step_context):
 )
 def test_an_approval_is_checked_when_it_is_published(config, code):
     assert codes("flow.approval", config) == [code]
+
+
+def test_a_wait_for_an_event_listens_for_its_name(step_context):
+    config = {"event": "order.paid", "timeoutSeconds": 60}
+
+    assert run("flow.wait_for_event", config, step_context) == Wait(
+        WaitKind.EVENT, seconds=60, key="order.paid", facts={"event": "order.paid"}
+    )
+
+
+def test_a_wait_for_an_event_ends_with_the_event(step_context):
+    wake = {
+        "by": "event",
+        "event": "order.paid",
+        "eventId": "e-1",
+        "payload": {"total": 3},
+        "waitedSeconds": 1,
+    }
+
+    assert woken("flow.wait_for_event", {"event": "order.paid"}, wake, step_context) == Result(
+        {"event": {"total": 3}, "eventId": "e-1", "name": "order.paid"}, "success"
+    )
+
+
+def test_a_wait_for_an_event_that_does_not_come_times_out(step_context):
+    wake = {"by": "timer", "waitedSeconds": 60}
+
+    assert woken("flow.wait_for_event", {"event": "order.paid"}, wake, step_context) == Result(
+        {"event": None, "eventId": None, "name": "order.paid"}, "timeout"
+    )
+
+
+@pytest.mark.parametrize(
+    ("config", "code"),
+    [
+        ({}, "required"),
+        ({"event": ""}, "value"),
+        ({"event": " paid"}, "value"),
+        ({"event": "x" * 201}, "value"),
+        ({"event": "paid", "filter": "event.total > 0"}, "not_an_expression"),
+        ({"event": "paid", "filter": "no {{ event.total }}"}, "not_an_expression"),
+        ({"event": "paid", "filter": True}, "type"),
+        ({"event": "paid", "timeoutSeconds": -1}, "value"),
+    ],
+)
+def test_a_wait_for_an_event_is_checked_when_it_is_published(config, code):
+    assert codes("flow.wait_for_event", config) == [code]
+
+
+def test_a_filter_is_rendered_when_an_event_comes():
+    assert registry.specs()["flow.wait_for_event"].deferred == ("filter",)
+    assert codes("flow.wait_for_event", {"event": "paid", "filter": "{{ event.total > 0 }}"}) == []
+
+
+def test_a_callback_waits_to_be_called(step_context):
+    config = {"title": "the bank", "timeoutSeconds": 60}
+
+    assert run("flow.callback", config, step_context) == Wait(
+        WaitKind.CALLBACK, seconds=60, facts={"title": "the bank"}
+    )
+
+
+def test_a_callback_ends_with_what_was_sent(step_context):
+    wake = {
+        "by": "callback",
+        "payload": [1],
+        "receivedAt": "2026-11-21T12:00:00+00:00",
+        "waitedSeconds": 1,
+    }
+
+    assert woken("flow.callback", {}, wake, step_context) == Result(
+        {"payload": [1], "receivedAt": "2026-11-21T12:00:00+00:00"}, "success"
+    )
+
+
+def test_a_callback_nobody_calls_times_out(step_context):
+    wake = {"by": "timer", "waitedSeconds": 60}
+
+    assert woken("flow.callback", {}, wake, step_context) == Result(
+        {"payload": None, "receivedAt": None}, "timeout"
+    )

@@ -1,0 +1,62 @@
+"""Signalling an execution."""
+# ruff: noqa: N815 - the names are the JSON's
+
+from typing import Any
+from uuid import UUID
+
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from executions.access import Action, obtain
+from executions.api.documentation import operation
+from executions.api.endpoint import Endpoint
+from executions.api.fields import Body, Json, Text
+from executions.models import WorkflowExecution
+from runners.signalling import signal
+
+# Of what a signal woke, so many are named.
+MAX_SHOWN = 1_000
+
+
+class Signal(Body):
+    """A name that steps wait for, and what they learn."""
+
+    name = Text(max_length=200, trim_whitespace=False)
+    payload = Json(required=False, default=dict, allow_null=True)
+
+
+class WokenRun(serializers.Serializer[Any]):
+    """A step that goes on."""
+
+    runId = serializers.UUIDField(source="run_id")
+    stepPath = serializers.CharField(source="step_path")
+
+
+class Signalled(serializers.Serializer[Any]):
+    """What a signal did."""
+
+    woken = WokenRun(many=True, help_text=f"The steps that go on, the first {MAX_SHOWN:,}.")
+    count = serializers.IntegerField(help_text="How many go on.")
+
+
+class SignalExecution(Endpoint):
+    """Tell an execution that something happened."""
+
+    @operation(
+        "signalWorkflowExecution",
+        "WorkflowExecution",
+        {200: Signalled},
+        request=Signal,
+        errors=[403, 404, 409],
+    )
+    def post(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
+        """Wake the steps of one execution that wait for an event of this name.
+
+        409 (`nobody_waits`) when none does, or no filter lets the payload pass.
+        """
+        rows = WorkflowExecution.objects.only("id", "workspace_id", "state")
+        execution, _ = obtain(self.user, rows, id, Action.TRIGGER)
+        given = self.body(Signal)
+        woken = signal(execution, given["name"], given["payload"], actor=self.actor)
+        return Response(Signalled({"woken": woken[:MAX_SHOWN], "count": len(woken)}).data)

@@ -1,0 +1,409 @@
+"""Events, decisions and callbacks reach waiting steps once, whoever comes at the same time."""
+
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
+
+from executions import lifecycle
+from executions import statements as execution_statements
+from executions.errors import WrongState
+from executions.models import Event, Membership, WorkflowExecution
+from executions.triggers.event import publish_event
+from runners import callbacks, decisions, delivery, planning, statements
+from runners.callback_urls import url_of
+from runners.models import EarlyCallback, Run, Waiter
+from runners.signalling import signal
+from runners.sweeper import events as duty
+from runners.sweeper import timers
+from tests.support.rivals import Rivals, my_session, wait_until_blocked
+from tests.support.segments import claimed, recorded, run_of
+from tests.support.simulation import World
+from tests.support.workflows import (
+    ACTOR,
+    default_workspace,
+    limited_workspace,
+    publish,
+    start,
+    start_many,
+    states,
+    task,
+)
+
+PAID = "order.paid"
+
+
+def listening(**inputs: Any) -> dict[str, Any]:
+    return {
+        "tasks": [task("ask", "flow.wait_for_event", **{"with": {"event": PAID, **inputs}})],
+        "output": "{{ tasks.ask.output }}",
+    }
+
+
+def happen(payload: Any = None, *, workspace: Any = None, name: str = PAID, **more: Any) -> Event:
+    """An event, published and (where its message would have gone) delivered."""
+    event = publish_event(
+        workspace or default_workspace(), name, payload, actor=ACTOR, **more
+    ).event
+    delivery.deliver(event.pk)
+    event.refresh_from_db()
+    return event
+
+
+def output(execution: UUID) -> Any:
+    return WorkflowExecution.objects.get(pk=execution).output
+
+
+def run_state(execution: UUID, path: str = "ask.main") -> str:
+    return run_of(execution, path).state
+
+
+def test_an_event_wakes_everybody_who_waits_for_it(queue: World) -> None:
+    workflow = publish(listening())
+    ids = start_many(workflow, [{}] * 3)
+    queue.drain()
+    event = happen({"total": 3})
+    queue.drain()
+    assert set(states(ids).values()) == {"SUCCESS"}
+    expected = {"event": {"total": 3}, "eventId": event.event_id, "name": PAID}
+    assert [output(pk) for pk in ids] == [expected] * 3
+    assert event.delivered_at is not None
+    assert not Waiter.objects.filter(execution_id__in=ids).exists()
+
+
+def test_an_event_of_another_name_or_workspace_wakes_nobody(queue: World) -> None:
+    execution = start(publish(listening()))
+    queue.drain()
+    happen(name="order.sent")
+    happen(workspace=limited_workspace(1))
+    assert run_state(execution) == "WAITING"
+    lifecycle.cancel(execution, actor=ACTOR)
+    assert not Waiter.objects.filter(execution_id=execution).exists()
+
+
+def test_an_event_that_came_before_is_not_heard(queue: World) -> None:
+    event = publish_event(default_workspace(), PAID, {}, actor=ACTOR).event
+    assert Event.objects.get(pk=event.pk).delivered_at is not None, "nobody listened"
+    other = start(publish(listening()))
+    queue.drain()
+    late = publish_event(default_workspace(), PAID, {}, actor=ACTOR).event
+    execution = start(publish(listening()))
+    queue.drain()
+    delivery.deliver(late.pk)
+    assert (run_state(other), run_state(execution)) == ("PENDING", "WAITING")
+    lifecycle.cancel(execution, actor=ACTOR)
+
+
+def test_a_filter_decides_in_the_scope_of_its_step(queue: World) -> None:
+    first = task("first", "data.set", **{"with": {"values": {"city": "{{ input.city }}"}}})
+    fits = "{{ event.city == tasks.first.output.city and event.n > input.least + vars.more }}"
+    ask = task("ask", "flow.wait_for_event", "first", **{"with": {"event": PAID, "filter": fits}})
+    workflow = publish({"tasks": [first, ask], "variables": {"more": 1}})
+    rome, oslo = start_many(workflow, [{"city": "Rome", "least": 3}, {"city": "Oslo", "least": 3}])
+    queue.drain()
+    happen({"city": "Rome", "n": 4})
+    assert (run_state(rome), run_state(oslo)) == ("WAITING", "WAITING")
+    happen({"city": "Rome", "n": 5})
+    assert (run_state(rome), run_state(oslo)) == ("PENDING", "WAITING")
+    happen({"city": "Oslo", "n": 9})
+    queue.drain()
+    assert states([rome, oslo]) == {rome: "SUCCESS", oslo: "SUCCESS"}
+
+
+def test_the_items_of_a_map_wait_each_for_their_own_event(queue: World) -> None:
+    own = "{{ event.order == item.id and index >= 0 }}"
+    body = {
+        "tasks": [task("ask", "flow.wait_for_event", **{"with": {"event": PAID, "filter": own}})]
+    }
+    document = {
+        "tasks": [task("batch", "flow.map", **{"with": {"items": "{{ input.items }}"}}, body=body)],
+        "output": "{{ tasks.batch.output }}",
+    }
+    execution = start(publish(document), {"items": [{"id": n} for n in range(5)]})
+    queue.drain()
+    for n in (3, 0, 4, 1):
+        happen({"order": n})
+        queue.drain()
+    waiting = Run.objects.filter(execution_id=execution, state="WAITING", waits_for="event")
+    assert [run.step_path for run in waiting] == ["batch[2].ask.main"]
+    happen({"order": 2})
+    queue.drain()
+    assert [one["event"]["order"] for one in output(execution)] == [0, 1, 2, 3, 4]
+
+
+def test_a_filter_that_fails_lets_nothing_pass_and_says_so_in_the_log(queue: World) -> None:
+    execution = start(publish(listening(filter="{{ event.order.id == 1 }}")))
+    queue.drain()
+    for _ in range(25):
+        happen({"total": 1})
+    run = run_of(execution, "ask.main")
+    assert run.state == "WAITING"
+    assert len(run.logs) == 20
+    assert run.logs[0]["level"] == "warning"
+    assert "The filter failed, so the event passed by" in run.logs[0]["message"]
+    happen({"order": {"id": 1}})
+    queue.drain()
+    run.refresh_from_db()
+    assert (run.state, len(run.logs)) == ("SUCCESS", 20)
+
+
+def test_an_event_is_delivered_once_however_often_it_is_tried(queue: World) -> None:
+    body = {"tasks": [task("ask", "flow.wait_for_event", **{"with": {"event": PAID}})]}
+    document = {"tasks": [task("twice", "flow.loop", **{"with": {"count": 2}}, body=body)]}
+    execution = start(publish(document))
+    queue.drain()
+    event = happen()
+    queue.drain()
+    assert run_state(execution, "twice[1].ask.main") == "WAITING"
+    Event.objects.filter(pk=event.pk).update(delivered_at=None)
+    assert delivery.deliver(event.pk) == 0
+    assert run_state(execution, "twice[1].ask.main") == "WAITING"
+    happen()
+    queue.drain()
+    assert states([execution])[execution] == "SUCCESS"
+
+
+def test_the_duty_delivers_an_event_whose_message_was_lost(queue: World) -> None:
+    execution = start(publish(listening()))
+    queue.drain()
+    event = publish_event(default_workspace(), PAID, {}, actor=ACTOR).event
+    assert duty.sweep() == 0, "its message may still come"
+    assert run_state(execution) == "WAITING"
+    run = run_of(execution, "ask.main")
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE executions_event SET created_at = created_at - interval '6 s'")
+        cursor.execute("UPDATE runners_waiter SET created_at = created_at - interval '6 s'")
+    assert duty.sweep() == 1
+    event.refresh_from_db()
+    assert event.delivered_at is not None
+    run.refresh_from_db()
+    assert run.state == "PENDING"
+
+
+def test_an_event_that_comes_while_a_step_falls_asleep_is_heard(
+    queue: World, rivals: Rivals
+) -> None:
+    execution = start(publish(listening()))
+    held = claimed(execution, "ask.main")
+    with transaction.atomic():
+        recorded(held)  # asleep, which nobody can see yet
+        event = rivals.begin(happen, {"total": 1}).result(10)
+        assert event.delivered_at is not None
+    assert run_state(execution) == "PENDING"
+    queue.drain()
+    assert output(execution)["eventId"] == event.event_id
+
+
+def test_a_paused_execution_hears_events_and_goes_on_with_its_resume(queue: World) -> None:
+    execution = start(publish(listening()))
+    queue.drain()
+    lifecycle.pause(execution, actor=ACTOR)
+    happen({"n": 1})
+    queue.drain()
+    assert run_state(execution) == "PENDING"
+    lifecycle.resume(execution, actor=ACTOR)
+    queue.drain()
+    assert states([execution])[execution] == "SUCCESS"
+
+
+def test_a_sleeper_without_a_place_hears_an_event_and_waits_for_one(queue: World) -> None:
+    workspace = limited_workspace(1)
+    workflow = publish(listening(), workspace)
+    first = start(workflow)
+    queue.drain()
+    second = start(workflow)
+    assert states([second])[second] == "RUNNING", "the sleeper gave its place up"
+    happen({"n": 1}, workspace=workspace)
+    assert WorkflowExecution.objects.get(pk=first).place == "WANTED"
+    lifecycle.cancel(second, actor=ACTOR)
+    queue.drain()
+    assert states([first])[first] == "SUCCESS"
+
+
+def test_ten_thousand_listeners_take_one_statement_a_batch(
+    queue: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workflow = publish(listening())
+    ids = [pk for _ in range(2) for pk in start_many(workflow, [{}] * 600)]
+    queue.drain()
+    event = publish_event(default_workspace(), PAID, {}, actor=ACTOR).event
+    asked: list[str] = []
+    for module in (statements, execution_statements):
+        fetch = module.fetch
+
+        def noted(name: str, params: Any, fetch: Any = fetch) -> Any:
+            asked.append(name)
+            return fetch(name, params)
+
+        monkeypatch.setattr(module, "fetch", noted)
+    with CaptureQueriesContext(connection) as others:
+        assert delivery.deliver(event.pk) == 1_200
+    assert asked == ["listeners", "rouse", "wake"] * 3
+    # The event, its mark, and a transaction's begin and end a batch.
+    assert len(others) <= 2 + 2 * 3
+    queue.queue.clear()
+    for pk in ids:
+        lifecycle.cancel(pk, actor=ACTOR)
+
+
+def test_a_signal_reaches_one_execution_and_its_filters_count(queue: World) -> None:
+    workflow = publish(listening(filter="{{ event.n > input.least }}"))
+    one, other = start_many(workflow, [{"least": 1}, {"least": 1}])
+    queue.drain()
+    execution = WorkflowExecution.objects.get(pk=one)
+    with pytest.raises(WrongState, match="no filter lets this payload pass"):
+        signal(execution, PAID, {"n": 1}, actor=ACTOR)
+    [woken] = signal(execution, PAID, {"n": 2}, actor=ACTOR)
+    assert woken.step_path == "ask.main"
+    queue.drain()
+    assert (states([one])[one], run_state(other)) == ("SUCCESS", "WAITING")
+    assert output(one) == {"event": {"n": 2}, "eventId": None, "name": PAID}
+    lifecycle.cancel(other, actor=ACTOR)
+
+
+def person(name: str) -> Any:
+    from django.contrib.auth import get_user_model
+
+    user, _ = get_user_model().objects.get_or_create(username=name)
+    Membership.objects.get_or_create(
+        user=user, workspace=default_workspace(), defaults={"role": "ADMIN"}
+    )
+    return user
+
+
+def test_of_two_decisions_at_once_the_first_counts(queue: World, rivals: Rivals) -> None:
+    ask = task("ask", "flow.approval", **{"with": {"title": "Go?"}})
+    execution = start(publish({"tasks": [ask], "output": "{{ tasks.ask.output.by }}"}))
+    queue.drain()
+    run = run_of(execution, "ask.main")
+    maria, paul = person("maria"), person("paul")
+    with transaction.atomic():
+        planning.locked(execution)
+        first = rivals.begin(decisions.decide, run.pk, "approved", "", user=maria)
+        second = rivals.begin(decisions.decide, run.pk, "rejected", "", user=paul)
+        wait_until_blocked(my_session())
+    refused = [one for one in (first, second) if one.exception(10) is not None]
+    assert len(refused) == 1
+    assert isinstance(refused[0].exception(), WrongState)
+    queue.drain()
+    assert output(execution) == ("paul" if refused[0] is first else "maria")
+
+
+def test_an_approval_in_a_loop_takes_the_edge_of_its_decision(queue: World) -> None:
+    body = {
+        "tasks": [
+            task("ask", "flow.approval", **{"with": {"title": "Good, {{ loop.iteration }}?"}}),
+        ]
+    }
+    until = "{{ tasks.ask.outcome == 'approved' }}"
+    document = {
+        "tasks": [task("refine", "flow.loop", **{"with": {"until": until}}, body=body)],
+        "output": "{{ tasks.refine.output.iterations }}",
+    }
+    execution = start(publish(document))
+    for index, decision in enumerate(("rejected", "rejected", "approved")):
+        queue.drain()
+        run = run_of(execution, f"refine[{index}].ask.main")
+        assert run.progress["title"] == f"Good, {index + 1}?"
+        decisions.decide(run.pk, decision, "", user=person("maria"))
+    queue.drain()
+    assert output(execution) == 3
+
+
+CALLED = {
+    "tasks": [
+        task("tell", "data.set", **{"with": {"values": {"url": "{{ tasks.ask.callbackUrl }}"}}}),
+        task("ask", "flow.callback", "tell"),
+    ],
+    "output": "{{ tasks.ask.output.payload }}",
+}
+
+
+def token_of(execution: UUID, path: str = "ask.main") -> str:
+    return url_of(execution, path).rpartition("/")[2]
+
+
+def test_a_call_that_comes_while_its_step_falls_asleep_is_not_lost(
+    queue: World, rivals: Rivals
+) -> None:
+    execution = start(publish(CALLED))
+    journey, work = claimed(execution, "tell.main")
+    following = recorded((journey, work))
+    assert following is not None
+    with transaction.atomic():
+        recorded((journey, following))
+        call = rivals.begin(callbacks.receive, token_of(execution), {"n": 1})
+        wait_until_blocked(my_session())
+    call.result(10)
+    queue.queue = queue.queue[-1:]
+    queue.drain()
+    assert output(execution) == {"n": 1}
+
+
+def test_of_two_calls_at_once_one_is_told_that_it_is_used(queue: World, rivals: Rivals) -> None:
+    execution = start(publish(CALLED))
+    with transaction.atomic():
+        planning.locked(execution)
+        calls = [rivals.begin(callbacks.receive, token_of(execution), {"n": n}) for n in (1, 2)]
+        wait_until_blocked(my_session())
+    failed = [one for one in calls if one.exception(10) is not None]
+    assert len(failed) == 1
+    assert isinstance(failed[0].exception(), callbacks.CallbackUsed)
+    queue.drain()
+    assert output(execution) == {"n": 2 if failed[0] is calls[0] else 1}
+    assert not EarlyCallback.objects.filter(execution_id=execution).exists()
+
+
+def test_each_item_of_a_map_has_an_address_of_its_own(queue: World) -> None:
+    body = {"tasks": CALLED["tasks"]}
+    document = {
+        "tasks": [task("batch", "flow.map", **{"with": {"items": [1, 2, 3]}}, body=body)],
+        "output": "{{ tasks.batch.output }}",
+    }
+    execution = start(publish(document))
+    queue.drain()
+    for index in (2, 0, 1):
+        told = run_of(execution, f"batch[{index}].tell.main").outputs["url"]
+        callbacks.receive(told.rpartition("/")[2], index)
+    queue.drain()
+    assert [one["payload"] for one in output(execution)] == [0, 1, 2]
+
+
+def test_a_delay_that_comes_due_during_a_pause_ends_with_it(queue: World) -> None:
+    execution = start(publish({"tasks": [task("nap", "flow.delay", **{"with": {"seconds": 30}})]}))
+    queue.drain()
+    lifecycle.pause(execution, actor=ACTOR)
+    Run.objects.filter(execution_id=execution).update(due_at="2026-01-01T00:00Z")
+    timers.sweep()
+    queue.drain()
+    assert states([execution])[execution] == "PAUSED"
+    lifecycle.resume(execution, actor=ACTOR)
+    timers.sweep()
+    queue.drain()
+    assert states([execution])[execution] == "SUCCESS"
+
+
+@pytest.mark.parametrize("end", ["cancel", "time out"])
+def test_the_end_of_an_execution_ends_its_waits(queue: World, end: str) -> None:
+    document = {
+        "tasks": [
+            task("nap", "flow.delay", **{"with": {"seconds": 30}}),
+            task("ask", "flow.wait_for_event", **{"with": {"event": PAID}}),
+            task("go", "flow.approval", **{"with": {"title": "Go?"}}),
+            task("call", "flow.callback"),
+        ]
+    }
+    execution = start(publish(document))
+    queue.drain()
+    runs = Run.objects.filter(execution_id=execution)
+    assert set(runs.values_list("state", flat=True)) == {"WAITING"}
+    assert Waiter.objects.filter(execution_id=execution).count() == 3
+    if end == "cancel":
+        lifecycle.cancel(execution, actor=ACTOR)
+    else:
+        WorkflowExecution.objects.filter(pk=execution).update(deadline_at="2026-01-01T00:00Z")
+        lifecycle.time_out(execution)
+    assert set(runs.values_list("state", flat=True)) == {"CANCELLED"}
+    assert not Waiter.objects.filter(execution_id=execution).exists()
