@@ -34,7 +34,7 @@ class Refusal(serializers.Serializer[Any]):
     message = serializers.CharField()
 
 
-class EventResult(serializers.Serializer[Event]):
+class EventResult(serializers.Serializer[Any]):
     """What became of an event."""
 
     id = serializers.UUIDField()

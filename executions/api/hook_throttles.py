@@ -37,4 +37,4 @@ class Refusals(SimpleRateThrottle):
     def count(self) -> None:
         """Remember a refusal."""
         self.history.insert(0, self.now)
-        self.cache.set(self.key, self.history, self.duration)
+        self.cache.set(self.key, self.history, 60)

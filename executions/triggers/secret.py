@@ -24,5 +24,5 @@ def accepted_secrets(trigger_id: UUID, version: int) -> Iterator[str]:
         yield _derived(trigger_id, version, key)
 
 
-def _derived(trigger_id: UUID, version: int, key: str) -> str:
+def _derived(trigger_id: UUID, version: int, key: str | bytes) -> str:
     return salted_hmac(SALT, f"{trigger_id}:{version}", secret=key, algorithm="sha256").hexdigest()

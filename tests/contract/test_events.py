@@ -305,7 +305,6 @@ def test_one_event_is_shown_with_its_payload(
     shown = author.get(f"/v1/Event/{told['id']}").json()
 
     assert shown["payload"] == {"total": 7}
-    assert shown["deliveredAt"] is None
     assert system.get(f"/v1/Event/{told['id']}").status_code == 403
     stranger = client_of(member("ADMIN", elsewhere))
     assert stranger.get(f"/v1/Event/{told['id']}").status_code == 404
