@@ -16,7 +16,7 @@ from executions import payloads
 from executions.errors import PayloadError
 from executions.graph.model import Step
 from executions.templates import TemplateError
-from runners import bodies, completion, heartbeat, leases, rows, scopes
+from runners import bodies, caching, completion, heartbeat, leases, rows, scopes
 from runners.conf import config, pool
 from runners.context import Context
 from runners.deadline import StepTimeout, time_limit
@@ -117,6 +117,10 @@ def perform(journey: Journey, work: Work) -> Unit:
         return Unit(None, failure=work.failure)
     if work.step.container:
         return bodies.perform(journey, work)
+    reused = caching.lookup(journey, work.step, work.prepared)
+    if reused is not None:
+        journey.ended(work.step, reused.result.outcome, reused.result.outputs)
+        return Unit(reused)
     started = time.perf_counter()
     context = _context(journey, work)
     try:

@@ -1,12 +1,13 @@
 """The one statement that records a unit and adds what is next, and the rows it adds."""
 
 import logging
+from functools import partial
 from typing import Any
 
-from django.db import InterfaceError, OperationalError, connection
+from django.db import InterfaceError, OperationalError, connection, transaction
 
 from executions import payloads
-from runners import rows, statements
+from runners import caching, rows, statements
 from runners.conf import config
 from runners.errors import LeaseLost
 from runners.journey import Journey
@@ -51,6 +52,7 @@ def write(
             "duration_ms": head.milliseconds if head else unit.milliseconds,
             "cost_tokens": head.tokens if head else 0,
             "cost_amount": head.amount if head else 0,
+            "cached_from": head.cached_from if head else None,
             "lease": limits.lease,
             "patience": limits.patience,
             "rows": _rows(journey, unit, onward),
@@ -62,6 +64,8 @@ def write(
     if not recorded:
         log.warning("fenced: run %s of %s is no more ours", work.run_id, journey.execution_id)
         raise LeaseLost(str(work.run_id))
+    if work.step.cache is not None:
+        transaction.on_commit(partial(caching.store, journey, work, unit), robust=True)
     if onward.step is not None and not claims:
         onward.step = None  # paused: the row is pending, and waits for the resume
         onward.run_id = None

@@ -43,6 +43,7 @@ class Done:
     logs: Any = None
     tokens: int = 0
     amount: Decimal = Decimal(0)
+    cached_from: UUID | None = None  # the run whose result this is, where nothing was run
 
 
 @dataclass(slots=True)

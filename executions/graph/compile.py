@@ -183,7 +183,8 @@ def _chain(
             previous=index - 1 if position else None,
             following=index + 1 if position + 1 < len(modules) else None,
             queue=module["queue"],
-            inline=module["inline"],
+            # A result is looked up and kept by a step of its own, never in the middle of a stretch.
+            inline=module["inline"] and not cache,
             effect=module["effect"],
             writes_variables=module["writesVariables"],
             timeout_seconds=module["timeoutSeconds"],

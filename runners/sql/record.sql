@@ -27,6 +27,7 @@ WITH execution AS MATERIALIZED (
            duration_ms = %(duration_ms)s,
            cost_tokens = %(cost_tokens)s,
            cost_amount = %(cost_amount)s,
+           cached_from = %(cached_from)s,
            finished_at = clock_timestamp()
       FROM execution e
      WHERE r.id = %(run)s AND r.execution_id = e.id AND (r.state = 'RUNNING') IS TRUE
