@@ -254,6 +254,7 @@ def _next_iteration(
 ) -> bool:
     if turns.index not in ended:
         return False
+    journey.passed.turn = True
     done = turns.index + 1
     wake: dict[str, Any] = {"by": "body", "iterations": done}
     if failed:

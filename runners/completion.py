@@ -18,6 +18,7 @@ from runners import (
     calling,
     dispatch,
     ending,
+    history,
     recording,
     retry,
     rows,
@@ -52,10 +53,12 @@ def record(journey: Journey, work: Work, unit: Unit) -> Work | None:
         return _record_failure(journey, work, unit, unit.failure)
     if unit.wait is not None:
         return _record_wait(journey, work, unit, unit.wait)
-    if _writes_variables(unit) or needs_lock(journey, unit):
+    wanted = history.wants_lock(journey, work, unit)
+    if wanted or _writes_variables(unit) or needs_lock(journey, unit):
         return _record_locked(journey, work, unit)
     onward = choose(journey, work, unit.broken)
     recording.write(journey, work, unit, onward)
+    history.note(journey, unit)
     return _go_on(journey, work, onward)
 
 
@@ -129,9 +132,13 @@ def _record_locked(
         others = recording.write(
             journey, work, unit, onward, state=state, outcome=outcome, survey=True
         )
+        history.note(journey, unit)
+        goes_on = onward.step or onward.pending or others or journey.place.outer
         if onward.step is None and (journey.resumed or not onward.pending):
             # Whoever carried this segment before may have known of more ready steps: look at all.
             ending.conclude(journey, others=bool(others or onward.pending))
+        if goes_on:
+            history.after_step(journey, work, unit)
         _publish(journey, onward)
     return _next_work(journey, work, onward)
 
@@ -188,8 +195,10 @@ def _suspend(journey: Journey, work: Work, unit: Unit, wait: Wait) -> None:
             )
         if wait.kind is WaitKind.BODY:
             bodies.open_turns(journey, work, facts)
+            journey.passed.turn = journey.passed.turn or work.step.container == "loop"
         elif wait.kind is not WaitKind.CHILD and not awake and not onward.pending:
             admission.doze(journey.execution_id)
+        history.after_step(journey, work, unit)
         _publish(journey, onward)
     journey.frontier = Frontier()
 

@@ -7,7 +7,7 @@ takes the checkpoint.
 from executions.history.checkpoints import take
 from executions.history.due import due
 from runners.journey import Journey
-from runners.work import Unit
+from runners.work import Unit, Work
 
 
 def note(journey: Journey, unit: Unit) -> None:
@@ -22,16 +22,32 @@ def note(journey: Journey, unit: Unit) -> None:
             passed.gate = passed.gate or bool(done.step.outcomes)
 
 
-def after_step(journey: Journey, path: str, *, turn: bool = False) -> None:
+def wants_lock(journey: Journey, work: Work, unit: Unit) -> bool:
+    """Whether a checkpoint is worth taking the lock: after somebody decided, at a gate that waited.
+
+    Gates that decide by themselves are checkpointed with the next locked step.
+    """
+    policy = journey.version.graph.checkpoint
+    return (
+        work.wake is not None
+        and policy is not None
+        and policy.enabled
+        and policy.on_gate
+        and unit.head is not None
+        and bool(unit.head.step.outcomes)
+    )
+
+
+def after_step(journey: Journey, work: Work, unit: Unit) -> None:
     """Take a checkpoint if one is due after what was noted; the caller holds the execution's lock.
 
-    Call it last in the transaction: what is recorded after it does not belong to it. `path` is
-    the step that was recorded; `turn` says that a loop's body is about to begin, or that an
-    iteration of it ended.
+    Call it where the execution goes on: at its end there is nothing to go back to. The checkpoint
+    is named after the last step that was recorded, or fell asleep.
     """
     policy = journey.version.graph.checkpoint
     passed = journey.passed
-    passed.turn = passed.turn or turn
     if policy is not None and due(policy, passed):
+        last = unit.more[-1] if unit.more else None
+        path = work.path if last is None else last.place.prefix + last.step.path
         take(journey.execution_id, keep=policy.keep, step_path=path)
         passed.steps, passed.gate, passed.turn = 0, False, False

@@ -4,8 +4,6 @@ Runs after the point stay as history, marked superseded. The epoch grows, so tha
 older holder or message still brings is refused.
 """
 
-from collections.abc import Sequence
-from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -17,7 +15,6 @@ from executions.errors import NotFound, WrongState
 from executions.history import restoring
 from executions.history.points import Point
 from executions.models import WorkflowExecution
-from executions.states import UNFINISHED
 from runners import points, statements
 from runners.models import Waiter
 from runners.states import LIVE
@@ -85,24 +82,10 @@ def _go_back(execution: WorkflowExecution, point: Point, actor: Actor) -> dict[s
     """Move rows and variables; the caller holds the execution's lock."""
     told = points.params(execution, point) | {"around": points.around(execution, point)}
     variables = points.variables_at(execution, point)
-    superseded, cancelled, parents = statements.fetch("undo", told)[0]
+    superseded, cancelled = statements.fetch("undo", told)[0]
     epoch = restoring.restore(execution, point, variables)
     statements.fetch("revive", told | {"epoch": epoch})
     statements.fetch("carry_over", {"execution": execution.pk, "epoch": epoch})
     Waiter.objects.filter(execution_id=execution.pk).exclude(run__state__in=sorted(LIVE)).delete()
     restoring.tell(execution.pk, epoch, actor=actor, label=point.label)
-    if parents:
-        transaction.on_commit(partial(_cancel_children, execution.pk, parents, actor), robust=True)
     return {"superseded": superseded, "cancelled": cancelled}
-
-
-def _cancel_children(parent_id: UUID, run_ids: Sequence[UUID], actor: Actor) -> None:
-    """Nobody waits any more for the executions that these runs had started."""
-    children = WorkflowExecution.objects.filter(
-        parent_id=parent_id, parent_run_id__in=run_ids, state__in=sorted(UNFINISHED)
-    )
-    for child_id in children.values_list("pk", flat=True):
-        try:
-            lifecycle.cancel(child_id, actor=actor, reason="Its parent was rolled back.")
-        except WrongState:
-            continue  # it ended by itself meanwhile

@@ -19,8 +19,6 @@ WITH undone AS (
                 WHERE k.execution_id = %(execution)s AND k.epoch = %(epoch)s
                   AND k.step_path = r.step_path AND k.state = 'SUCCESS' AND NOT k.superseded
                   AND (k.finished_at, k.id) <= (%(at)s, %(last)s)))
-    RETURNING r.id, r.state, r.waits_for
+    RETURNING r.state
 )
-SELECT count(*), count(*) FILTER (WHERE state = 'CANCELLED'),
-       array_agg(id) FILTER (WHERE state = 'CANCELLED' AND waits_for = 'child')
-  FROM undone
+SELECT count(*), count(*) FILTER (WHERE state = 'CANCELLED') FROM undone

@@ -17,7 +17,7 @@ from runners.rollback import roll_back
 from runners.verifying import verify
 from tests.support.engine_database import engine_database
 from tests.support.modules import marks
-from tests.support.simulation import World, world
+from tests.support.simulation import World, configured, world
 from tests.support.workflows import ACTOR, effect, publish, start, states, task
 
 
@@ -32,8 +32,9 @@ def engine(
 @pytest.fixture
 def queue(engine: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     """The broker's place; workers are carried on by hand."""
-    with world(Random(0), monkeypatch, lose=0, double=0, die=0) as quiet:
-        yield quiet
+    quiet = world(Random(0), monkeypatch, lose=0, double=0, die=0)
+    with quiet as made, configured(stretch_steps=32, segment_steps=32):
+        yield made
 
 
 DOCUMENT: dict[str, Any] = {

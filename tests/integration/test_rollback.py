@@ -19,7 +19,7 @@ from tests.support.auditor import audit
 from tests.support.engine_database import engine_database
 from tests.support.modules import marks
 from tests.support.segments import claimed, recorded, run_of
-from tests.support.simulation import World, world
+from tests.support.simulation import World, configured, world
 from tests.support.workflows import (
     ACTOR,
     effect,
@@ -42,8 +42,9 @@ def engine(
 @pytest.fixture
 def queue(engine: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     """The broker's place; workers are carried on by hand."""
-    with world(Random(0), monkeypatch, lose=0, double=0, die=0) as quiet:
-        yield quiet
+    quiet = world(Random(0), monkeypatch, lose=0, double=0, die=0)
+    with quiet as made, configured(stretch_steps=32, segment_steps=32):
+        yield made
 
 
 def writes(name: str, after: Any = None, **values: Any) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from runners.rollback import roll_back
 from tests.support.auditor import audit
 from tests.support.engine_database import engine_database
 from tests.support.modules import marks
-from tests.support.simulation import World, world
+from tests.support.simulation import World, configured, world
 from tests.support.workflows import ACTOR, effect, publish, start, states, task
 
 
@@ -29,8 +29,9 @@ def engine(
 @pytest.fixture
 def queue(engine: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     """The broker's place; workers are carried on by hand."""
-    with world(Random(0), monkeypatch, lose=0, double=0, die=0) as quiet:
-        yield quiet
+    quiet = world(Random(0), monkeypatch, lose=0, double=0, die=0)
+    with quiet as made, configured(stretch_steps=32, segment_steps=32):
+        yield made
 
 
 def loop(body: list[Any], after: Any = None, **inputs: Any) -> dict[str, Any]:
