@@ -12,6 +12,7 @@ from django.db import connection
 
 from runners.sweeper import (
     admission,
+    cache,
     children,
     due,
     events,
@@ -21,6 +22,7 @@ from runners.sweeper import (
     lost,
     orphans,
     overdue,
+    places,
     stalled,
     timers,
 )
@@ -31,6 +33,7 @@ Duty = Callable[[], int]
 
 OFTEN: dict[str, Duty] = {"due": due.sweep, "timers": timers.sweep, "orphans": orphans.sweep}
 SELDOM: dict[str, Duty] = {
+    "places": places.sweep,
     "expired": expired.sweep,
     "lost": lost.sweep,
     "stalled": stalled.sweep,
@@ -40,6 +43,7 @@ SELDOM: dict[str, Duty] = {
     "events": events.sweep,
     "leftovers": leftovers.sweep,
     "admission": admission.sweep,
+    "cache": cache.sweep,
 }
 
 
