@@ -5,6 +5,7 @@ from uuid import UUID
 from celery import shared_task
 from django.db import InterfaceError, OperationalError
 
+from executions.history import retention
 from executions.triggers import cron, webhook
 
 
@@ -29,3 +30,9 @@ def start_ticks() -> dict[str, int]:
 def prune_signatures() -> int:
     """Every minute: webhooks' signatures that are too old to be accepted again."""
     return webhook.prune()
+
+
+@shared_task(name="executions.expire_checkpoints")
+def expire_checkpoints() -> int:
+    """Every hour: delete checkpoints of executions that ended long enough ago."""
+    return retention.expire()
