@@ -72,6 +72,7 @@ UNFOLD: dict[str, Any] = {
                     _list_of("Workflows", "account_tree", "executions.workflow"),
                     _list_of("Executions", "play_circle", "executions.workflowexecution"),
                     _list_of("Runs", "list_alt", "runners.run"),
+                    _list_of("Approvals", "how_to_reg", "runners.approval"),
                     _list_of("Dead letters", "inbox", "dlq.deadletterentry"),
                 ],
             },

@@ -1,3 +1,3 @@
 """Admin pages of this app; importing the package registers them."""
 
-from runners.admin import panels, run, runner  # noqa: F401 - importing registers
+from runners.admin import approvals, explain, panels, run, runner  # noqa: F401 - importing registers

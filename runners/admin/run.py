@@ -13,6 +13,7 @@ from executions.admin.filters import AgeFilter, TabFilter, WorkflowFilter
 from executions.admin.operating import OperatingAdmin
 from executions.admin.sections import Page, Section, facts, json_section, text_section
 from runners.models import Run
+from runners.states import WaitKind
 
 
 class StateFilter(TabFilter):
@@ -141,6 +142,8 @@ class RunAdmin(OperatingAdmin, FactAdmin):
             ("Finished", marks.ago(obj.finished_at)),
             ("Waited", self.waited(obj)),
             ("Duration", duration_of(obj)),
+            ("Waits for", waits_for(obj)),
+            ("Waits until", marks.ago(obj.due_at) if obj.state == "WAITING" else ""),
             ("Retry after", marks.ago(obj.retry_after)),
             ("Lease until", marks.ago(obj.lease_until)),
             ("Heartbeat", marks.ago(obj.heartbeat_at)),
@@ -171,6 +174,17 @@ def duration_of(row: Run) -> str:
     if row.duration_ms is not None:
         return marks.took(row.duration_ms)
     return marks.between(row.started_at, row.finished_at)
+
+
+def waits_for(row: Run) -> Any:
+    """What a waiting run waits for, in words; a link where somebody can decide."""
+    if row.state != "WAITING":
+        return ""
+    about = row.progress or {}
+    if row.waits_for == WaitKind.APPROVAL:
+        return links.to("runners_approval", row.pk, f"approval: {about.get('title', '')}")
+    name = about.get("event") or about.get("title")
+    return f"{row.waits_for}: {name}" if name else row.waits_for
 
 
 def error_of(row: Run) -> str:

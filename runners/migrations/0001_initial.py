@@ -143,6 +143,21 @@ class Migration(migrations.Migration):
             model_name='run',
             index=models.Index(condition=models.Q(('published_at__isnull', True), ('state', 'PENDING')), fields=['due_at'], name='run_retry'),
         ),
+        migrations.AddIndex(
+            model_name='run',
+            index=models.Index(condition=models.Q(('waits_for', 'approval')), fields=['state', 'id'], name='run_approval'),
+        ),
+        migrations.CreateModel(
+            name='Approval',
+            fields=[
+            ],
+            options={
+                'proxy': True,
+                'indexes': [],
+                'constraints': [],
+            },
+            bases=('runners.run',),
+        ),
         migrations.AddConstraint(
             model_name='run',
             constraint=models.UniqueConstraint(condition=models.Q(('state__in', [runners.states.RunState['LEASED'], runners.states.RunState['PENDING'], runners.states.RunState['RUNNING'], runners.states.RunState['SKIPPED'], runners.states.RunState['SUCCESS'], runners.states.RunState['WAITING']]), ('superseded', False)), fields=('execution', 'epoch', 'step_path'), name='run_one_live_or_successful'),

@@ -1,6 +1,7 @@
 """One attempt of one step: the hot table. Hand-written statements in `sql/` write most of it.
 
-Five indexes, the primary key included; a renewal of a lease touches no indexed column.
+Five indexes, the primary key included, and a small one of approvals; a renewal of a lease touches
+no indexed column.
 
 PostgreSQL reads every CHECK of a table anew in every statement: there are the two that tie a
 state to its columns (an unknown state breaks the second), and none on the counters.
@@ -113,6 +114,10 @@ class Run(models.Model):
                 fields=["due_at"],
                 condition=Q(state="PENDING", published_at__isnull=True),
                 name="run_retry",
+            ),
+            # Of the few runs that wait or waited for a person, for their list.
+            models.Index(
+                fields=["state", "id"], condition=Q(waits_for="approval"), name="run_approval"
             ),
         ]
 

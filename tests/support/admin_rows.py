@@ -155,6 +155,8 @@ def one_of_each(of: Workflow, times: int = 1) -> None:
         failed_order(of)
         live = execution(of, "RUNNING")
         run(live, "charge.main", "RUNNING")
+        asked = {"title": HOSTILE, "description": HOSTILE, "approvers": []}
+        run(live, "ask.main", "WAITING", waits_for="approval", progress=asked)
         execution(of, "SUCCESS", output={"total": 990})
         WorkflowVersion.objects.create(
             workflow=of, number=2 + number + of.versions.count(), source={}, definition={},

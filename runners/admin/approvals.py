@@ -1,0 +1,197 @@
+"""Approvals: what people are asked to decide, opening on what waits; approve or reject here."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+from uuid import UUID
+
+from django import forms
+from django.contrib import admin
+from django.contrib.auth import get_user_model
+from django.http import HttpRequest
+from unfold.decorators import display
+from unfold.forms import BaseDialogForm
+from unfold.widgets import UnfoldAdminTextareaWidget
+
+from executions.access import Action, role_in
+from executions.actor import Actor
+from executions.admin import links, marks
+from executions.admin.engine import FactAdmin
+from executions.admin.filters import AgeFilter, TabFilter
+from executions.admin.operating import OperatingAdmin
+from executions.admin.operations import Operation
+from executions.admin.sections import Page, Section, facts, text_section
+from runners.decisions import APPROVED, REJECTED, decide, may_decide
+from runners.models import Approval
+
+MARKS = {
+    "approved": ("check_circle", "green"),
+    "rejected": ("cancel", "red"),
+    "expired": ("timer_off", "amber"),
+}
+ANYBODY = "who may operate executions"
+
+
+class CommentForm(BaseDialogForm):
+    """Asks what the person says to it."""
+
+    comment = forms.CharField(
+        required=False,
+        max_length=2_000,
+        widget=UnfoldAdminTextareaWidget(attrs={"rows": 3}),
+        help_text="The workflow can read it, and it is kept in the activity log.",
+    )
+
+
+def _applying(decision: str) -> Callable[[UUID, Actor, Mapping[str, Any]], Any]:
+    def apply(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> Any:
+        user = get_user_model().objects.get(pk=actor.user_id)
+        return decide(pk, decision, data["comment"], user=user)
+
+    return apply
+
+
+def _refuse_decided(row: Approval) -> str:
+    if row.state == "WAITING":
+        return ""
+    return f"Nothing to do: this approval is {row.decision or row.state.lower()}."
+
+
+APPROVE = Operation(
+    name="approve",
+    title="Approve…",
+    icon="check_circle",
+    done="approved",
+    question="The workflow goes on along `approved`.",
+    apply=_applying(APPROVED),
+    needs=Action.VIEW,  # who may decide is a matter of the approval
+    refuse=_refuse_decided,
+    form=CommentForm,
+    primary=True,
+)
+REJECT = Operation(
+    name="reject",
+    title="Reject…",
+    icon="cancel",
+    done="rejected",
+    question="The workflow goes on along `rejected`.",
+    apply=_applying(REJECTED),
+    needs=Action.VIEW,
+    refuse=_refuse_decided,
+    form=CommentForm,
+    danger=True,
+)
+
+
+class DecisionFilter(TabFilter):
+    """Approvals by whether somebody decided; those that wait unless asked otherwise."""
+
+    title = "state"
+    parameter_name = field = "state"
+    default = "waiting"
+    groups = {
+        "waiting": ("WAITING",),
+        "decided": ("PENDING", "RUNNING", "SUCCESS"),
+        "cancelled": ("CANCELLED",),
+    }
+
+
+@admin.register(Approval)
+class ApprovalAdmin(OperatingAdmin, FactAdmin):
+    """One question to people, and the answer."""
+
+    operations = (APPROVE, REJECT)
+    list_display = ("question", "mark", "workflow", "who", "asked", "expires", "decided_by")
+    list_display_links = ("question",)
+    list_select_related = ("execution__workflow",)
+    list_filter = (DecisionFilter, AgeFilter)
+    list_before_template = "valkyr/tabs.html"
+    list_defer = (
+        "inputs",
+        "outputs",
+        "overrides",
+        "logs",
+        "error_details",
+        "heartbeat_details",
+        "execution__trigger_payload",
+        "execution__context_data",
+        "execution__output",
+        "execution__metrics_snapshot",
+        "execution__error_stack_trace",
+        "execution__workflow__definition",
+    )
+    ordering = ("-id",)
+    empty_text = "Nothing waits for a decision: steps that use flow.approval appear here."
+    search_ids = ("id", "execution_id")
+
+    def get_actions_detail(self, request: HttpRequest, object_id: Any) -> Any:
+        """The buttons, for who may decide."""
+        row = self.get_object(request, str(object_id))
+        user: Any = request.user
+        if row is None or not may_decide(
+            user.get_username(), role_in(user, row.execution.workspace_id), row.approvers
+        ):
+            return []
+        return super().get_actions_detail(request, object_id)
+
+    @display(description="question")
+    def question(self, row: Approval) -> str:
+        """What is to be decided."""
+        return marks.clipped(str(row))
+
+    @display(description="state")
+    def mark(self, row: Approval) -> Any:
+        """Whether it waits, or what was decided."""
+        return mark_of(row)
+
+    @display(description="execution")
+    def workflow(self, row: Approval) -> Any:
+        """The execution's page, under its workflow's name."""
+        address = links.page("executions_workflowexecution", row.execution_id)
+        return links.link(address, marks.clipped(str(row.execution.workflow), 40))
+
+    @display(description="approvers")
+    def who(self, row: Approval) -> str:
+        """Who may decide."""
+        return marks.clipped(", ".join(row.approvers) or ANYBODY, 60)
+
+    @display(description="asked")
+    def asked(self, row: Approval) -> Any:
+        """Since when it waits."""
+        return marks.ago(row.started_at)
+
+    @display(description="expires")
+    def expires(self, row: Approval) -> Any:
+        """Until when somebody may decide."""
+        return marks.ago(row.due_at) if row.state == "WAITING" else marks.EMPTY
+
+    @display(description="decided by")
+    def decided_by(self, row: Approval) -> str:
+        """Who decided."""
+        return row.decided_by or marks.EMPTY
+
+    def page(self, request: HttpRequest, obj: Any) -> Page:
+        """The question, and what came of it."""
+        sections: list[Section] = []
+        if obj.description:
+            sections.append(text_section("Description", obj.description))
+        if obj.comment:
+            sections.append(text_section("Comment", obj.comment))
+        execution = links.to(
+            "executions_workflowexecution", obj.execution_id, obj.execution.workflow
+        )
+        known = [
+            ("Execution", execution),
+            ("Step", links.to("runners_run", obj.pk, obj.step_path)),
+            ("Approvers", ", ".join(obj.approvers) or ANYBODY),
+            ("Asked", self.asked(obj)),
+            ("Expires", self.expires(obj)),
+            ("Decided by", obj.decided_by),
+            ("Id", marks.copyable(obj.pk)),
+        ]
+        return Page([mark_of(obj), str(obj)], facts(known), sections)
+
+
+def mark_of(row: Approval) -> Any:
+    """The decision's word, icon and colour; the run's state while there is none."""
+    found = MARKS.get(row.decision)
+    return marks.mark(row.decision, *found) if found else marks.state(row.state)
