@@ -151,6 +151,7 @@ class RunAdmin(OperatingAdmin, FactAdmin):
             ("Recoveries", str(obj.recoveries)),
             ("Publications", str(obj.publications)),
             ("Segment", obj.segment),
+            ("Result of run", marks.copyable(obj.cached_from)),
             ("Idempotency key", marks.copyable(obj.idempotency_key)),
             ("Id", marks.copyable(obj.pk)),
         ]

@@ -1,22 +1,20 @@
 """Runs as JSON, and the filters of their list."""
 # ruff: noqa: N815 - the names are the JSON's
 
-from typing import Any
-
 from rest_framework import serializers
 
 from executions.api.fields import Json
 from executions.api.paging import PageQuery
 from runners.models import Run
-from runners.states import ErrorType, RunState
+from runners.states import ErrorType, RunState, WaitKind
 
 STATES = [(state.value, state.value.lower()) for state in RunState]
 ERROR_TYPES = [(kind.value, kind.value.lower()) for kind in ErrorType]
-MAX_TIMELINE = 5000
+WAITS = [("", "nothing"), *((kind.value, kind.value) for kind in WaitKind)]
 
 
 class RunSummary(serializers.ModelSerializer[Run]):
-    """A run in a list: everything but inputs and outputs."""
+    """A run in a list: everything but what may be large."""
 
     executionId = serializers.UUIDField(source="execution_id")
     taskId = serializers.UUIDField(source="task_id")
@@ -37,6 +35,15 @@ class RunSummary(serializers.ModelSerializer[Run]):
     retryAfter = serializers.DateTimeField(source="retry_after", allow_null=True)
     durationMs = serializers.FloatField(source="duration_ms", allow_null=True)
     costTokens = serializers.IntegerField(source="cost_tokens")
+    waitsFor = serializers.ChoiceField(
+        WAITS, source="waits_for", help_text='What it waits, or waited, for; "" is nothing.'
+    )
+    cachedFrom = serializers.UUIDField(
+        source="cached_from", allow_null=True, help_text="The run whose result it reused."
+    )
+    cachedFromRunId = serializers.UUIDField(
+        source="cached_from", allow_null=True, help_text="The run whose result was reused."
+    )
 
     class Meta:
         model = Run
@@ -45,6 +52,7 @@ class RunSummary(serializers.ModelSerializer[Run]):
             "state", "leaseUntil", "leasedBy", "runnerId", "idempotencyKey", "inputsHash",
             "configHash", "queuedAt", "startedAt", "finishedAt", "heartbeatAt", "outcome",
             "error", "errorType", "retryAfter", "durationMs", "costTokens",
+            "cachedFromRunId",
         ]  # fmt: skip
 
 
@@ -53,29 +61,14 @@ class RunShape(RunSummary):
 
     inputs = Json(allow_null=True)
     outputs = Json(allow_null=True)
+    progress = Json(
+        allow_null=True,
+        help_text="What it knows of its wait: a container's counters, an event's name, a question.",
+    )
+    wake = Json(allow_null=True, help_text="What ended its wait, and after how long.")
 
     class Meta(RunSummary.Meta):
-        fields = [*RunSummary.Meta.fields, "inputs", "outputs"]
-
-
-class Bar(serializers.ModelSerializer[Run]):
-    """One attempt of one step on the time axis."""
-
-    stepPath = serializers.CharField(source="step_path")
-    taskId = serializers.UUIDField(source="task_id")
-    state = serializers.ChoiceField(STATES)
-    queuedAt = serializers.DateTimeField(source="queued_at")
-    startedAt = serializers.DateTimeField(source="started_at", allow_null=True)
-    finishedAt = serializers.DateTimeField(source="finished_at", allow_null=True)
-    durationMs = serializers.FloatField(source="duration_ms", allow_null=True)
-    errorType = serializers.ChoiceField(ERROR_TYPES, source="error_type", allow_blank=True)
-
-    class Meta:
-        model = Run
-        fields = [
-            "stepPath", "taskId", "attempt", "state", "queuedAt", "startedAt", "finishedAt",
-            "durationMs", "outcome", "errorType",
-        ]  # fmt: skip
+        fields = [*RunSummary.Meta.fields, "inputs", "outputs", "progress", "wake"]
 
 
 class RunQuery(PageQuery):
@@ -84,11 +77,3 @@ class RunQuery(PageQuery):
     executionId = serializers.UUIDField(required=False)
     taskId = serializers.UUIDField(required=False)
     state = serializers.ChoiceField(STATES, required=False)
-
-
-class TimelineQuery(PageQuery):
-    """A timeline comes whole; only one of more than 5,000 bars comes in pages."""
-
-    limit: Any = serializers.IntegerField(
-        required=False, default=MAX_TIMELINE, min_value=1, max_value=MAX_TIMELINE
-    )

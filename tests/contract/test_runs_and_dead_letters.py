@@ -13,7 +13,7 @@ RUN = {
     "id", "executionId", "taskId", "execModuleId", "attempt", "state", "leaseUntil", "leasedBy",
     "runnerId", "idempotencyKey", "inputsHash", "configHash", "startedAt", "finishedAt",
     "heartbeatAt", "outputs", "error", "errorType", "retryAfter", "durationMs", "costTokens",
-    "stepPath", "outcome", "inputs", "queuedAt", "module",
+    "stepPath", "outcome", "inputs", "queuedAt", "module", "cachedFromRunId",
 }  # fmt: skip
 LETTER = {
     "id", "runId", "executionId", "taskId", "failureReason", "failureType", "originalInputs",
