@@ -3,6 +3,7 @@
 from executions.admin import (  # noqa: F401 - importing registers
     accounts,
     activity,
+    checkpoints,
     events,
     execution,
     refused,

@@ -165,6 +165,11 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
             obj.failure_of_id,
             f"the failure of {obj.failure_of_id}",
         )
+        origin = obj.origin_id and links.to(
+            "executions_workflowexecution",
+            obj.origin_id,
+            f"{obj.origin_id}, {obj.origin_point or 'the same input again'}",
+        )
         log = links.listing("executions_activity", q=str(obj.pk))
         return [
             ("Workflow", links.to("executions_workflow", obj.workflow_id, obj.workflow)),
@@ -182,6 +187,8 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
             ("Slot", Place(obj.place).label if obj.state in ACTIVE else ""),
             ("Parent", parent),
             ("Started for", failed),
+            ("Comes from", origin),
+            ("Rolled back", f"{obj.epoch} times" if obj.epoch > 1 else "once" * obj.epoch),
             ("Activity", links.link(log, "who did what")),
             ("Id", marks.copyable(obj.pk)),
         ]

@@ -32,6 +32,12 @@ class OperatingAdmin(ScopedAdmin):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        cls.offer()
+
+    @classmethod
+    def offer(cls, *more: Operation) -> None:
+        """Add operations; upper apps add theirs to the pages of lower ones."""
+        cls.operations = (*cls.operations, *more)
         names = []
         bulk = []
         for operation in cls.operations:

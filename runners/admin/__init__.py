@@ -1,3 +1,10 @@
 """Admin pages of this app; importing the package registers them."""
 
-from runners.admin import approvals, explain, panels, run, runner  # noqa: F401 - importing registers
+from runners.admin import (  # noqa: F401 - importing registers
+    approvals,
+    explain,
+    history,
+    panels,
+    run,
+    runner,
+)

@@ -1,0 +1,198 @@
+"""Rolling back, forking, replaying and verifying, on the pages of executions."""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from django import forms
+from django.db.models import F
+from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
+
+from executions.access import Action
+from executions.actor import Actor
+from executions.admin import links
+from executions.admin.execution import WorkflowExecutionAdmin
+from executions.admin.forms import JSONTextField, ReasonForm
+from executions.admin.operations import Operation
+from executions.errors import ValkyrError
+from executions.models import Checkpoint, WorkflowExecution
+from executions.states import FINAL, ExecutionState
+from runners.fork import LATEST, PINNED, Overrides, fork
+from runners.models import Run
+from runners.points import DONE
+from runners.replay import replay
+from runners.rollback import roll_back
+from runners.verifying import verify
+
+SHOWN = 100
+NAMED = 3
+CHECKPOINT, STEP = "checkpoint:", "step:"
+CAN_GO_BACK = (ExecutionState.RUNNING, ExecutionState.PAUSED, ExecutionState.FAILED)
+
+
+class PointForm(ReasonForm):
+    """Asks where to; the newest checkpoints and finished steps are offered."""
+
+    point = forms.ChoiceField(
+        widget=UnfoldAdminSelectWidget(),
+        label="To",
+        help_text="What ran after it runs again.",
+    )
+    field_order = ("point", "reason")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Look up the points of the one execution asked about."""
+        super().__init__(*args, **kwargs)
+        field = self.fields["point"]
+        assert isinstance(field, forms.ChoiceField)
+        field.choices = _points(self.object_id)
+
+
+class ForkForm(ReasonForm):
+    """Asks where from, and what is to be different."""
+
+    step = forms.CharField(
+        label="From step",
+        required=False,
+        max_length=1000,
+        widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"}),
+        help_text="Its path, such as charge.main; it runs again. Empty: from the beginning.",
+    )
+    version = forms.ChoiceField(
+        choices=((PINNED, "the version it ran"), (LATEST, "the latest version")),
+        widget=UnfoldAdminSelectWidget(),
+    )
+    payload = JSONTextField(
+        label="Payload (JSON)", rows=3, help_text="Merged into the payload; empty changes nothing."
+    )
+    variables = JSONTextField(
+        label="Variables (JSON)", rows=3, must_be_object=True, help_text="Merged likewise."
+    )
+    inputs = JSONTextField(
+        label="The step's inputs (JSON)",
+        rows=4,
+        must_be_object=True,
+        help_text='Merged into the inputs of that step: {"url": "https://…"}.',
+    )
+    field_order = ("step", "version", "payload", "variables", "inputs", "reason")
+
+
+def _points(object_id: Any) -> list[tuple[str, str]]:
+    if object_id is None:
+        return []
+    rows = Checkpoint.objects.filter(execution_id=object_id, epoch=F("execution__epoch"))
+    marks = [
+        (f"{CHECKPOINT}{pk}", f"checkpoint #{number} {name or f'after {path}'}")
+        for pk, number, name, path in rows.order_by("-sequence").values_list(
+            "pk", "sequence", "name", "step_path"
+        )[:SHOWN]
+    ]
+    steps = (
+        Run.objects.filter(DONE, execution_id=object_id, superseded=False)
+        .order_by("-finished_at", "-id")
+        .values_list("step_path", flat=True)[:SHOWN]
+    )
+    return [*marks, *((f"{STEP}{path}", f"right after step {path}") for path in steps)]
+
+
+def _roll_back(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> WorkflowExecution:
+    point, reason = data["point"], data["reason"]
+    if point.startswith(CHECKPOINT):
+        checkpoint = UUID(point.removeprefix(CHECKPOINT))
+        return roll_back(pk, checkpoint_id=checkpoint, actor=actor, reason=reason)
+    return roll_back(pk, step_path=point.removeprefix(STEP), actor=actor, reason=reason)
+
+
+def _fork(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> WorkflowExecution:
+    step, inputs = data["step"], data["inputs"]
+    if inputs and not step:
+        raise ValkyrError("Name the step whose inputs are to be changed.")
+    overrides = Overrides(
+        input=data["payload"] or None,
+        variables=data["variables"],
+        steps={step: inputs} if inputs else {},
+    )
+    return fork(
+        pk,
+        step_path=step or None,
+        version=data["version"],
+        overrides=overrides,
+        actor=actor,
+        reason=data["reason"],
+    )
+
+
+def _verify(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> None:
+    found = verify(pk)
+    if found.same:
+        return
+    first = "; ".join(
+        f"{difference.step_path or 'the execution'}: {difference.field}"
+        for difference in found.differences[:NAMED]
+    )
+    more = len(found.differences) - NAMED
+    raise ValkyrError(
+        f"Execution {pk} would come out otherwise: {first}{f' and {more} more' * (more > 0)}. "
+        "The API's replay with verify lists the values."
+    )
+
+
+def _page_of(execution: WorkflowExecution) -> str:
+    return links.page("executions_workflowexecution", execution.pk)
+
+
+def _refuse_final(row: WorkflowExecution) -> str:
+    if row.state in CAN_GO_BACK:
+        return ""
+    word = ExecutionState(row.state).label
+    return f"Nothing to go back to: this execution is {word}. Fork it instead."
+
+
+ROLL_BACK = Operation(
+    name="roll_back",
+    title="Roll back…",
+    icon="history",
+    done="rolled back",
+    question="Steps after the point become history and run again; live steps are cancelled and "
+    "their results refused.",
+    apply=_roll_back,
+    refuse=_refuse_final,
+    form=PointForm,
+    danger=True,
+    bulk=False,
+)
+FORK = Operation(
+    name="fork",
+    title="Fork…",
+    icon="fork_right",
+    done="forked",
+    question="Starts a new execution in the middle of this one, which stays as it is.",
+    apply=_fork,
+    needs=Action.TRIGGER,
+    form=ForkForm,
+    bulk=False,
+    destination=_page_of,
+)
+REPLAY = Operation(
+    name="replay",
+    title="Replay…",
+    icon="replay",
+    done="started again",
+    question="Starts the same version with the same payload once more.",
+    apply=lambda pk, actor, data: replay(pk, actor=actor, reason=data["reason"]),
+    needs=Action.TRIGGER,
+    destination=_page_of,
+)
+VERIFY = Operation(
+    name="verify",
+    title="Verify…",
+    icon="fact_check",
+    done="came out the same",
+    question="Renders and decides every recorded step again, from recorded results. Nothing runs.",
+    apply=_verify,
+    needs=Action.VIEW,
+    refuse=lambda row: "" if row.state in FINAL else "Wait for its end: only then all is recorded.",
+    bulk=False,
+)
+
+WorkflowExecutionAdmin.offer(ROLL_BACK, FORK, REPLAY, VERIFY)
