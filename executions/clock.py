@@ -1,6 +1,7 @@
 """One clock: every stored time is the database's `clock_timestamp()`."""
 
 from datetime import datetime
+from uuid import UUID
 
 from django.db import connection
 from django.db.models import DateTimeField, Func
@@ -27,3 +28,9 @@ def database_now() -> datetime:
         row = cursor.fetchone()
     assert row is not None
     return row[0]  # type: ignore[no-any-return]
+
+
+def first_id_at(at: datetime) -> UUID:
+    """The smallest UUIDv7 made at `at`, so that an age is a range of the primary key."""
+    milliseconds = int(at.timestamp() * 1_000)
+    return UUID(int=(milliseconds << 80) | (0x7 << 76) | (0b10 << 62))

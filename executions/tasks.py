@@ -6,7 +6,7 @@ from celery import shared_task
 from django.db import InterfaceError, OperationalError
 
 from executions.history import retention
-from executions.triggers import cron, webhook
+from executions.triggers import cron, told, webhook
 
 
 @shared_task(
@@ -30,6 +30,12 @@ def start_ticks() -> dict[str, int]:
 def prune_signatures() -> int:
     """Every minute: webhooks' signatures that are too old to be accepted again."""
     return webhook.prune()
+
+
+@shared_task(name="executions.expire_told")
+def expire_told() -> dict[str, int]:
+    """Every hour: delete old events and resolved refused messages."""
+    return told.expire()
 
 
 @shared_task(name="executions.expire_checkpoints")

@@ -228,6 +228,11 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": timedelta(minutes=1),
         "options": {"expires": 60.0, "queue": "control"},
     },
+    "valkyr: events": {
+        "task": "executions.expire_told",
+        "schedule": timedelta(hours=1),
+        "options": {"expires": 3600.0, "queue": "control"},
+    },
     "valkyr: checkpoints": {
         "task": "executions.expire_checkpoints",
         "schedule": timedelta(hours=1),

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from dlq.models import DeadLetterEntry, Resolution
 from executions.admin import links, marks
-from executions.admin.filters import first_id_at
+from executions.clock import first_id_at
 from executions.admin.paginator import BOUND, bounded_count
 from executions.admin.scope import scoped
 from executions.admin.sections import Section

@@ -1,7 +1,7 @@
 """Filters of the lists: tabs of states, age by the time in the id, workflows one may see."""
 
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any, ClassVar
 from uuid import UUID
 
@@ -11,6 +11,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from executions.admin.scope import scoped
+from executions.clock import first_id_at
 from executions.models import Workflow
 
 AGES = {
@@ -18,12 +19,6 @@ AGES = {
     "24h": ("last 24 hours", timedelta(hours=24)),
     "7d": ("last 7 days", timedelta(days=7)),
 }
-
-
-def first_id_at(at: datetime) -> UUID:
-    """The smallest UUIDv7 made at `at`, so that an age is a range of the primary key."""
-    milliseconds = int(at.timestamp() * 1_000)
-    return UUID(int=(milliseconds << 80) | (0x7 << 76) | (0b10 << 62))
 
 
 class TabFilter(SimpleListFilter):

@@ -1,0 +1,41 @@
+"""What triggers were told is kept for a time: events, and refused messages that are resolved.
+
+An event still to be delivered stays, and so does a message that nobody has resolved.
+"""
+
+from datetime import timedelta
+from typing import Any
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from executions.clock import database_now, first_id_at
+from executions.models import Event, RefusedMessage
+from valkyr_project import environment as env
+
+BATCH = 1_000
+MOST = 100_000
+
+
+def expire() -> dict[str, int]:
+    """Delete what is past VALKYR_EVENT_RETENTION_DAYS; how many of each, 100,000 at most."""
+    days = env.number("VALKYR_EVENT_RETENTION_DAYS", 30)
+    # The ids hold the time they were made at: old rows are a range of the primary key.
+    before = first_id_at(database_now() - timedelta(days=days))
+    return {
+        "events": _delete(Event.objects.filter(pk__lt=before, delivered_at__isnull=False)),
+        "messages": _delete(RefusedMessage.objects.filter(pk__lt=before).exclude(resolution="")),
+    }
+
+
+def _delete(rows: QuerySet[Any]) -> int:
+    count = 0
+    while count < MOST:
+        with transaction.atomic():
+            chosen = rows.select_for_update(skip_locked=True).order_by("pk")
+            ids = list(chosen.values_list("pk", flat=True)[:BATCH])
+            rows.model._default_manager.filter(pk__in=ids).delete()
+        count += len(ids)
+        if len(ids) < BATCH:
+            break
+    return count
