@@ -1,0 +1,97 @@
+"""Checkpoints, points and differences: the decisions, without a database."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from executions.graph.model import CheckpointPolicy
+from executions.history.differences import MAX_DIFFERENCES, Verification, shown
+from executions.history.due import Passed, due
+from executions.history.points import holders, written
+
+
+def policy(**changed: Any) -> CheckpointPolicy:
+    known = {"enabled": True, "every_steps": 5, "on_loop": True, "on_gate": True, "keep": 10}
+    return CheckpointPolicy(**(known | changed))
+
+
+@pytest.mark.parametrize(
+    ("rule", "passed", "expected"),
+    [
+        (None, Passed(100, gate=True, turn=True), False),
+        (policy(enabled=False), Passed(100, gate=True, turn=True), False),
+        (policy(), Passed(), False),
+        (policy(), Passed(4), False),
+        (policy(), Passed(5), True),
+        (policy(every_steps=1), Passed(1), True),
+        (policy(), Passed(1, gate=True), True),
+        (policy(on_gate=False), Passed(1, gate=True), False),
+        (policy(), Passed(1, turn=True), True),
+        (policy(on_loop=False), Passed(1, turn=True), False),
+    ],
+)
+def test_a_checkpoint_is_due_when_the_policy_says_so(
+    rule: CheckpointPolicy | None, passed: Passed, expected: bool
+) -> None:
+    assert due(rule, passed) is expected
+
+
+def test_the_containers_around_places_are_named_each_once() -> None:
+    assert holders(["refine[2].", "refine[3].", "refine[2].inner[0].", "batch[7]."]) == [
+        "batch.main",
+        "refine.main",
+        "refine[2].inner.main",
+    ]
+    assert holders([]) == []
+
+
+NAMES = st.sampled_from(["a", "b", "c"])
+WRITES = st.lists(st.dictionaries(NAMES, st.integers()))
+
+
+@given(WRITES, WRITES)
+def test_what_was_written_in_two_parts_is_what_was_written_at_once(
+    first: list[dict[str, int]], second: list[dict[str, int]]
+) -> None:
+    base = {"a": 0, "b": 0}
+    middle = written(base, first, base)
+    assert written(middle, second, base) == written(base, first + second, base)
+
+
+def test_only_declared_variables_and_objects_count() -> None:
+    base = {"a": 0}
+    assert written(base, [{"a": 1, "b": 2}, None, [3], "x"], base) == {"a": 1}
+    assert base == {"a": 0}, "the base is left as it was"
+
+
+def test_objects_are_compared_key_by_key() -> None:
+    found = Verification()
+    found.compare("s.main", "inputs", {"a": 1, "b": {"c": [1], "d": 2}}, {"b": {"c": [2], "d": 2}})
+    assert [(d.field, d.recorded, d.replayed) for d in found.differences] == [
+        ("inputs.a", 1, None),
+        ("inputs.b.c", [1], [2]),
+    ]
+
+
+def test_equal_values_of_another_type_differ() -> None:
+    found = Verification()
+    found.compare("", "output", 1, True)
+    found.compare("", "output", {"a": 1}, {"a": 1})
+    assert [(d.recorded, d.replayed) for d in found.differences] == [(1, True)]
+
+
+def test_differences_are_bounded() -> None:
+    found = Verification()
+    for number in range(MAX_DIFFERENCES + 5):
+        found.differs(f"s{number}.main", "inputs", 1, 2)
+    assert len(found.differences) == MAX_DIFFERENCES
+    assert not found.complete
+    assert not found.same
+
+
+def test_a_large_value_is_told_by_its_size_and_hash() -> None:
+    assert shown({"a": 1}) == {"a": 1}
+    assert shown("x" * 5_000).startswith("(5,002 characters of JSON, SHA-256 ")
+    assert shown(float("nan")) == "(cannot be shown: float)"
