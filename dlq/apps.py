@@ -10,5 +10,5 @@ class DlqConfig(AppConfig):
     verbose_name = "Dead letters"
 
     def ready(self) -> None:
-        """Take in dead runs; close those that a roll-back made history."""
-        from dlq import intake, rollback  # noqa: F401 - connect on import
+        """Take in dead runs, tell of them; close those that a roll-back made history."""
+        from dlq import intake, lookup, rollback  # noqa: F401 - connect on import

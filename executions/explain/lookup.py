@@ -1,0 +1,38 @@
+"""What is looked up to explain an execution: its place in line, who paused it."""
+
+from typing import Any
+
+from executions import statements
+from executions.explain.reason import Reason
+from executions.explain.standing import COUNTED, Line, Pause, standing
+from executions.models import Activity, WorkflowExecution
+from executions.states import ExecutionState, Place
+
+
+def reason_of(row: WorkflowExecution) -> Reason:
+    """Why an execution is where it is; one query at most."""
+    return standing(row, _line(row), _pause(row))
+
+
+def _line(row: WorkflowExecution) -> Line | None:
+    if row.state != ExecutionState.PENDING and row.place != Place.WANTED:
+        return None
+    found: tuple[Any, ...] | None = statements.fetch_one(
+        "line", {"execution": row.pk, "most": COUNTED}
+    )
+    if found is None:
+        return None
+    workspace, limit, active, ahead, holders, held, key_ahead = found
+    return Line(workspace, limit, active, ahead, tuple(holders or ()), held, key_ahead)
+
+
+def _pause(row: WorkflowExecution) -> Pause | None:
+    if row.state != ExecutionState.PAUSED:
+        return None
+    found = (
+        Activity.objects.filter(object_id=row.pk, action="execution.pause")
+        .order_by("-created_at")
+        .only("actor_name", "created_at", "reason")
+        .first()
+    )
+    return None if found is None else Pause(found.actor_name, found.created_at, found.reason)

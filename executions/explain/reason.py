@@ -1,0 +1,44 @@
+"""A reason: a code for programs, a sentence for people, and the ids and times it is about."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+MAX_TEXT = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why something does not go on right now.
+
+    `since` is when that began, `until` when it changes by itself; None where nobody knows.
+    """
+
+    code: str
+    message: str
+    since: datetime | None = None
+    until: datetime | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+def at(time: datetime | None) -> str:
+    """A time in a sentence."""
+    return "an unknown time" if time is None else f"{time.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
+def iso(time: datetime | None) -> str | None:
+    """A time in the details, as everywhere in the API."""
+    return None if time is None else time.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def brief(text: str) -> str:
+    """The beginning of a text, on one line."""
+    line = " ".join(text.split())
+    return line if len(line) <= MAX_TEXT else f"{line[: MAX_TEXT - 1]}…"
+
+
+def some(names: list[str], most: int = 5) -> str:
+    """A few names, and how many more there are."""
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")

@@ -1,0 +1,307 @@
+"""Why a run is where it is: pure, from its row and what was looked up around it.
+
+The checks of a pending run stand in order; the first that applies is the reason.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from executions.explain.reason import Reason, at, brief, iso, some
+from executions.graph.turns import LoopTurns, MapTurns
+from executions.states import FINAL, ExecutionState, Place
+from runners.models import Run
+from runners.states import HELD, RunState, WaitKind
+
+COUNTED = 10_000
+SILENT_SECONDS = 60
+MAX_OPEN = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What the reasons of an execution's runs depend on, beside the runs.
+
+    `served` are the queues that a worker listens to; `before` counts the messages sent before a
+    run's own, by run; `failed` holds the error of the attempt before, by run; `most` the attempts
+    a step may have, by run. `noticed` says since when something outside may wake a run; `filters`
+    are the texts of events' filters, by run. `children` are the states of child executions, and
+    `letters` the open dead letters, by run.
+    """
+
+    now: datetime
+    state: str = ExecutionState.RUNNING
+    place: str = Place.HELD
+    served: frozenset[str] = frozenset()
+    before: Mapping[UUID, int] = field(default_factory=dict)
+    failed: Mapping[UUID, str] = field(default_factory=dict)
+    most: Mapping[UUID, int] = field(default_factory=dict)
+    noticed: Mapping[UUID, datetime] = field(default_factory=dict)
+    filters: Mapping[UUID, str] = field(default_factory=dict)
+    children: Mapping[str, str] = field(default_factory=dict)
+    letters: Mapping[UUID, UUID] = field(default_factory=dict)
+
+
+def step_reason(run: Run, around: Around) -> Reason:
+    """Why a live or dead run is not done."""
+    if run.state == RunState.DLQ:
+        return _dead(run, around)
+    if run.state in HELD:
+        return _held(run, around)
+    if run.state == RunState.WAITING:
+        return WAITS[run.waits_for](run, around)
+    for check in PENDING:
+        reason = check(run, around)
+        if reason is not None:
+            return reason
+    return _in_queue(run, around)
+
+
+def _execution_over(run: Run, around: Around) -> Reason | None:
+    if around.state not in FINAL:
+        return None
+    return Reason("execution_over", f"Its execution is over ({around.state}); it will not run.")
+
+
+def _execution_paused(run: Run, around: Around) -> Reason | None:
+    if around.state != ExecutionState.PAUSED:
+        return None
+    return Reason(
+        "execution_paused",
+        "It is ready, and starts when its execution is resumed.",
+        since=run.queued_at,
+    )
+
+
+def _execution_without_place(run: Run, around: Around) -> Reason | None:
+    if around.state == ExecutionState.RUNNING and around.place == Place.HELD:
+        return None
+    return Reason(
+        "execution_waits",
+        "It is ready, and starts when its execution has a place of its workspace.",
+        since=run.queued_at,
+    )
+
+
+def _retry_due(run: Run, around: Around) -> Reason | None:
+    if run.retry_after is None or run.published_at is not None:
+        return None
+    number, most = run.attempt - run.budget_start + 1, around.most.get(run.pk)
+    of = f" of {most}" if most else ""
+    error = around.failed.get(run.pk, "")
+    why = f" The attempt before failed: {brief(error)}" if error else ""
+    when = f"is due at {at(run.retry_after)}"
+    if run.retry_after <= around.now:
+        when = f"was due at {at(run.retry_after)} and is sent within seconds"
+    return Reason(
+        "retry_due",
+        f"Attempt {number}{of} {when}.{why}",
+        since=run.queued_at,
+        until=run.retry_after,
+        details={"attempt": number, "maxAttempts": most, "error": brief(error)},
+    )
+
+
+def _no_worker(run: Run, around: Around) -> Reason | None:
+    if run.queue in around.served:
+        return None
+    return Reason(
+        "no_worker",
+        f"It was sent to the queue {run.queue!r} at {at(run.published_at)}, and no worker listens "
+        f"to that queue: none was seen within {SILENT_SECONDS} s. Start one, or mend the step's "
+        "queue.",
+        since=run.published_at,
+        details={"queue": run.queue, "sentAt": iso(run.published_at), "sent": run.publications},
+    )
+
+
+def _in_queue(run: Run, around: Around) -> Reason:
+    ahead = around.before.get(run.pk, 0)
+    many = f"{COUNTED:,} or more" if ahead >= COUNTED else f"about {ahead:,}"
+    again = f" It was sent {run.publications} times." if run.publications > 1 else ""
+    return Reason(
+        "in_queue",
+        f"It was sent to the queue {run.queue!r} at {at(run.published_at)} and is not taken yet; "
+        f"{many} messages are before it.{again}",
+        since=run.published_at,
+        details={
+            "queue": run.queue,
+            "sentAt": iso(run.published_at),
+            "sent": run.publications,
+            "ahead": ahead,
+            "resentAt": iso(run.due_at),
+        },
+    )
+
+
+def _held(run: Run, around: Around) -> Reason:
+    details = {
+        "runner": run.runner,
+        "leaseUntil": iso(run.lease_until),
+        "deadlineAt": iso(run.deadline_at),
+        "heartbeatAt": iso(run.heartbeat_at),
+    }
+    if run.deadline_at is not None and run.deadline_at < around.now:
+        return Reason(
+            "past_deadline",
+            f"Worker {run.runner} has it, and its time was over at {at(run.deadline_at)}; it is "
+            "ended within seconds.",
+            since=run.deadline_at,
+            until=run.lease_until,
+            details=details,
+        )
+    if run.lease_until is not None and run.lease_until < around.now:
+        return Reason(
+            "lease_expired",
+            f"Worker {run.runner} had it and was last heard of at {at(run.heartbeat_at)}; its "
+            f"lease ended at {at(run.lease_until)} and the step is taken over within seconds.",
+            since=run.lease_until,
+            details=details,
+        )
+    return Reason(
+        "executing",
+        f"Worker {run.runner} executes it since {at(run.started_at)}; it renews its lease, now "
+        f"until {at(run.lease_until)}, and must be done by {at(run.deadline_at)}.",
+        since=run.started_at,
+        until=run.deadline_at,
+        details=details,
+    )
+
+
+def _timer(run: Run, around: Around) -> Reason:
+    return Reason(
+        "waiting_for_timer",
+        f"It sleeps until {at(run.due_at)}.",
+        since=around.noticed.get(run.pk, run.started_at),
+        until=run.due_at,
+    )
+
+
+def _approval(run: Run, around: Around) -> Reason:
+    facts = run.progress or {}
+    title, approvers = str(facts.get("title", "")), list(facts.get("approvers") or ())
+    who = some([str(name) for name in approvers]) or "whoever may operate executions"
+    return _outside(
+        run,
+        around,
+        "waiting_for_approval",
+        f"It waits for a decision on {brief(title)!r} by {who}",
+        {"title": title, "approvers": approvers},
+    )
+
+
+def _event(run: Run, around: Around) -> Reason:
+    name, text = str((run.progress or {}).get("event", "")), around.filters.get(run.pk)
+    such = f" for which {brief(text)} holds" if text else ""
+    return _outside(
+        run,
+        around,
+        "waiting_for_event",
+        f"It waits for an event {name!r}{such}",
+        {"event": name, "filter": text},
+    )
+
+
+def _callback(run: Run, around: Around) -> Reason:
+    title = str((run.progress or {}).get("title", ""))
+    what = f" ({brief(title)})" if title else ""
+    return _outside(
+        run,
+        around,
+        "waiting_for_callback",
+        f"It waits for somebody outside to call its address{what}",
+        {"title": title},
+    )
+
+
+def _outside(run: Run, around: Around, code: str, sentence: str, details: dict[str, Any]) -> Reason:
+    since = around.noticed.get(run.pk, run.started_at)
+    ends = f", until {at(run.due_at)} at the latest" if run.due_at else ", as long as it takes"
+    return Reason(code, f"{sentence}, since {at(since)}{ends}.", since, run.due_at, details)
+
+
+def _child(run: Run, around: Around) -> Reason:
+    facts = run.progress or {}
+    child = str(facts.get("executionId", ""))
+    state = around.children.get(child, "unknown")
+    ends = " and lets it go on within seconds" if state in FINAL else ""
+    return Reason(
+        "waiting_for_child",
+        f"It waits for its child execution {child} of workflow {facts.get('workflow')!r}, which "
+        f"is {state}{ends}.",
+        since=around.noticed.get(run.pk, run.started_at),
+        details={"executionId": child, "workflow": facts.get("workflow"), "state": state},
+    )
+
+
+def _body(run: Run, around: Around) -> Reason:
+    document = run.progress
+    if document is None:
+        return Reason("waiting_for_body", "Its body runs.", since=run.started_at)
+    sentence, details = _items(document) if "total" in document else _iteration(document)
+    return Reason("waiting_for_body", sentence, since=run.started_at, details=details)
+
+
+def _iteration(document: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    turns = LoopTurns.read(document)
+    of = f"of {turns.count:,}" if turns.count is not None else f"(at most {turns.most:,})"
+    details = {"index": turns.index, "count": turns.count, "most": turns.most or None}
+    return f"Its body runs: iteration {turns.index + 1:,} {of}.", details
+
+
+def _items(document: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    turns = MapTurns.read(document)
+    done = turns.next - len(turns.open) - len(turns.spare)
+    failed = ""
+    if turns.failed is not None:
+        failed = f" Item {turns.failed} failed, so no further one is begun."
+    sentence = (
+        f"Its body runs: {done:,} of {turns.total:,} items are done, {len(turns.open):,} under way"
+        f"{': ' if turns.open else ''}{some([str(index) for index in turns.open], 10)}.{failed}"
+    )
+    details = {
+        "total": turns.total,
+        "done": done,
+        "open": list(turns.open[:MAX_OPEN]),
+        "failed": turns.failed,
+    }
+    return sentence, details
+
+
+def _dead(run: Run, around: Around) -> Reason:
+    letter = around.letters.get(run.pk)
+    error = brief(run.error)
+    if letter is None:
+        return Reason(
+            "given_up",
+            f"It failed for good, and its dead letter was closed without a new attempt: {error}",
+            since=run.finished_at,
+            details={"errorType": run.error_type},
+        )
+    return Reason(
+        "dead_letter",
+        f"It failed for good: {error} Dead letter {letter} is open: requeue or discard it.",
+        since=run.finished_at,
+        details={"deadLetterId": str(letter), "errorType": run.error_type},
+    )
+
+
+Check = Callable[[Run, Around], Reason | None]
+
+PENDING: tuple[Check, ...] = (
+    _execution_over,
+    _execution_paused,
+    _execution_without_place,
+    _retry_due,
+    _no_worker,
+)
+WAITS: Mapping[str, Callable[[Run, Around], Reason]] = {
+    WaitKind.TIMER: _timer,
+    WaitKind.APPROVAL: _approval,
+    WaitKind.EVENT: _event,
+    WaitKind.CALLBACK: _callback,
+    WaitKind.CHILD: _child,
+    WaitKind.BODY: _body,
+}
