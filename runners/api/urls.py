@@ -4,6 +4,7 @@ from django.urls import URLPattern, path
 
 from runners.api import decisions, history, runs
 from runners.api.callbacks import Callback
+from runners.api.explain import ExplainExecution
 from runners.api.signals import SignalExecution
 
 EXECUTION = "v1/WorkflowExecution/<uuid:id>"
@@ -14,6 +15,7 @@ urlpatterns: list[URLPattern] = [
     path("v1/Run/<uuid:id>/decide", decisions.Decide.as_view()),
     path("v1/callbacks/<str:token>", Callback.as_view()),
     path("v1/WorkflowExecution/<uuid:id>/signal", SignalExecution.as_view()),
+    path(f"{EXECUTION}/explain", ExplainExecution.as_view()),
     path(f"{EXECUTION}/timeline", runs.Timeline.as_view()),
     path(f"{EXECUTION}/rollback", history.RollbackExecution.as_view()),
     path(f"{EXECUTION}/fork", history.ForkExecution.as_view()),
