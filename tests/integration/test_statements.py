@@ -80,6 +80,7 @@ EXPECTED: dict[str, set[str]] = {
 BY_EXECUTION = (
     "load", "facts", "results", "metrics", "failures", "dead_within", "supersede", "turns",
     "blame",
+    "kept_places", "kept_steps", "undo", "revive", "carry_over", "copy_past",
 )  # fmt: skip
 
 
