@@ -156,15 +156,17 @@ def _keep(journey: Journey, turn: Place, ready: list[int], batch: Sequence[int])
     return None
 
 
-def insert(journey: Journey, parts: list[str]) -> None:
-    """Insert rows made by `rows` into the journey's execution."""
+def insert(journey: Journey, parts: list[str]) -> int:
+    """Insert rows made by `rows` into the journey's execution; returns how many were new."""
     if parts:
         owner = (
             f'"execution":"{journey.execution_id}","epoch":{journey.epoch},'
             f'"priority":{journey.priority},'
         )
         text = ",".join("{" + owner + part[1:] for part in parts)
-        statements.fetch("insert", {"rows": f"[{text}]", "patience": config().patience})
+        rows_text = {"rows": f"[{text}]", "patience": config().patience}
+        return len(statements.fetch("insert", rows_text))
+    return 0
 
 
 def turn_over(
@@ -340,14 +342,22 @@ def failed_in(place: Place, outcomes: dict[int, str]) -> bool:
 
 
 def give_back_batch(journey: Journey) -> None:
-    """Hand the items this worker took along and has not started to whoever is free.
+    """Put the items this worker took along and has not started aside, for whoever ends a turn.
 
-    Call inside a transaction that holds the execution's lock.
+    They are not handed out here: what comes of the present item decides whether any follows. Call
+    inside a transaction that holds the execution's lock.
     """
     unstarted, journey.batch = journey.batch, []
-    stays, journey.stays = journey.stays, False
-    turn_over(journey, journey.place, ended=(), unstarted=unstarted)
-    journey.stays = stays
+    row = statements.fetch_one(
+        "container",
+        {
+            "execution": journey.execution_id,
+            "epoch": journey.epoch,
+            "path": journey.place.holder,
+        },
+    )
+    if row is not None:
+        _keep_progress(row[0], MapTurns.read(row[1]).given_back(unstarted))
 
 
 def _dead_within(journey: Journey, place: Place) -> bool:

@@ -62,7 +62,7 @@ def again(
         resumed=True,
     )
     attempt = dead.attempt + 1
-    bodies.insert(
+    added = bodies.insert(
         journey,
         [
             rows.pending(
@@ -75,6 +75,11 @@ def again(
             )
         ],
     )
+    if not added:
+        raise WrongState(
+            f"Step {dead.step_path} has a live or successful run already; nothing was done.",
+            dead.state,
+        )
 
 
 def _overrides(before: Any, inputs: Any, attempt: int, *, new_key: bool) -> Any:

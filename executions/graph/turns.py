@@ -91,9 +91,13 @@ class MapTurns:
         return not self.open and (self.failed is not None or not self.waiting)
 
     def closed(self, ended: Iterable[int]) -> "MapTurns":
-        """Without the items that ended."""
+        """Without the items that ended, be it while they were thought to be unstarted."""
         gone = set(ended)
-        return replace(self, open=tuple(index for index in self.open if index not in gone))
+        return replace(
+            self,
+            open=tuple(index for index in self.open if index not in gone),
+            spare=tuple(index for index in self.spare if index not in gone),
+        )
 
     def given_back(self, unstarted: Iterable[int]) -> "MapTurns":
         """With items that were handed out and never started put aside."""

@@ -1,4 +1,6 @@
 -- Add runs to an execution whose row the caller has locked, or inserted in this transaction.
+-- Pure steps are recorded without that lock by whoever has them in memory: a step that got its run
+-- that way meanwhile keeps it.
 INSERT INTO runners_run (
     id, execution_id, epoch, segment, step_path, task_id, module_id, module,
     attempt, budget_start, state, superseded, queue, priority, lease_token, leased_by, recoveries,
@@ -21,3 +23,8 @@ SELECT n.id, n.execution, n.epoch, n.segment, n.path, n.task, n.module_id, n.mod
        id uuid, execution uuid, epoch int, priority int, state text, segment text, path text,
        task uuid, module_id uuid, module text, attempt int, budget int, queue text,
        config_hash text, overrides jsonb)
+ON CONFLICT (execution_id, epoch, step_path)
+      WHERE state IN ('LEASED', 'PENDING', 'RUNNING', 'SKIPPED', 'SUCCESS', 'WAITING')
+        AND NOT superseded
+   DO NOTHING
+RETURNING id

@@ -1,0 +1,76 @@
+"""A worker goes through a batch of a pure map's items in memory while others plan from the rows."""
+
+from collections.abc import Iterator
+from random import Random
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from executions.models import WorkflowExecution
+from runners import planning
+from tests.support.auditor import audit
+from tests.support.engine_database import engine_database
+from tests.support.simulation import World, configured, world
+from tests.support.workflows import publish, start, states
+
+
+@pytest.fixture(scope="module")
+def engine(
+    django_db_setup: None, django_db_blocker: Any, request: pytest.FixtureRequest
+) -> Iterator[None]:
+    with engine_database(django_db_blocker, keep=request.config.getvalue("reuse_db")):
+        yield
+
+
+def pure_map(value: str, **more: Any) -> dict[str, Any]:
+    """Forty items that a worker doubles, or what `value` makes of each."""
+    body = {"tasks": [{"id": "double", "use": "flow.noop", "with": {"value": value}}]}
+    config = {"items": list(range(40)), "maxConcurrency": 1, **more}
+    return {
+        "tasks": [{"id": "batch", "use": "flow.map", "with": config, "body": body}],
+        "output": "{{ tasks.batch.output }}",
+    }
+
+
+def carry_in_memory(quiet: World) -> None:
+    """Go on until a worker has ended items of a batch that nobody else knows of."""
+    for _ in range(500):
+        for worker in quiet.workers:
+            if worker.journey.ended_turns and worker.unit is not None:
+                return
+        quiet.turn()
+    raise AssertionError("nobody took a batch along")
+
+
+@pytest.mark.parametrize("steps", [2, 5, 256])
+def test_items_put_aside_while_a_worker_had_them_in_memory_run_once(
+    engine: None, monkeypatch: pytest.MonkeyPatch, steps: int
+) -> None:
+    with world(Random(0), monkeypatch, lose=0, double=0, die=0) as quiet:
+        execution = begun(quiet, steps)
+        with configured(batch_steps=steps):
+            planning.advance(execution)
+            quiet.drain()
+    made = WorkflowExecution.objects.get(pk=execution)
+    assert made.state == "SUCCESS"
+    assert made.output == [2 * item for item in range(40)]
+    audit([execution])
+
+
+def begun(quiet: World, steps: int) -> UUID:
+    """An execution one of whose workers has a batch in memory."""
+    with configured(batch_steps=steps):
+        execution = start(publish(pure_map("{{ item * 2 }}")))
+        carry_in_memory(quiet)
+    return execution
+
+
+def test_no_item_of_a_batch_follows_one_that_died(
+    engine: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with world(Random(0), monkeypatch, lose=0, double=0, die=0) as quiet:
+        execution = start(publish(pure_map("{{ [1, 2, 3][item] }}")))
+        quiet.drain()
+    assert states([execution])[execution] == "FAILED"
+    audit([execution])
