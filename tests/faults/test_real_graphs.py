@@ -74,4 +74,4 @@ def _run(document: dict[str, Any]) -> None:
     assert wait_for_end([execution], 100)[execution] == "SUCCESS"
     audit([execution])
     made = WorkflowExecution.objects.select_related("version").get(pk=execution)
-    assert agrees(Drawn(made.version.definition).story().outputs["again"], made.output)
+    assert agrees(Drawn(made.version.definition).story().outputs["again.main"], made.output)

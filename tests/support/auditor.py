@@ -10,11 +10,9 @@
    (tests/support/containment.py).
 """
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from functools import cached_property
 from typing import Any
 from uuid import UUID
 
@@ -24,7 +22,16 @@ from executions.states import ACTIVE, FINAL
 from runners.models import Run
 from runners.states import LIVE
 from tests.support import containment
-from tests.support.interpreter import ERROR, Missing, Scope, Story, agrees, interpret, paths
+from tests.support.interpreter import (
+    ERROR,
+    Missing,
+    Scope,
+    Story,
+    agrees,
+    interpret,
+    paths,
+    places,
+)
 from tests.support.modules import marks
 
 
@@ -99,7 +106,7 @@ class _Ledger:
         known: Scope = {"input": self.execution.trigger_payload}
         if not _writes_variables(self.document):
             known["vars"] = self.execution.context_data
-        entered = self._entered.__contains__
+        entered = places(self.runs).__contains__
         try:
             story = interpret(self.document, self._told, scope=known, entered=entered)
         except Missing as error:
@@ -117,13 +124,6 @@ class _Ledger:
         if not runs or end is None:
             raise Missing(path)
         return end, runs[-1].outputs
-
-    @cached_property
-    def _entered(self) -> set[str]:
-        """Every place that has a run."""
-        return {
-            path[: closing.end()] for path in self.runs for closing in re.finditer(r"\]\.", path)
-        }
 
     def _as_told(self, story: Story) -> None:
         """Each step's runs are those of its part in the story."""
@@ -153,10 +153,10 @@ class _Ledger:
 
     def _outputs(self, story: Story) -> None:
         for path in story.done:
-            expected = story.outputs.get(path.rpartition(".")[0])
+            expected = story.outputs[path]
             runs = self.runs.get(path, [])
             # Plain steps' outputs in the story are the rows' own.
-            if runs and path.endswith(".main") and not agrees(expected, runs[-1].outputs):
+            if runs and not agrees(expected, runs[-1].outputs):
                 found = runs[-1].outputs
                 self._say(f"recorded {str(found)[:300]} of {path}, not {str(expected)[:300]}")
 

@@ -10,6 +10,7 @@ from tests.support.interpreter import ERROR, Scope, Story, interpret
 
 RETRY = {"maxAttempts": 3, "baseSeconds": 0.05, "jitter": [0, 0.05]}
 CHOICES = ("left", "right", "middle")
+PURE = ("pure", "pure", "pure", "gate", "gate", "bad")
 FLAT = ("pure", "pure", "effect", "effect", "gate", "effect gate", "chain", "bad")
 
 
@@ -54,8 +55,14 @@ def draw(
         body = drawer.body(_Around(), depth, most)
         document = {"schema": "valkyr/1", "name": "random", **body}
         drawn = Drawn(document, policy["maxAttempts"])
-        if not depth or len(drawn.whole_story().ends) <= steps:
+        if not depth or _load(drawn) <= steps:
             return drawn
+
+
+def _load(drawn: Drawn) -> float:
+    """About how many steps run; pure ones, of which many go at once, count little."""
+    story = drawn.whole_story()
+    return len(story.ends) - 0.8 * story.pure
 
 
 @dataclass(frozen=True)
@@ -66,6 +73,7 @@ class _Around:
     loop: bool = False
     numbers: tuple[str, ...] = ()
     kind: str = ""
+    pure: bool = False  # only steps that run in memory
 
     def counters(self) -> list[str]:
         """Expressions of whole numbers that differ from place to place."""
@@ -115,16 +123,16 @@ class _Drawer:
     def _task(
         self, name: str, around: _Around, depth: int, before: set[str], sure: set[str]
     ) -> dict[str, Any]:
-        kinds: list[str] = [*FLAT]
-        if self.waits is not None:
+        kinds: list[str] = [*(PURE if around.pure else FLAT)]
+        if self.waits is not None and not around.pure:
             kinds += ["wait", "wait"]
         if depth:
-            kinds += ["loop", "loop", "map", "map", "map"]
+            kinds += ["loop", "loop", "map", "map", "map", "pure map"]
         kind = self.rng.choice(kinds)
         numbers = tuple(f"tasks.{task}.output" for task in sorted(before & sure))
-        if kind in {"loop", "map"}:
+        if kind in {"loop", "map", "pure map"}:
             inside = tuple(dict.fromkeys([*around.numbers, *numbers]))
-            return getattr(self, f"_{kind}")(name, around, inside, depth - 1)
+            return getattr(self, f"_{kind.replace(' ', '_')}")(name, around, inside, depth - 1)
         values = [*around.counters(), *around.numbers, *numbers]
         if around.kind == "loop":
             values += [f"tasks.{task}.history | length" for task in sorted(before & sure)]
@@ -185,6 +193,10 @@ class _Drawer:
 
     def _bad(self, name: str, around: _Around, values: list[str]) -> dict[str, Any]:
         """Fails for good; in a body only in some places."""
+        if around.pure:
+            # In every fourth place there is nothing to be found.
+            counter = self.rng.choice(around.counters())
+            return {"use": "flow.noop", "with": {"value": f"{{{{ [1, 2, 3][{counter} % 4] }}}}"}}
         if self.rng.random() < 0.3:
             return {"use": "flow.fail", "with": {"message": "no"}}
         kind = self.rng.choice(["TRANSIENT", "PERMANENT"])
@@ -258,6 +270,17 @@ class _Drawer:
         inside = _Around(True, around.loop, numbers, "map")
         body = self.body(inside, depth, 3 if depth else 4)
         return {"id": name, "use": "flow.map", "with": config, "body": body}
+
+    def _pure_map(
+        self, name: str, around: _Around, numbers: tuple[str, ...], depth: int
+    ) -> dict[str, Any]:
+        """Many items, of which a worker takes a batch at a time."""
+        config: dict[str, Any] = {"items": list(range(self.rng.choice([1, 6, 12, 25, 40])))}
+        if self.rng.random() < 0.7:
+            config["maxConcurrency"] = self.rng.randint(1, 5)
+        config["onItemError"] = self.rng.choice(["fail", "continue", "continue"])
+        inside = _Around(True, around.loop, numbers, "map", pure=True)
+        return {"id": name, "use": "flow.map", "with": config, "body": self.body(inside, 0, 4)}
 
     def _edges(
         self, name: str, outcomes: dict[str, list[str]], *, join: str

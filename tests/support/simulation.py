@@ -24,6 +24,7 @@ from runners.errors import LeaseLost
 from runners.journey import Journey, Segment
 from runners.sweeper import due, expired, lost, stalled, timers
 from runners.work import Unit, Work
+from tests.support.workflows import describe
 
 PERSON = Actor.system("somebody")
 
@@ -108,7 +109,7 @@ class World:
                 self._take(self.queue.pop(self.rng.randrange(len(self.queue))))
             if self.rng.random() < 0.05 or not (self.queue or self.workers):
                 self._sweep()
-        raise AssertionError(f"not over after {turns} turns")
+        raise AssertionError(f"not over after {turns} turns: {describe([execution_id])}")
 
     def drain(self) -> None:
         """Let every worker and message come to its end; nothing of it may matter any more."""
@@ -247,6 +248,7 @@ def world(rng: Random, monkeypatch: Any, **chances: float) -> Iterator[World]:
     made = World(rng, **chances)
     limits = {
         "stretch_steps": rng.choice([1, 2, 32]),
+        "batch_steps": rng.choice([1, 5, 256]),
         "segment_steps": rng.choice([1, 3, 32]),
         "chord_headers": rng.choice([2, 100]),
         "chain_links": rng.choice([1, 2, 8]),

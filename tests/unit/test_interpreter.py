@@ -32,12 +32,12 @@ def test_a_loop_counts_and_hands_its_last_outputs_on() -> None:
     body = [task("sum", value="{{ (loop.previous.sum if loop.previous else 0) + loop.iteration }}")]
     told = story(loop("refine", body, count=3))
     assert told.state == "SUCCESS"
-    assert told.outputs["refine"] == {"iterations": 3, "last": {"sum": 6}}
+    assert told.outputs["refine.main"] == {"iterations": 3, "last": {"sum": 6}}
     assert told.done == {"refine.main", *(f"refine[{i}].sum.main" for i in range(3))}
 
 
 def test_a_loop_of_no_iterations_has_nothing_last() -> None:
-    assert story(loop("none", [task("a")], count=0)).outputs["none"] == {
+    assert story(loop("none", [task("a")], count=0)).outputs["none.main"] == {
         "iterations": 0,
         "last": None,
     }
@@ -59,7 +59,7 @@ def test_a_condition_sees_the_iteration_that_just_ended(
 ) -> None:
     gate = task("g", "flow.switch", value="{{ ['a', 'b'][loop.index % 2] }}", cases=["a", "b"])
     told = story(loop("refine", [gate], **condition))
-    assert told.outputs["refine"]["iterations"] == iterations
+    assert told.outputs["refine.main"]["iterations"] == iterations
 
 
 @pytest.mark.parametrize("condition", [{"until": "{{ false }}"}, {"while": "{{ true }}"}])
@@ -72,16 +72,16 @@ def test_a_loop_past_its_limit_fails(condition: dict[str, str]) -> None:
 def test_history_holds_the_earlier_iterations() -> None:
     body = [task("a", value="{{ loop.index }}"), task("b", value="{{ tasks.a.history }}")]
     told = story(loop("refine", body, [{"from": "a", "to": "b"}], count=3))
-    assert told.outputs["refine"]["last"] == {"a": 2, "b": [0, 1]}
+    assert told.outputs["refine.main"]["last"] == {"a": 2, "b": [0, 1]}
 
 
 def test_a_map_gives_its_bodies_outputs_in_the_items_order() -> None:
     body = [task("a", value="{{ [item, index] }}")]
-    assert story(mapped("batch", body, items=[7, 8])).outputs["batch"] == [[7, 0], [8, 1]]
+    assert story(mapped("batch", body, items=[7, 8])).outputs["batch.main"] == [[7, 0], [8, 1]]
 
 
 def test_a_map_over_nothing_ends_at_once_and_one_over_no_list_fails() -> None:
-    assert story(mapped("batch", [task("a")], items=[])).outputs["batch"] == []
+    assert story(mapped("batch", [task("a")], items=[])).outputs["batch.main"] == []
     assert story(mapped("batch", [task("a")], items="{{ 'x' }}")).dead == {"batch.main"}
 
 
@@ -90,7 +90,7 @@ def test_a_body_with_several_last_tasks_gives_back_each_by_id() -> None:
     body = [gate, task("x", value=1), task("y", value=2)]
     edges = [{"from": "g", "to": "x", "on": "a"}, {"from": "g", "to": "y", "on": "b"}]
     told = story(mapped("batch", body, edges, items=[0]))
-    assert told.outputs["batch"] == [{"x": 1, "y": None}]
+    assert told.outputs["batch.main"] == [{"x": 1, "y": None}]
     assert told.skipped == {"batch[0].y"}
 
 
@@ -101,7 +101,7 @@ def test_a_tolerant_map_goes_on_past_a_failed_item() -> None:
     told = story(mapped("batch", [BAD], items=[1, 2, 3], onItemError="continue"))
     assert told.state == "SUCCESS"
     assert told.failed == {"batch[1].bad.main"}
-    assert told.outputs["batch"] == [None, FailedItem(frozenset({"batch[1].bad.main"})), None]
+    assert told.outputs["batch.main"] == [None, FailedItem(frozenset({"batch[1].bad.main"})), None]
 
 
 def test_a_failure_that_nobody_minds_is_dead_and_holds_its_container() -> None:
@@ -137,7 +137,7 @@ def test_a_failure_takes_the_error_edge_of_its_own_task_first() -> None:
     body = [task("a", "test.effect", **FAILS), task("b", value=5)]
     edges = [{"from": "a", "to": "b", "on": "error"}]
     told = story(mapped("batch", body, edges, items=[0], onItemError="continue"))
-    assert told.outputs["batch"] == [5]
+    assert told.outputs["batch.main"] == [5]
     assert told.failed_over == {"batch[0].a.main"}
 
 
@@ -151,7 +151,7 @@ def test_a_failure_travels_out_through_containers_to_the_one_that_minds_it() -> 
 def test_a_name_means_the_innermost_task_that_has_it() -> None:
     inner = mapped("inner", [task("a", value="{{ item }}")], items=["{{ index + 10 }}"])
     told = story(mapped("batch", [inner], items=[0, 0]))
-    assert told.outputs["batch"] == [[10], [11]]
+    assert told.outputs["batch.main"] == [[10], [11]]
 
 
 def test_a_step_whose_end_nobody_told_is_missing() -> None:
@@ -161,5 +161,7 @@ def test_a_step_whose_end_nobody_told_is_missing() -> None:
 
 def test_outputs_agree_where_absent_and_null_are_the_same() -> None:
     assert agrees({"last": {"a": 1, "b": None}}, {"last": {"a": 1}})
-    assert agrees([FailedItem(frozenset())], [{"error": {"message": "", "type": "", "step": ""}}])
+    failed = FailedItem(frozenset({"a[0].b.main"}))
+    found = {"error": {"message": "no", "type": "PERMANENT", "step": "a[0].b.main"}}
+    assert agrees([failed, 1], [found, 1])
     assert not agrees([1, 2], [2, 1])
