@@ -104,7 +104,7 @@ class DifferenceShape(serializers.Serializer[Any]):
     """One thing that came out otherwise."""
 
     stepPath = serializers.CharField(source="step_path", allow_blank=True)
-    field = serializers.CharField()  # type: ignore[assignment]
+    field = serializers.CharField()
     recorded = Json(allow_null=True)
     replayed = Json(allow_null=True)
 
