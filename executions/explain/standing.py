@@ -9,7 +9,7 @@ from executions.models import WorkflowExecution
 from executions.states import FINAL, ExecutionState, Place
 
 COUNTED = 10_000
-ENDINGS = {
+ENDINGS: dict[str, str] = {
     ExecutionState.SUCCESS: "ended well",
     ExecutionState.FAILED: "failed",
     ExecutionState.CANCELLED: "was cancelled",

@@ -33,7 +33,7 @@ def live_and_dead(row: WorkflowExecution, most: int) -> tuple[list[Run], bool]:
     """
     own = Run.objects.filter(execution_id=row.pk, epoch=row.epoch, superseded=False)
     again = own.filter(step_path=OuterRef("step_path"), state__in=sorted(IDENTITY))
-    found = list(
+    found: list[Any] = list(
         own.filter(state__in=[*sorted(LIVE), RunState.DLQ])
         .filter(~Q(state=RunState.DLQ) | ~Exists(again))
         .annotate(in_body=Sign(StrIndex("step_path", Value("["))))
@@ -154,5 +154,5 @@ def _letters(runs: Sequence[Run]) -> Mapping[UUID, UUID]:
     dead = [run.pk for run in runs if run.state == RunState.DLQ]
     if not dead:
         return {}
-    answers = letters_sought.send(Run, run_ids=dead)
+    answers: list[tuple[Any, Any]] = letters_sought.send(Run, run_ids=dead)
     return {run: letter for _, found in answers for run, letter in found.items()}
