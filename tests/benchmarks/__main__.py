@@ -15,6 +15,8 @@ def main(options: Options) -> None:
     with Stage() as stage:
         if options.memory:
             _memory(stage)
+        elif options.sleepers:
+            _sleepers(stage, options)
         else:
             _workloads(stage, options)
 
@@ -39,6 +41,12 @@ def _memory(stage: Stage) -> None:
     from tests.benchmarks import memory, report
 
     report.growth(memory.measure(stage))
+
+
+def _sleepers(stage: Stage, options: Options) -> None:
+    from tests.benchmarks import report, sleepers
+
+    report.sleepers(sleepers.measure(stage, options))
 
 
 def _end(*_: Any) -> None:

@@ -40,7 +40,7 @@ def measure(stage: Stage, options: Options) -> Latencies | None:
     server = stage.add(web(stage.folder, port))
     workflow = Engine(stage, worker).publish(shapes.single("bench.clock", {"value": 1}))
     with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=30) as client:
-        _sign_in(client, stage)
+        sign_in(client, stage)
         found = [_once(client, workflow.pk, stage) for _ in range(WARM + number)][WARM:]
     stage.end(server)
     stage.end(worker)
@@ -54,7 +54,8 @@ def measure(stage: Stage, options: Options) -> Latencies | None:
     return result
 
 
-def _sign_in(client: httpx.Client, stage: Stage) -> None:
+def sign_in(client: httpx.Client, stage: Stage) -> None:
+    """Have the client send a token, as soon as the web process answers."""
     account = {
         "username": os.environ["VALKYR_ADMIN_USERNAME"],
         "password": os.environ["VALKYR_ADMIN_PASSWORD"],

@@ -32,6 +32,7 @@ class Options:
     concurrency: int  # worker processes, on both sides
     json: Path | None
     memory: bool
+    sleepers: bool
     engine_only: bool
     quick: bool
 
@@ -53,6 +54,11 @@ def parse(arguments: Sequence[str]) -> Options:
     parser.add_argument(
         "--memory", action="store_true", help="only measure a worker after 1,000 and 10,000 steps"
     )
+    parser.add_argument(
+        "--sleepers",
+        action="store_true",
+        help="only measure the API while 10,000 executions wake at one instant",
+    )
     parser.add_argument("--engine-only", action="store_true", help="leave plain Celery out")
     given = parser.parse_args(arguments)
     only = tuple(given.only.split(",")) if given.only else WORKLOADS
@@ -61,6 +67,6 @@ def parse(arguments: Sequence[str]) -> Options:
     pairs = given.pairs or (2 if given.quick else 3)
     scale = given.scale or (0.15 if given.quick else 1.0)
     return Options(
-        only, pairs, scale, given.concurrency, given.json, given.memory, given.engine_only,
-        given.quick,
+        only, pairs, scale, given.concurrency, given.json, given.memory, given.sleepers,
+        given.engine_only, given.quick,
     )  # fmt: skip

@@ -52,14 +52,30 @@ class Program:
         stop(self._child, STOP_STEPS)
 
 
-def engine_worker(folder: Path, *, concurrency: int) -> Program:
+def engine_worker(folder: Path, *, concurrency: int, queues: str = "default,control") -> Program:
     """The engine's steps and its chord bodies, on prefork children, as `make up` starts them."""
     command = (
-        *(*CELERY, "worker", "-n", "engine@%h", "-Q", "default,control", "--pool", "prefork"),
+        *(*CELERY, "worker", "-n", "engine@%h", "-Q", queues, "--pool", "prefork"),
         *("--concurrency", str(concurrency), *WORKER, "-I", "tests.benchmarks.modules"),
     )
     more: Mapping[str, str] = {"VALKYR_PROCESS": "worker-default", "VALKYR_POOL": "prefork"}
     return Program("engine-worker", command, folder, **more)
+
+
+def control_worker(folder: Path) -> Program:
+    """The worker of the sweeper, as `make up` starts it."""
+    command = (
+        *(*CELERY, "worker", "-n", "control@%h", "-Q", "control", "--pool", "threads"),
+        *("--concurrency", "4", *WORKER),
+    )
+    more = {"VALKYR_PROCESS": "worker-control", "VALKYR_POOL": "threads"}
+    return Program("control-worker", command, folder, **more)
+
+
+def beat(folder: Path) -> Program:
+    """What calls the sweeper."""
+    command = (*CELERY, "beat", "--loglevel", "WARNING", "--pidfile", "")
+    return Program("beat", command, folder, VALKYR_PROCESS="beat")
 
 
 def engine_io_worker(folder: Path, *, threads: int) -> Program:

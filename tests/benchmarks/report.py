@@ -12,6 +12,7 @@ from tests.benchmarks.dispatch_time import Latencies
 from tests.benchmarks.in_flight import InFlight
 from tests.benchmarks.memory import MOST, Growth
 from tests.benchmarks.sides import Repetition
+from tests.benchmarks.sleepers import Sleep
 from tests.benchmarks.throughput import Outcome
 
 SETTINGS = """\
@@ -112,6 +113,24 @@ def growth(found: Growth) -> None:
     )
     maps = ", ".join(f"{pss:.1f}" for pss in found.maps)
     print(f"after maps of 10,000 items each: {maps} MiB")
+
+
+def sleepers(found: Sleep) -> None:
+    """How the API answers at rest and while all wake."""
+    print(
+        f"\n{found.sleepers:,} executions asleep until one instant "
+        f"({found.falling:.1f} s to fall asleep)\n"
+        f"woken after it: p50 {found.late.p50:.1f} s, p95 {found.late.p95:.1f} s; ended: the first "
+        f"after {found.first:.1f} s, all after {found.ended:.1f} s "
+        f"({found.sleepers / found.ended:,.0f} a second)\n\n"
+        f"{'API, ms':18} {'at rest p50':>12} {'p95':>7}   {'waking p50':>12} {'p95':>7} {'p99':>7} "
+        f"{'worst':>7} {'requests':>9}"
+    )
+    for name, row in found.answers.items():
+        print(
+            f"{name:18} {row.rest.p50:12.1f} {row.rest.p95:7.1f}   {row.burst.p50:12.1f} "
+            f"{row.burst.p95:7.1f} {row.burst.p99:7.1f} {row.worst:7.1f} {row.requests:9,}"
+        )
 
 
 def as_json(

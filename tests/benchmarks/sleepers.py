@@ -1,0 +1,175 @@
+"""Ten thousand executions that sleep until one instant: how the API answers while all wake up.
+
+The processes of a stack serve them: web, one control worker, one worker of steps, beat. While
+everything sleeps no worker is held; at the instant the sweeper wakes all, and two callers go on
+asking the API (a list, and a new execution) as before.
+"""
+
+import threading
+import time
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+import httpx
+
+from tests.benchmarks import shapes
+from tests.benchmarks.dispatch_time import sign_in
+from tests.benchmarks.options import Options
+from tests.benchmarks.programs import beat, control_worker, engine_worker, web
+from tests.benchmarks.quantiles import Quantiles, quantiles
+from tests.benchmarks.sides import BATCH, Engine, wait
+from tests.benchmarks.stage import Stage
+from tests.benchmarks.talk import say
+from valkyr_project.embedded.child import free_port
+
+SLEEPERS = 10_000
+# The instant is so far ahead that all are asleep by then on a busy machine of two cores.
+AHEAD, EACH = 20.0, 0.009  # seconds; and more for each sleeper
+LEAST = 6.0  # seconds of sleep in which the API is measured at rest
+PAUSE = 0.05  # between two requests of one caller
+DELAY = {"until": "{{ input.until }}"}
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """Milliseconds of one caller's requests."""
+
+    rest: Quantiles
+    burst: Quantiles
+    requests: int  # during the burst
+    worst: float
+
+
+@dataclass(frozen=True, slots=True)
+class Sleep:
+    """What became of the sleepers; seconds."""
+
+    sleepers: int
+    falling: float  # from the first start until all were asleep
+    first: float  # from the instant until the first had ended
+    ended: float  # until all had ended
+    late: Quantiles  # from the instant until each was woken
+    answers: dict[str, Answers]
+
+
+@dataclass
+class Caller:
+    """One thread that sends the same request again and again."""
+
+    client: httpx.Client
+    method: str
+    address: str
+    body: dict[str, Any] | None = None
+    sent: list[tuple[float, float]] = field(default_factory=list)  # when, and milliseconds
+    failed: list[str] = field(default_factory=list)
+
+    def run(self, stop: threading.Event) -> None:
+        """Ask until told to stop."""
+        while not stop.wait(PAUSE):
+            began = time.time()
+            answer = self.client.request(self.method, self.address, json=self.body)
+            self.sent.append((began, 1000 * (time.time() - began)))
+            if not answer.is_success:
+                self.failed.append(f"{answer.status_code} {answer.text[:200]}")
+
+    def answers(self, instant: float, ended: float) -> Answers:
+        """What it measured before the instant, and from then until all had ended."""
+        if self.failed:
+            raise RuntimeError(f"{len(self.failed)} requests failed, such as {self.failed[0]}")
+        rest = [took for at, took in self.sent if at < instant]
+        burst = [took for at, took in self.sent if instant <= at <= ended]
+        return Answers(quantiles(rest), quantiles(burst), len(burst), max(burst))
+
+
+def measure(stage: Stage, options: Options) -> Sleep:
+    """Let them all fall asleep, and watch them wake."""
+    number = max(100, round(SLEEPERS * options.scale))
+    worker = stage.add(
+        engine_worker(stage.folder, concurrency=options.concurrency, queues="default")
+    )
+    stage.add(control_worker(stage.folder))
+    stage.add(beat(stage.folder))
+    port = free_port()
+    stage.add(web(stage.folder, port))
+    engine = Engine(stage, worker)
+    sleeper = engine.publish(shapes.single("flow.delay", DELAY))
+    noop = engine.publish(shapes.single("flow.noop", {}))
+    with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=30) as client:
+        sign_in(client, stage)
+        began = time.time()
+        instant = began + AHEAD + EACH * number
+        ours = _start(sleeper, number, instant)
+        falling = _asleep(ours, number, instant, stage) - began
+        say(f"{number:,} executions asleep after {falling:.1f} s; none holds a worker")
+        callers = {
+            "list executions": Caller(client, "GET", "/v1/WorkflowExecution?limit=50"),
+            "start one": Caller(
+                client, "POST", f"/v1/WorkflowExecution/{noop.pk}/execute", {"params": {}}
+            ),
+        }
+        _watch(callers, ours, stage)
+    return _result(number, falling, instant, sleeper, callers)
+
+
+def _start(workflow: Any, number: int, instant: float) -> Any:
+    from executions.actor import Actor
+    from executions.models import WorkflowExecution
+    from executions.triggers.start import start_batch
+
+    payload = {"until": datetime.fromtimestamp(instant, UTC).isoformat()}
+    for first in range(0, number, BATCH):
+        many = min(BATCH, number - first)
+        start_batch(workflow, [payload] * many, actor=Actor.system("benchmark"))
+    return WorkflowExecution.objects.filter(workflow=workflow)
+
+
+def _asleep(ours: Any, number: int, instant: float, stage: Stage) -> float:
+    """When all were asleep; raises when the instant comes too soon for a rest before it."""
+    from runners.models import Run
+
+    runs = Run.objects.filter(execution__in=ours, state="WAITING")
+    wait(lambda: runs.count() == number or time.time() > instant - LEAST, stage, 0.2)
+    now = time.time()
+    if now > instant - LEAST:
+        raise RuntimeError(
+            f"{runs.count():,} of {number:,} were asleep {LEAST:.0f} s before the instant; "
+            "the machine is too busy: try --scale 0.5"
+        )
+    return now
+
+
+def _watch(callers: dict[str, Caller], ours: Any, stage: Stage) -> None:
+    """Keep asking the API until all have ended."""
+    stop = threading.Event()
+    threads = [threading.Thread(target=one.run, args=(stop,)) for one in callers.values()]
+    for thread in threads:
+        thread.start()
+    try:
+        wait(lambda: not ours.filter(state="RUNNING").exists(), stage, 0.2)
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+
+
+def _result(
+    number: int, falling: float, instant: float, workflow: Any, callers: dict[str, Caller]
+) -> Sleep:
+    from executions.models import WorkflowExecution
+    from runners.models import Run
+
+    rows = WorkflowExecution.objects.filter(workflow=workflow, state="SUCCESS")
+    ends = sorted(at.timestamp() for at in rows.values_list("finished_at", flat=True))
+    if len(ends) != number:
+        raise RuntimeError(f"{len(ends):,} of {number:,} executions succeeded")
+    runs = Run.objects.filter(execution__workflow=workflow).only("started_at", "outputs")
+    woken = [run.started_at.timestamp() + run.outputs["waitedSeconds"] - instant for run in runs]
+    return Sleep(
+        number,
+        falling,
+        ends[0] - instant,
+        ends[-1] - instant,
+        quantiles(woken),
+        {name: one.answers(instant, ends[-1]) for name, one in callers.items()},
+    )
