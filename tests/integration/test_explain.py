@@ -8,14 +8,16 @@ from uuid import UUID
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
 
+from executions import lifecycle
 from executions.models import WorkflowExecution
 from runners import statements
 from runners.explain.explanation import MAX_RUNS, Explained, Explanation, explain
 from tests.support import modules
 from tests.support.segments import run_of
 from tests.support.simulation import World, world
-from tests.support.workflows import effect, publish, start, task
+from tests.support.workflows import ACTOR, effect, publish, start, task
 
 pytestmark = pytest.mark.django_db(transaction=True)
 MOST_QUERIES = 16
@@ -147,3 +149,18 @@ def test_the_backlog_is_counted_by_the_index_of_what_is_due(queue: World) -> Non
         cursor.execute("RESET enable_seqscan")
     assert "run_due" in plan
     assert "Limit" in plan
+
+
+def test_the_executions_page_says_why_it_is_not_running(
+    queue: World, static_files: None, admin_client: Any
+) -> None:
+    execution = start(publish({"tasks": [effect("a", failTimes=9), effect("b", after="a")]}))
+    queue.drain()
+    address = reverse("admin:executions_workflowexecution_change", args=[execution])
+    page = admin_client.get(address).content.decode()
+    assert "Why is it not running?" in page
+    assert "It is under way." in page
+    assert "Attempt 2 of 3 is due at" in page
+    assert "It waits for a." in page
+    lifecycle.cancel(execution, actor=ACTOR)
+    assert "It is over." in admin_client.get(address).content.decode()
