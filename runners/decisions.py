@@ -102,9 +102,9 @@ def _unknown(run_id: UUID) -> NotFound:
 def _not_waiting(run: Run) -> str:
     if run.waits_for != WaitKind.APPROVAL:
         return f"Step {run.step_path} waits for no decision: it is a {run.module}."
-    decided = (run.wake or {}).get("decision")
-    if decided:
-        return f"It was {decided} by {run.wake['actor']} already."
-    if (run.wake or {}).get("by") == "timer":
+    answer: Any = run.wake or {}
+    if answer.get("decision"):
+        return f"It was {answer['decision']} by {answer['actor']} already."
+    if answer.get("by") == "timer":
         return "It expired before anybody decided."
     return f"It waits for no decision: the run is {run.state}."

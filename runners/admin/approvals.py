@@ -44,6 +44,7 @@ class CommentForm(BaseDialogForm):
 
 def _applying(decision: str) -> Callable[[UUID, Actor, Mapping[str, Any]], Any]:
     def apply(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> Any:
+        assert actor.user_id is not None
         user = get_user_model().objects.get(pk=actor.user_id)
         return decide(pk, decision, data["comment"], user=user)
 

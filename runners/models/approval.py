@@ -1,6 +1,6 @@
 """Approvals: the runs that wait, or waited, for a person's decision."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django.db import models
 
@@ -19,7 +19,7 @@ class ApprovalManager(models.Manager["Approval"]):
 class Approval(Run):
     """A run of `flow.approval` that has begun to wait; the same row, seen as an approval."""
 
-    objects = ApprovalManager()  # type: ignore[assignment]
+    objects: ClassVar[ApprovalManager] = ApprovalManager()
 
     class Meta:
         proxy = True
