@@ -9,5 +9,5 @@ SELECT c.id
  WHERE w.kind = 'child' AND (r.state = 'WAITING') IS TRUE AND r.epoch = p.epoch
    AND p.state IN ('PAUSED', 'RUNNING')
    AND c.state IN ('CANCELLED', 'FAILED', 'SUCCESS', 'TIMEOUT')
-   AND c.finished_at < clock_timestamp() - interval '3 seconds'
+   AND c.finished_at < statement_timestamp() - interval '3 seconds'
  LIMIT %(batch)s

@@ -2,7 +2,7 @@
 -- it is, so the index finds the few runs older than one lease.
 SELECT id, lease_token, leased_by, coalesce(deadline_at <= clock_timestamp(), false)
   FROM runners_run
- WHERE state IN ('LEASED', 'RUNNING') AND due_at <= clock_timestamp()
-   AND lease_until <= clock_timestamp()
+ WHERE state IN ('LEASED', 'RUNNING') AND due_at <= statement_timestamp()
+   AND lease_until <= statement_timestamp()
  ORDER BY due_at
  LIMIT %(batch)s

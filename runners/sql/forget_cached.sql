@@ -3,7 +3,7 @@ DELETE FROM runners_cachedresult
  WHERE id IN (
        SELECT id
          FROM runners_cachedresult
-        WHERE expires_at <= clock_timestamp()
+        WHERE expires_at <= statement_timestamp()
         ORDER BY expires_at
         LIMIT %(batch)s
           FOR UPDATE SKIP LOCKED)

@@ -2,7 +2,7 @@
 SELECT DISTINCT e.id
   FROM (SELECT execution_id
           FROM runners_run
-         WHERE state = 'PENDING' AND due_at <= clock_timestamp()
+         WHERE state = 'PENDING' AND due_at <= statement_timestamp()
          ORDER BY due_at
          LIMIT 10000) r
   JOIN executions_workflowexecution e ON e.id = r.execution_id

@@ -3,6 +3,6 @@
 SELECT h.execution_id
   FROM (SELECT DISTINCT execution_id
           FROM runners_run
-         WHERE state = 'RUNNING' AND due_at <= clock_timestamp()) h
+         WHERE state = 'RUNNING' AND due_at <= statement_timestamp()) h
  ORDER BY random()
  LIMIT %(batch)s

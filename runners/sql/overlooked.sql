@@ -4,7 +4,7 @@
 WITH late AS (
     SELECT r.id
       FROM runners_run r
-     WHERE r.state = 'PENDING' AND r.due_at <= clock_timestamp() AND r.published_at IS NOT NULL
+     WHERE r.state = 'PENDING' AND r.due_at <= statement_timestamp() AND r.published_at IS NOT NULL
      ORDER BY r.due_at
      LIMIT %(batch)s
        FOR UPDATE SKIP LOCKED

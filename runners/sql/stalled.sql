@@ -2,7 +2,7 @@
 -- a live run, or ends.
 SELECT e.id
   FROM executions_workflowexecution e
- WHERE e.state = 'RUNNING' AND e.started_at < clock_timestamp() - interval '5 seconds'
+ WHERE e.state = 'RUNNING' AND e.started_at < statement_timestamp() - interval '5 seconds'
    AND NOT EXISTS (
        SELECT 1 FROM runners_run r
         WHERE r.execution_id = e.id

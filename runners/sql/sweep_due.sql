@@ -3,7 +3,7 @@
 WITH due AS (
     SELECT r.id, r.execution_id
       FROM runners_run r
-     WHERE r.state = 'PENDING' AND r.due_at <= clock_timestamp() AND r.published_at IS NULL
+     WHERE r.state = 'PENDING' AND r.due_at <= statement_timestamp() AND r.published_at IS NULL
      ORDER BY r.due_at
      LIMIT %(batch)s
        FOR UPDATE SKIP LOCKED

@@ -1,9 +1,14 @@
--- Waiting runs whose time has come, those of executions under way; a pause leaves them for later.
--- Plain read: waking them looks again. Those of a paused execution are passed by on its index.
-SELECT r.id, r.execution_id
-  FROM runners_run r
-  JOIN executions_workflowexecution e ON e.id = r.execution_id
- WHERE r.state = 'WAITING' AND r.due_at <= clock_timestamp()
-   AND e.state IN ('PAUSED', 'RUNNING')
- ORDER BY r.due_at
- LIMIT %(batch)s
+-- Waiting runs whose time has come. Plain read: waking them looks again. One whose execution is over
+-- is no concern of this scan; ending an execution ends its runs.
+WITH due AS MATERIALIZED (
+    SELECT id, execution_id, due_at
+      FROM runners_run
+     WHERE state = 'WAITING' AND due_at <= statement_timestamp()
+     ORDER BY due_at
+     LIMIT %(batch)s
+)
+SELECT d.id, d.execution_id
+  FROM due d
+  JOIN executions_workflowexecution e ON e.id = d.execution_id
+ WHERE e.state IN ('PAUSED', 'RUNNING')
+ ORDER BY d.due_at

@@ -116,6 +116,15 @@ def test_a_statement_about_one_execution_reads_its_runs_alone(large_table: None,
     assert "runners_run" not in _sequential(nodes)
 
 
+@pytest.mark.parametrize(
+    "name", ["timers", "sweep_due", "overlooked", "expired", "leftovers", "long_running", "overdue"]
+)
+def test_a_duty_reads_only_what_is_due(large_table: None, name: str) -> None:
+    """A volatile clock in the condition would make it read every live run."""
+    conditions = [node["Index Cond"] for node in _plan(name) if "Index Cond" in node]
+    assert any("_at <= statement_timestamp()" in condition for condition in conditions)
+
+
 def test_executions_past_their_deadline_are_found_by_index(large_table: None) -> None:
     used = {node.get("Index Name") for node in _plan("overdue")}
     assert "execution_deadline" in used
