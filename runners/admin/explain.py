@@ -1,6 +1,7 @@
 """Why it is not running, on the execution's page."""
 
 from django.http import HttpRequest
+from django.utils.html import format_html
 
 from executions.admin import execution as execution_admin
 from executions.admin import links, marks
@@ -39,7 +40,12 @@ def _row(step: Explained) -> list[str]:
 
 
 def _why(reason: Reason) -> list[str]:
-    return [reason.message, marks.ago(reason.since), marks.ago(reason.until)]
+    child = reason.details.get("executionId")
+    message = reason.message
+    if child:
+        link = links.to("executions_workflowexecution", child, "Show it")
+        message = format_html("{} {}", message, link)
+    return [message, marks.ago(reason.since), marks.ago(reason.until)]
 
 
 execution_admin.panels.append(explanation)

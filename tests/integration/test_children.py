@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 
 from dlq.models import DeadLetterEntry
 from dlq.requeue import requeue
@@ -15,10 +15,13 @@ from executions.admission import active
 from executions.errors import WrongState
 from executions.models import Activity, Workflow, WorkflowExecution
 from runners import children, dispatch
+from runners.errors import LeaseLost
 from runners.models import Run, Waiter
+from runners.rollback import roll_back
 from runners.sweeper import children as duty
 from tests.support import modules
-from tests.support.segments import run_of
+from tests.support.rivals import Rivals, my_session, wait_until_blocked
+from tests.support.segments import claimed, recorded, run_of
 from tests.support.simulation import World, world
 from tests.support.workflows import ACTOR, effect, limited_workspace, publish, start, states, task
 
@@ -382,6 +385,60 @@ def test_a_child_told_of_twice_wakes_its_parent_once(engine: Engine) -> None:
     engine.run()
     assert one(parent).state == "SUCCESS"
     assert Run.objects.filter(execution_id=parent).count() == 1
+
+
+def test_a_roll_back_cancels_the_child_of_the_step_it_undoes(engine: Engine) -> None:
+    child = publish({"tasks": [effect("a")]})
+    tasks = [effect("before"), call(child.slug, after="before")]
+    parent = start(publish({"tasks": tasks}))
+    while not WorkflowExecution.objects.filter(parent_id=parent).exists():
+        engine.queue.turn()
+    first = child_of(parent).pk
+    roll_back(parent, step_path="before.main", actor=ACTOR)
+    engine.run()
+    found = dict(WorkflowExecution.objects.filter(parent_id=parent).values_list("pk", "state"))
+    assert found.pop(first) == "CANCELLED"
+    assert list(found.values()) == ["SUCCESS"]
+    assert one(parent).state == "SUCCESS"
+
+
+def test_a_parent_that_is_cancelled_first_starts_no_child(engine: Engine) -> None:
+    parent = start(parent_of(publish(ADD), input={"n": 1}))
+    held = claimed(parent, "call.main")
+    with Rivals() as rivals, transaction.atomic():
+        lifecycle.cancel(parent, actor=ACTOR)
+        late = rivals.begin(recorded, held)
+        wait_until_blocked(my_session())
+    with pytest.raises(LeaseLost):
+        late.result(10)
+    assert not WorkflowExecution.objects.filter(parent_id=parent).exists()
+
+
+def test_a_child_that_is_started_first_is_cancelled_with_its_parent(engine: Engine) -> None:
+    parent = start(parent_of(publish(ADD), input={"n": 1}))
+    held = claimed(parent, "call.main")
+    with Rivals() as rivals, transaction.atomic():
+        assert recorded(held) is None
+        late = rivals.begin(lifecycle.cancel, parent, actor=ACTOR)
+        wait_until_blocked(my_session())
+    late.result(10)
+    engine.run()
+    assert (one(parent).state, child_of(parent).state) == ("CANCELLED", "CANCELLED")
+
+
+def test_a_child_and_its_parent_that_end_at_once_never_wait_in_a_circle(engine: Engine) -> None:
+    parents = [start(parent_of(publish(ADD), input={"n": 1})) for _ in range(8)]
+    engine.queue.drain()
+    engine.told.clear()
+    found = [child_of(parent).pk for parent in parents]
+    with Rivals(16) as rivals:
+        acts = [rivals.begin(children.wake_parent, child) for child in found]
+        acts += [rivals.begin(lifecycle.cancel, parent, actor=ACTOR) for parent in parents]
+        for act in acts:
+            act.result(10)
+    assert set(states(parents).values()) == {"CANCELLED"}
+    assert set(states(found).values()) == {"SUCCESS"}
+    assert not Waiter.objects.exists()
 
 
 def test_a_failed_child_of_a_cancelled_parent_cannot_go_on(engine: Engine) -> None:
