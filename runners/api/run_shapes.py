@@ -41,9 +41,6 @@ class RunSummary(serializers.ModelSerializer[Run]):
     cachedFrom = serializers.UUIDField(
         source="cached_from", allow_null=True, help_text="The run whose result it reused."
     )
-    cachedFromRunId = serializers.UUIDField(
-        source="cached_from", allow_null=True, help_text="The run whose result was reused."
-    )
 
     class Meta:
         model = Run
@@ -51,8 +48,8 @@ class RunSummary(serializers.ModelSerializer[Run]):
             "id", "executionId", "taskId", "execModuleId", "stepPath", "module", "attempt",
             "state", "leaseUntil", "leasedBy", "runnerId", "idempotencyKey", "inputsHash",
             "configHash", "queuedAt", "startedAt", "finishedAt", "heartbeatAt", "outcome",
-            "error", "errorType", "retryAfter", "durationMs", "costTokens",
-            "cachedFromRunId",
+            "error", "errorType", "retryAfter", "durationMs", "costTokens", "waitsFor",
+            "cachedFrom", "superseded",
         ]  # fmt: skip
 
 

@@ -1,7 +1,11 @@
 """Runs, and an execution's runs on the time axis."""
 
+from typing import Any
 from uuid import UUID
 
+from django.db.models import QuerySet, Value
+from django.db.models.fields.json import KT
+from django.db.models.functions import StrIndex, Substr
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -9,13 +13,21 @@ from executions.access import Action, obtain, visible
 from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
 from executions.api.paging import page
+from executions.clock import database_now
 from executions.models import WorkflowExecution
-from runners.api.run_shapes import Bar, RunQuery, RunShape, RunSummary, TimelineQuery
+from runners.api.run_shapes import RunQuery, RunShape, RunSummary
+from runners.api.timeline_shapes import Bar, TimelineQuery
+from runners.lineage import children_of
 from runners.models import Run
 
 # Nothing that may be large; `error` is a sentence.
 HIDDEN = ("overrides", "logs", "error_details", "heartbeat_details")
-LARGE = ("inputs", "outputs", *HIDDEN)
+LARGE = ("inputs", "outputs", "progress", "wake", *HIDDEN)
+BAR = (
+    "id", "execution_id", "step_path", "task_id", "module", "attempt", "state", "queued_at",
+    "started_at", "finished_at", "duration_ms", "outcome", "error_type", "waits_for", "due_at",
+    "progress", "cached_from", "superseded",
+)  # fmt: skip
 FILTERS = {"executionId": "execution_id", "taskId": "task_id", "state": "state"}
 # Ids are made in the order of time; the primary key serves a list that nothing narrows.
 BY_ID = ("id",)
@@ -26,7 +38,7 @@ class Runs(Endpoint):
 
     @operation("listRuns", "Run", {200: RunSummary(many=True)}, parameters=[RunQuery])
     def get(self, request: Request) -> Response:
-        """The runs of your workspaces, newest first, without inputs and outputs."""
+        """The runs of your workspaces, newest first, without what may be large."""
         query = self.query(RunQuery)
         filters = {path: query[name] for name, path in FILTERS.items() if name in query}
         rows = visible(self.user, Run.objects.all()).filter(**filters).defer(*LARGE)
@@ -59,11 +71,27 @@ class Timeline(Endpoint):
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """Every attempt of every step, in the order in which they were queued."""
         obtain(self.user, WorkflowExecution.objects.only("id", "workspace_id"), id, Action.VIEW)
-        rows = Run.objects.filter(execution_id=id).only(
-            "id", "step_path", "task_id", "attempt", "state", "queued_at", "started_at",
-            "finished_at", "duration_ms", "outcome", "error_type",
-        )  # fmt: skip
-        found = page(
-            request, rows, self.query(TimelineQuery), order=("queued_at", "id"), ascending=True
-        )
-        return Response(Bar(found.rows, many=True).data, headers=found.headers)
+        query = self.query(TimelineQuery)
+        order = ("queued_at", "id")
+        found = page(request, bars(id, query), query, order=order, ascending=True)
+        context = {"now": database_now(), "children": children_of(id, found.rows)}
+        shown = Bar(found.rows, many=True, context=context)
+        return Response(shown.data, headers=found.headers)
+
+
+def bars(execution_id: UUID, query: dict[str, Any]) -> QuerySet[Run]:
+    """The runs of a timeline, with as much as a bar shows."""
+    # An event's or a call's payload is left in the database.
+    rows = (
+        Run.objects.filter(execution_id=execution_id)
+        .only(*BAR)
+        .annotate(waited_seconds=KT("wake__waitedSeconds"))
+    )
+    if not query["superseded"]:
+        rows = rows.filter(superseded=False)
+    if query["place"]:
+        rows = rows.filter(step_path__startswith=query["place"])
+    if not query["nested"]:
+        rest = Substr("step_path", len(query["place"]) + 1)
+        rows = rows.annotate(inside=StrIndex(rest, Value("["))).filter(inside=0)
+    return rows

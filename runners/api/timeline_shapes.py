@@ -1,0 +1,155 @@
+"""An execution's runs on the time axis as JSON, and which of them one asks for."""
+# ruff: noqa: N815 - the names are the JSON's
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from executions.api.paging import PageQuery
+from executions.catalog import catalog
+from executions.graph.places import split
+from executions.graph.turns import LoopTurns, MapTurns
+from runners.api.run_shapes import ERROR_TYPES, STATES, WAITS
+from runners.models import Run
+
+MAX_TIMELINE = 5000
+CONTAINERS = [("", "none"), ("loop", "loop"), ("map", "map")]
+
+
+class Counters(serializers.Serializer[Any]):
+    """How far a container is: a loop by its iteration, a map by its items."""
+
+    iteration = serializers.IntegerField(required=False, help_text="A loop's, from 1.")
+    count = serializers.IntegerField(
+        required=False, allow_null=True, help_text="How many iterations; null where it depends."
+    )
+    most = serializers.IntegerField(
+        required=False, allow_null=True, help_text="How many there may be, where it depends."
+    )
+    total = serializers.IntegerField(required=False, help_text="A map's items.")
+    done = serializers.IntegerField(required=False, help_text="Those that ended, well or not.")
+    open = serializers.IntegerField(required=False, help_text="Those under way.")
+    failedItem = serializers.IntegerField(
+        required=False, allow_null=True, help_text="The one whose failure ends the map."
+    )
+
+
+class Bar(serializers.ModelSerializer[Run]):
+    """One attempt of one step on the time axis.
+
+    Give `now` and `children` (a child execution's id by run) as context.
+    """
+
+    stepPath = serializers.CharField(source="step_path")
+    place = serializers.SerializerMethodField(
+        help_text='The turn of a body it belongs to, such as "refine[2]."; "" is the workflow.'
+    )
+    taskId = serializers.UUIDField(source="task_id")
+    container = serializers.SerializerMethodField(
+        help_text="Whether it is a loop or a map; its body's steps have bars of their own."
+    )
+    state = serializers.ChoiceField(STATES)
+    queuedAt = serializers.DateTimeField(source="queued_at")
+    startedAt = serializers.DateTimeField(
+        source="started_at", allow_null=True, help_text="When it began, before any wait."
+    )
+    finishedAt = serializers.DateTimeField(source="finished_at", allow_null=True)
+    durationMs = serializers.FloatField(source="duration_ms", allow_null=True)
+    errorType = serializers.ChoiceField(ERROR_TYPES, source="error_type", allow_blank=True)
+    waitsFor = serializers.ChoiceField(
+        WAITS, source="waits_for", help_text='What it waits, or waited, for; "" is nothing.'
+    )
+    waitedMs = serializers.SerializerMethodField(
+        help_text="How much of the time since `startedAt` it slept; until now while it waits."
+    )
+    waitsUntil = serializers.SerializerMethodField(
+        help_text="When it goes on by itself; null where it does not."
+    )
+    progress = serializers.SerializerMethodField()
+    childExecutionId = serializers.SerializerMethodField()
+    cachedFrom = serializers.UUIDField(
+        source="cached_from", allow_null=True, help_text="The run whose result it reused."
+    )
+
+    class Meta:
+        model = Run
+        fields = [
+            "id", "stepPath", "place", "taskId", "module", "container", "attempt", "state",
+            "queuedAt", "startedAt", "finishedAt", "durationMs", "outcome", "errorType",
+            "waitsFor", "waitedMs", "waitsUntil", "progress", "childExecutionId", "cachedFrom",
+            "superseded",
+        ]  # fmt: skip
+
+    def get_place(self, run: Run) -> str:
+        """The prefix of its path."""
+        return split(run.step_path)[0]
+
+    @extend_schema_field(serializers.ChoiceField(CONTAINERS))
+    def get_container(self, run: Run) -> str:
+        """Its module's kind."""
+        spec = catalog().get(run.module)
+        return spec.container if spec else ""
+
+    def get_waitedMs(self, run: Run) -> float | None:  # noqa: N802 - the field's name
+        """What was noted when it woke; else until it ended, or now."""
+        if not run.waits_for or run.started_at is None:
+            return None
+        noted = getattr(run, "waited_seconds", None)
+        if noted is not None:
+            return 1_000 * float(noted)
+        until = run.finished_at or self.context["now"]
+        return float(1_000 * (until - run.started_at).total_seconds())
+
+    def get_waitsUntil(self, run: Run) -> datetime | None:  # noqa: N802 - the field's name
+        """A waiting run's timer or expiry."""
+        return run.due_at if run.state == "WAITING" else None
+
+    @extend_schema_field(Counters(allow_null=True))
+    def get_progress(self, run: Run) -> dict[str, Any] | None:
+        """A container's counters, in short."""
+        return counters(run.progress) if run.waits_for == "body" and run.progress else None
+
+    def get_childExecutionId(self, run: Run) -> UUID | None:  # noqa: N802 - the field's name
+        """The execution that it started."""
+        child = self.context["children"].get(run.pk)
+        return child.id if child else None
+
+
+def counters(document: dict[str, Any]) -> dict[str, Any]:
+    """What `Counters` shows of a container's own counters."""
+    if "total" not in document:
+        loop = LoopTurns.read(document)
+        return {"iteration": loop.index + 1, "count": loop.count, "most": loop.most or None}
+    items = MapTurns.read(document)
+    return {
+        "total": items.total,
+        "done": items.next - len(items.open) - len(items.spare),
+        "open": len(items.open),
+        "failedItem": items.failed,
+    }
+
+
+class TimelineQuery(PageQuery):
+    """A timeline comes whole; only one of more than 5,000 bars comes in pages."""
+
+    limit: Any = serializers.IntegerField(
+        required=False, default=MAX_TIMELINE, min_value=1, max_value=MAX_TIMELINE
+    )
+    place = serializers.CharField(
+        required=False,
+        default="",
+        allow_blank=True,
+        max_length=1000,
+        help_text='How step paths begin: "refine[2]." is one iteration, "batch[" all items.',
+    )
+    nested = serializers.BooleanField(
+        required=False,
+        default=True,
+        help_text="Whether to show what runs inside the bodies in that place as well.",
+    )
+    superseded = serializers.BooleanField(
+        required=False, default=False, help_text="Whether to show what was rolled back as well."
+    )
