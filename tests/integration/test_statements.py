@@ -45,6 +45,12 @@ SELECT gen_random_uuid(), e.id, 0, 's' || n, 's' || n || '.main', gen_random_uui
        clock_timestamp(), 0, 0
   FROM executions_workflowexecution e CROSS JOIN generate_series(1, %s) AS n
 """
+MANY_WAITERS = """
+INSERT INTO runners_waiter (run_id, execution_id, workspace_id, kind, key, created_at)
+SELECT r.id, r.execution_id, e.workspace_id, 'event', 'event ' || abs(hashtext(r.id::text)) % 20,
+       clock_timestamp()
+  FROM runners_run r JOIN executions_workflowexecution e ON e.id = r.execution_id
+"""
 
 # Each statement, and the indexes of the runs' table that it may use: the primary key, one
 # execution's runs, or (where few runs live) the small index of the live ones.
@@ -75,11 +81,13 @@ EXPECTED: dict[str, set[str]] = {
     "wake_container": {PRIMARY},
     "in_flight": {BY_STATE},
     "forgotten": {DUE},
+    "listeners": {PRIMARY},
+    "note_filters": {PRIMARY},
 }
 # Those may use any index of the execution's runs.
 BY_EXECUTION = (
     "load", "facts", "results", "metrics", "failures", "dead_within", "supersede", "turns",
-    "blame",
+    "blame", "listener_results",
     "kept_places", "kept_steps", "undo", "revive", "carry_over", "copy_past",
 )  # fmt: skip
 
@@ -94,6 +102,8 @@ def large_table(
         with connection.cursor() as cursor:
             cursor.execute(MANY_EXECUTIONS, [EXECUTIONS])
             cursor.execute(MANY_RUNS, [RUNS_EACH])
+            cursor.execute(MANY_WAITERS)
+            cursor.execute("ANALYZE runners_waiter")
             cursor.execute("ANALYZE runners_run")
             cursor.execute("ANALYZE executions_workflowexecution")
         yield
@@ -123,6 +133,12 @@ def test_a_duty_reads_only_what_is_due(large_table: None, name: str) -> None:
     """A volatile clock in the condition would make it read every live run."""
     conditions = [node["Index Cond"] for node in _plan(name) if "Index Cond" in node]
     assert any("_at <= statement_timestamp()" in condition for condition in conditions)
+
+
+def test_listeners_of_an_event_are_read_in_the_order_of_their_index(large_table: None) -> None:
+    nodes = _plan("listeners")
+    assert "waiter_key" in {node.get("Index Name") for node in nodes}
+    assert "Sort" not in {node["Node Type"] for node in nodes}
 
 
 def test_executions_past_their_deadline_are_found_by_index(large_table: None) -> None:
