@@ -86,7 +86,7 @@ class _Request:
     parent: Parent | None = None
 
 
-def start_execution(
+def start_execution(  # noqa: PLR0913 - one door for all, each names what it knows
     workflow: Workflow,
     payload: Any,
     *,
