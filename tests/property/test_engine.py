@@ -48,7 +48,7 @@ def test_every_execution_ends_as_the_interpreter_says_whatever_gets_lost(
         execution = start(publish(drawn.document))
         wild.run(execution)
         wild.drain()
-    _ended_as_drawn(drawn, execution)
+    ended_as_drawn(drawn, execution)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -62,7 +62,7 @@ def test_without_losses_no_sweeper_is_needed(
     with world(rng, monkeypatch, lose=0, double=0, die=0) as quiet:
         execution = start(publish(drawn.document))
         quiet.drain_with_retries(execution)
-    _ended_as_drawn(drawn, execution)
+    ended_as_drawn(drawn, execution)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -84,7 +84,7 @@ def test_pauses_change_nothing_and_what_is_requeued_mended_goes_on_from_there(
                 for _ in range(rng.randint(0, 3)):
                     wild.turn()
         wild.run(execution)
-    _ended_as_drawn(drawn, execution)
+    ended_as_drawn(drawn, execution)
 
 
 def _requeue(letter: DeadLetterEntry, drawn: Drawn) -> None:
@@ -96,7 +96,7 @@ def _requeue(letter: DeadLetterEntry, drawn: Drawn) -> None:
         requeue(letter.pk, actor=ACTOR)
 
 
-def _ended_as_drawn(drawn: Drawn, execution: UUID) -> None:
+def ended_as_drawn(drawn: Drawn, execution: UUID) -> None:
     """In the right state, with every step's output as worked out from the drawing alone."""
     runs = Run.objects.filter(execution_id=execution, superseded=False)
     found = dict(runs.filter(state="SUCCESS").values_list("step_path", "outputs"))

@@ -187,7 +187,8 @@ class _Ledger:
     def _inside(self, task: Mapping[str, Any], path: str) -> None:
         opened = min(self._starts(path))
         runs = self.runs[path]
-        closed = runs[-1].finished_at
+        # A cancelled one's runs end in one statement, in any order.
+        closed = None if runs[-1].state == "CANCELLED" else runs[-1].finished_at
         config = task["modules"][0]["with"]
         turns = containment.turns(path.removesuffix(".main"), self.runs, self.marked)
         for problem in containment.problems(task["modules"][0]["use"], config, turns, closed):
