@@ -15,6 +15,7 @@ WITH past AS (
                AND r.step_path = ANY(%(around)s)
              ORDER BY r.step_path, r.attempt DESC) w
      WHERE w.finished_at IS NULL OR (w.finished_at, w.id) > (%(at)s, %(last)s)
+        OR w.state NOT IN ('SKIPPED', 'SUCCESS') AND w.outcome <> 'error'
 ), moments AS (
     SELECT id, of, clock.now
            - (count(*) OVER () - row_number() OVER (ORDER BY at, id, of)) * interval '1 microsecond'
