@@ -20,6 +20,7 @@ from runners.states import RunState, WaitKind
 
 ENDED = "runners.child_ended"
 CANCEL = "runners.cancel_children"
+LEAVE = "runners.leave_child"
 TAKES_CHILDREN_ALONG = (ExecutionState.CANCELLED, ExecutionState.TIMEOUT)
 ACTOR = Actor.system("its parent execution")
 BATCH = 100
@@ -61,6 +62,23 @@ def cancel_of(parent_id: UUID) -> int:
         if not cancelled:
             break
     return count
+
+
+def awaited(run_id: UUID) -> UUID | None:
+    """The child that a run waited for, if it did."""
+    progress = (
+        Run.objects.filter(pk=run_id, waits_for=WaitKind.CHILD)
+        .values_list("progress", flat=True)
+        .first()
+    )
+    return UUID(progress["executionId"]) if progress else None
+
+
+def leave(child_id: UUID) -> int:
+    """Cancel a child whose result nobody waits for any more; 0 when it has ended."""
+    child = WorkflowExecution.objects.filter(pk=child_id, parent__isnull=False)
+    parent = child.values_list("parent_id", flat=True).first()
+    return 0 if parent is None else cancel(child_id, parent)
 
 
 def cancel(child_id: UUID, parent_id: UUID) -> int:

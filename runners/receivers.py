@@ -22,6 +22,7 @@ from executions.versions import compiled
 from runners import children, dispatch, ending, planning, rows, statements
 from runners.conf import config
 from runners.delivery import announce
+from runners.events import run_dead_lettered
 
 
 @receiver(execution_admitted)
@@ -105,3 +106,11 @@ def forget_children(sender: Any, execution_id: UUID, **_: Any) -> None:
     """Cancel the children of steps that a roll-back undid."""
     if children.has_unfinished(execution_id):
         dispatch.tell_after_commit(children.CANCEL, execution_id)
+
+
+@receiver(run_dead_lettered)
+def leave_child(sender: Any, run_id: UUID, manual: str | None, **_: Any) -> None:
+    """Cancel the child of a step that a person quarantined: a requeue starts another."""
+    child = children.awaited(run_id) if manual is not None else None
+    if child is not None:
+        dispatch.tell_after_commit(children.LEAVE, child)

@@ -47,6 +47,12 @@ def child_ended(execution_id: str) -> None:
     children.wake_parent(UUID(execution_id))
 
 
+@shared_task(name=children.LEAVE, **TRANSPORT)
+def leave_child(execution_id: str) -> None:
+    """Cancel a child whose step was taken to the dead-letter queue by hand."""
+    children.leave(UUID(execution_id))
+
+
 @shared_task(name=children.CANCEL, **TRANSPORT)
 def cancel_children(execution_id: str) -> None:
     """Cancel what an execution started and will not use any more."""

@@ -9,6 +9,7 @@ import pytest
 from django.db import connection, transaction
 
 from dlq.models import DeadLetterEntry
+from dlq.quarantine import quarantine
 from dlq.requeue import requeue
 from executions import lifecycle, payloads, publishing
 from executions.admission import active
@@ -30,6 +31,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 TASKS: dict[str, Callable[[UUID], Any]] = {
     children.ENDED: children.wake_parent,
     children.CANCEL: children.cancel_of,
+    children.LEAVE: children.leave,
 }
 ADD = {
     "input": {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]},
@@ -385,6 +387,20 @@ def test_a_child_told_of_twice_wakes_its_parent_once(engine: Engine) -> None:
     engine.run()
     assert one(parent).state == "SUCCESS"
     assert Run.objects.filter(execution_id=parent).count() == 1
+
+
+def test_a_quarantined_call_lets_go_of_its_child(engine: Engine) -> None:
+    parent = start(parent_of(publish(ADD), input={"n": 1}))
+    while run_of(parent, "call.main").state != "WAITING":
+        engine.queue.turn()
+    letter = quarantine(run_of(parent, "call.main").pk, actor=ACTOR, reason="wrong warehouse")
+    engine.run()
+    assert (one(parent).state, child_of(parent).state) == ("FAILED", "CANCELLED")
+    requeue(letter.pk, actor=ACTOR)
+    engine.run()
+    assert one(parent).state == "SUCCESS"
+    found = WorkflowExecution.objects.filter(parent_id=parent).order_by("created_at")
+    assert [child.state for child in found] == ["CANCELLED", "SUCCESS"]
 
 
 def test_a_roll_back_cancels_the_child_of_the_step_it_undoes(engine: Engine) -> None:
