@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tests.support.expressions import Unrenderable, render
-from tests.support.interpreter import ERROR, SUCCESS, Scope
+from tests.support.interpreter import ERROR, SUCCESS, Anything, Scope
 
 
 def behave(
@@ -49,7 +49,12 @@ def _wait(inputs: dict[str, Any], attempts: int) -> tuple[str, Any]:
     return inputs.get("outcome", SUCCESS), inputs.get("value")
 
 
+def _delay(inputs: dict[str, Any], attempts: int) -> tuple[str, Any]:
+    return SUCCESS, Anything()
+
+
 DOES = {
+    "flow.delay": _delay,
     "flow.noop": _noop,
     "flow.switch": _switch,
     "flow.fail": _fail,

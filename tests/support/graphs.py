@@ -205,6 +205,8 @@ class _Drawer:
 
     def _wait(self, name: str, around: _Around, values: list[str]) -> dict[str, Any]:
         seconds = round(self.rng.random() * (self.waits or 0), 3)
+        if self.rng.random() < 0.3:
+            return {"use": "flow.delay", "with": {"seconds": seconds}}
         config: dict[str, Any] = {"seconds": seconds}
         if self.rng.random() < 0.3:
             config["outcome"] = self._by_place(around, [*CHOICES])
