@@ -33,13 +33,15 @@ class Repetition:
         return 1000 * self.usage.total / self.steps
 
 
-def wait(finished: Callable[[], bool], stage: Stage, pause: float) -> None:
+def wait(
+    finished: Callable[[], bool], stage: Stage, pause: float, patience: float = PATIENCE
+) -> None:
     """Return once `finished()`; raise when it takes too long or a process ended."""
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + patience
     while not finished():
         stage.check()
         if time.monotonic() > deadline:
-            raise RuntimeError(f"not finished after {PATIENCE:.0f} s.\n{stage.last_lines()}")
+            raise RuntimeError(f"not finished after {patience:.0f} s.\n{stage.last_lines()}")
         time.sleep(pause)
 
 

@@ -8,7 +8,7 @@ asking the API (a list, and a new execution) as before.
 import threading
 import time
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import httpx
@@ -24,11 +24,11 @@ from tests.benchmarks.talk import say
 from valkyr_project.embedded.child import free_port
 
 SLEEPERS = 10_000
-# The instant is so far ahead that all are asleep by then on a busy machine of two cores.
-AHEAD, EACH = 20.0, 0.009  # seconds; and more for each sleeper
-LEAST = 6.0  # seconds of sleep in which the API is measured at rest
+REST = 8.0  # seconds of sleep in which the API is measured
+PATIENCE = 600.0  # for all to fall asleep, and for all to end
 PAUSE = 0.05  # between two requests of one caller
-DELAY = {"until": "{{ input.until }}"}
+# Until when they sleep is moved once all do: nobody knows before how long that takes.
+DELAY = {"seconds": 86_400}
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,59 +98,71 @@ def measure(stage: Stage, options: Options) -> Sleep:
     with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=30) as client:
         sign_in(client, stage)
         began = time.time()
-        instant = began + AHEAD + EACH * number
-        ours = _start(sleeper, number, instant)
-        falling = _asleep(ours, number, instant, stage) - began
-        say(f"{number:,} executions asleep after {falling:.1f} s; none holds a worker")
+        ours = _start(sleeper, number)
+        say(f"{number:,} executions started in {time.time() - began:.1f} s")
+        _fall_asleep(ours, number, stage)
+        falling = time.time() - began
+        say(f"all asleep after {falling:.1f} s; none holds a worker")
         callers = {
             "list executions": Caller(client, "GET", "/v1/WorkflowExecution?limit=50"),
             "start one": Caller(
                 client, "POST", f"/v1/WorkflowExecution/{noop.pk}/execute", {"params": {}}
             ),
         }
-        _watch(callers, ours, stage)
+        instant = _watch(callers, ours, stage)
     return _result(number, falling, instant, sleeper, callers)
 
 
-def _start(workflow: Any, number: int, instant: float) -> Any:
+def _start(workflow: Any, number: int) -> Any:
     from executions.actor import Actor
     from executions.models import WorkflowExecution
     from executions.triggers.start import start_batch
 
-    payload = {"until": datetime.fromtimestamp(instant, UTC).isoformat()}
     for first in range(0, number, BATCH):
         many = min(BATCH, number - first)
-        start_batch(workflow, [payload] * many, actor=Actor.system("benchmark"))
+        start_batch(workflow, [{}] * many, actor=Actor.system("benchmark"))
     return WorkflowExecution.objects.filter(workflow=workflow)
 
 
-def _asleep(ours: Any, number: int, instant: float, stage: Stage) -> float:
-    """When all were asleep; raises when the instant comes too soon for a rest before it."""
+def _fall_asleep(ours: Any, number: int, stage: Stage) -> None:
     from runners.models import Run
 
-    runs = Run.objects.filter(execution__in=ours, state="WAITING")
-    wait(lambda: runs.count() == number or time.time() > instant - LEAST, stage, 0.2)
-    now = time.time()
-    if now > instant - LEAST:
-        raise RuntimeError(
-            f"{runs.count():,} of {number:,} were asleep {LEAST:.0f} s before the instant; "
-            "the machine is too busy: try --scale 0.5"
-        )
-    return now
+    until = time.monotonic() + PATIENCE
+    told = 0
+    while told < number:
+        stage.check()
+        asleep = Run.objects.filter(state="WAITING").count()
+        if asleep - told >= number / 4 or asleep == number:
+            say(f"{asleep:6,} asleep")
+            told = asleep
+        if time.monotonic() > until:
+            raise RuntimeError(f"{asleep:,} of {number:,} asleep.\n{stage.last_lines()}")
+        time.sleep(0.5)
 
 
-def _watch(callers: dict[str, Caller], ours: Any, stage: Stage) -> None:
-    """Keep asking the API until all have ended."""
+def _watch(callers: dict[str, Caller], ours: Any, stage: Stage) -> float:
+    """Keep asking the API, at rest and until all have ended; when they were woken."""
     stop = threading.Event()
     threads = [threading.Thread(target=one.run, args=(stop,)) for one in callers.values()]
     for thread in threads:
         thread.start()
     try:
-        wait(lambda: not ours.filter(state="RUNNING").exists(), stage, 0.2)
+        instant = _set_alarm()
+        wait(lambda: not ours.filter(state="RUNNING").exists(), stage, 0.2, PATIENCE)
     finally:
         stop.set()
         for thread in threads:
             thread.join()
+    return instant
+
+
+def _set_alarm() -> float:
+    """Move everybody's timer to one instant; when that is."""
+    from runners.models import Run
+
+    instant = datetime.now(UTC) + timedelta(seconds=REST)
+    Run.objects.filter(state="WAITING").update(due_at=instant)
+    return instant.timestamp()
 
 
 def _result(
