@@ -53,7 +53,8 @@ def compiled(version_id: UUID) -> Compiled:
 
 
 def _reads_input(graph: Graph) -> bool:
-    if any(step.reads_input for step in graph.steps):
+    output = graph.output.references if graph.output is not None else ()
+    if any(step.reads_input for step in graph.steps) or any(name[0] == "input" for name in output):
         return True
     return any(task.body is not None and _reads_input(task.body) for task in graph.tasks)
 

@@ -25,6 +25,11 @@ def test_an_empty_workflow_succeeds_at_once(fleet: Fleet) -> None:
     assert execution.metrics_snapshot["runs"] == 0
 
 
+def test_an_output_may_read_the_payload_though_no_step_does(fleet: Fleet) -> None:
+    execution = finished({"output": "{{ input.n }}", "tasks": [task("only")]}, {"n": 5})
+    assert (execution.state, execution.output) == ("SUCCESS", 5)
+
+
 def test_a_gate_takes_one_branch_and_skips_the_other(fleet: Fleet) -> None:
     workflow = publish(
         {
