@@ -139,13 +139,14 @@ def admit_next(ended_id: UUID) -> None:
 
 
 def doze(*execution_ids: UUID) -> None:
-    """Everything in these executions waits: in a limited workspace they give their places up.
+    """Everything in these executions waits: they give their places up until something wakes them.
 
     The caller holds the executions' locks and saw that all their live runs wait, none of them for
     a child. After the commit, those that wait for places get them.
     """
     freed = statements.fetch("doze", {"ids": list(execution_ids)})
-    for execution_id in {workspace_id: pk for pk, workspace_id in freed}.values():
+    admitting = {workspace_id: pk for pk, workspace_id, limited in freed if limited}
+    for execution_id in admitting.values():
         transaction.on_commit(partial(admit_next, execution_id), robust=True)
 
 

@@ -292,6 +292,10 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='workflowexecution',
+            index=models.Index(condition=models.Q(('place', 'HELD'), ('state', 'RUNNING')), fields=['started_at'], name='execution_awake'),
+        ),
+        migrations.AddIndex(
+            model_name='workflowexecution',
             index=models.Index(condition=models.Q(('concurrency_key__isnull', False), ('state__in', ['PENDING', 'RUNNING', 'PAUSED'])), fields=['workflow', 'concurrency_key', 'state'], name='execution_concurrency'),
         ),
         migrations.AddIndex(

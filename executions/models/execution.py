@@ -134,6 +134,12 @@ class WorkflowExecution(models.Model):
                 condition=Q(state__in=["RUNNING", "PAUSED"]),
                 name="execution_active",
             ),
+            # Those awake: sleepers by the hundred thousand are no concern of what looks for them.
+            models.Index(
+                fields=["started_at"],
+                condition=Q(state="RUNNING", place="HELD"),
+                name="execution_awake",
+            ),
             models.Index(
                 fields=["workflow", "concurrency_key", "state"],
                 condition=Q(

@@ -1,8 +1,9 @@
--- Executions under way with nothing that moves (a container only holds what does). Whatever is planned for them leaves this scan: it gets
--- a live run, or ends.
+-- Executions under way and awake with nothing that moves (a container only holds what does).
+-- Whatever is planned for them leaves this scan: it gets a live run, or ends.
 SELECT e.id
   FROM executions_workflowexecution e
- WHERE e.state = 'RUNNING' AND e.started_at < statement_timestamp() - interval '5 seconds'
+ WHERE e.state = 'RUNNING' AND e.place = 'HELD'
+   AND e.started_at < statement_timestamp() - interval '5 seconds'
    AND NOT EXISTS (
        SELECT 1 FROM runners_run r
         WHERE r.execution_id = e.id

@@ -108,11 +108,12 @@ def test_who_woke_comes_before_who_never_ran_but_not_before_a_higher_priority(
     assert states([equal])[equal] == "PENDING"
 
 
-def test_sleepers_of_an_unlimited_workspace_keep_their_places(queue: World) -> None:
+def test_a_sleeper_of_an_unlimited_workspace_has_its_place_as_it_wakes(queue: World) -> None:
     execution = start(publish(ONE))
     fall_asleep(execution)
-    assert place(execution) == "HELD"
+    assert place(execution) == "FREE"
     wake_up(execution)
+    assert place(execution) == "HELD"
     queue.drain()
     assert states([execution])[execution] == "SUCCESS"
 
@@ -128,7 +129,7 @@ def test_a_workspace_whose_limit_is_lifted_wakes_its_sleepers_at_once(queue: Wor
     assert place(sleeper) == "HELD"
 
 
-def test_a_child_holds_no_place_and_gives_none_up(queue: World) -> None:
+def test_a_child_asleep_is_not_counted_and_wakes_without_a_place(queue: World) -> None:
     workspace = limited_workspace(1)
     workflow = publish(ONE, workspace)
     parent, child = start(workflow), start(workflow)
@@ -138,6 +139,9 @@ def test_a_child_holds_no_place_and_gives_none_up(queue: World) -> None:
         state="RUNNING", started_at="2026-01-01T00:00Z"
     )
     fall_asleep(child)
+    assert place(child) == "FREE"
+    assert active(workspace.pk) == 1
+    wake_up(child)
     assert place(child) == "HELD"
     assert active(workspace.pk) == 1
 
