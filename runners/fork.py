@@ -9,9 +9,11 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
+from uuid6 import uuid7
 
 from executions import payloads
 from executions.actor import Actor, record
+from executions.clock import database_now
 from executions.errors import (
     InvalidPayload,
     NotFound,
@@ -23,7 +25,7 @@ from executions.errors import (
 from executions.graph.places import Place, find
 from executions.graph.problem import Problem
 from executions.history import checkpoints
-from executions.history.points import Point
+from executions.history.points import Point, retimed
 from executions.models import Workflow, WorkflowExecution, WorkflowVersion
 from executions.states import VersionKind
 from executions.triggers.start import Branch, start_execution
@@ -146,20 +148,29 @@ def _prepare(
         if made.version_id != origin.version_id:
             _require_steps(made, origin, point)
         variables |= points.variables_at(origin, point)
-        statements.fetch(
-            "copy_past",
-            points.params(origin, point)
-            | {
-                "fork": made.pk,
-                "priority": made.priority,
-                "around": points.around(origin, point),
-            },
-        )
+        _copy(made, origin, point)
     variables = _changed(made, variables, overrides.variables)
     WorkflowExecution.objects.filter(pk=made.pk).update(context_data=variables)
     checkpoints.begin(made, variables)
     if overrides.steps:
         _override(made, overrides.steps)
+
+
+def _copy(made: WorkflowExecution, origin: WorkflowExecution, point: Point) -> None:
+    told = points.params(origin, point) | {"around": points.around(origin, point)}
+    past = statements.fetch("past", told)
+    times = retimed([(begun, ended) for _, begun, ended in past], database_now())
+    statements.fetch(
+        "copy_past",
+        {
+            "fork": made.pk,
+            "priority": made.priority,
+            "known": [known for known, _, _ in past],
+            "ids": [uuid7() for _ in past],
+            "begun": [begun for begun, _ in times],
+            "ended": [ended for _, ended in times],
+        },
+    )
 
 
 def _hold(origin: WorkflowExecution) -> None:

@@ -4,9 +4,9 @@ A run belongs to a point when it ended at or before it. Every step starts after 
 were recorded, so whatever a run was made from belongs to each point that the run belongs to.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -53,3 +53,22 @@ def written(
         if isinstance(outputs, Mapping):
             variables |= {name: value for name, value in outputs.items() if name in declared}
     return variables
+
+
+def retimed(
+    spans: Sequence[tuple[datetime, datetime | None]], now: datetime
+) -> list[tuple[datetime, datetime | None]]:
+    """The same beginnings and ends in the same order, a microsecond apart, the last of them now.
+
+    So runs that are copied into a new execution happen in it, and each end is a point of its own.
+    """
+    moments = sorted(
+        (at, number, which)
+        for number, span in enumerate(spans)
+        for which, at in enumerate(span)
+        if at is not None
+    )
+    fresh: list[list[datetime | None]] = [[None, None] for _ in spans]
+    for position, (_, number, which) in enumerate(reversed(moments)):
+        fresh[number][which] = now - timedelta(microseconds=position)
+    return [(begun or now, ended) for begun, ended in fresh]

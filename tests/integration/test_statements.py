@@ -80,6 +80,7 @@ EXPECTED: dict[str, set[str]] = {
     "progress": {PRIMARY},
     "wake_container": {PRIMARY},
     "in_flight": {BY_STATE},
+    "copy_past": {PRIMARY},
     "forgotten": {DUE},
     "listeners": {PRIMARY},
     "note_filters": {PRIMARY},
@@ -88,7 +89,7 @@ EXPECTED: dict[str, set[str]] = {
 BY_EXECUTION = (
     "load", "facts", "results", "metrics", "failures", "dead_within", "supersede", "turns",
     "blame", "listener_results",
-    "kept_places", "kept_steps", "undo", "revive", "carry_over", "copy_past",
+    "kept_places", "kept_steps", "undo", "revive", "carry_over", "past",
 )  # fmt: skip
 
 

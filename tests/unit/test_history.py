@@ -1,5 +1,6 @@
 """Checkpoints, points and differences: the decisions, without a database."""
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from executions.graph.model import CheckpointPolicy
 from executions.history.differences import MAX_DIFFERENCES, Verification, shown
 from executions.history.due import Passed, due
-from executions.history.points import holders, written
+from executions.history.points import holders, retimed, written
 
 
 def policy(**changed: Any) -> CheckpointPolicy:
@@ -95,3 +96,31 @@ def test_a_large_value_is_told_by_its_size_and_hash() -> None:
     assert shown({"a": 1}) == {"a": 1}
     assert shown("x" * 5_000).startswith("(5,002 characters of JSON, SHA-256 ")
     assert shown(float("nan")) == "(cannot be shown: float)"
+
+
+NOW = datetime(2026, 11, 21, tzinfo=UTC)
+SPANS = st.lists(
+    st.tuples(st.integers(0, 50), st.none() | st.integers(0, 50)).map(
+        lambda pair: (
+            NOW + timedelta(seconds=pair[0]),
+            None if pair[1] is None else NOW + timedelta(seconds=pair[0] + pair[1]),
+        )
+    ),
+    max_size=20,
+)
+
+
+@given(SPANS)
+def test_new_times_keep_the_order_and_differ(spans: list[tuple[datetime, datetime | None]]) -> None:
+    fresh = retimed(spans, NOW)
+    old = [at for span in spans for at in span if at is not None]
+    new = [at for span in fresh for at in span if at is not None]
+    assert len(set(new)) == len(old)
+    assert max(new, default=NOW) == NOW
+    assert all(
+        one < other
+        for one, before in zip(new, old, strict=True)
+        for other, after in zip(new, old, strict=True)
+        if before < after
+    )
+    assert all(ended is None or begun < ended for begun, ended in fresh)
