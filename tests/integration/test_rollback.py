@@ -12,9 +12,11 @@ from executions import lifecycle
 from executions.errors import NotFound, WrongState
 from executions.history import checkpoints
 from executions.models import Activity, Checkpoint, WorkflowExecution
-from runners.models import Run
+from runners import children, waiting
+from runners.models import Run, Waiter
 from runners.points import NoSuchPoint
 from runners.rollback import roll_back
+from runners.states import WaitKind
 from tests.support.auditor import audit
 from tests.support.engine_database import engine_database
 from tests.support.modules import marks
@@ -362,3 +364,74 @@ def test_checkpoints_agree_with_what_the_writing_steps_wrote(queue: World) -> No
     for checkpoint in taken:
         point = points.Point(checkpoint.created_at, "")
         assert points.variables_at(execution, point) == checkpoint.variables
+
+
+ASKING = {
+    "settings": {"checkpoint": {"enabled": False}},
+    "tasks": [
+        effect("one"),
+        task("ask", "flow.approval", "one", **{"with": {"title": "Well?"}}),
+        effect("two", "ask:approved"),
+    ],
+}
+
+
+def test_who_waits_is_asked_anew(queue: World) -> None:
+    pk = start(publish(ASKING))
+    queue.drain()
+    old = run_of(pk, "ask.main")
+    assert old.state == "WAITING"
+    assert Waiter.objects.filter(run=old).exists()
+
+    roll_back(pk, step_path="one.main", actor=ACTOR)
+
+    decided = {"by": "person", "decision": "approved", "comment": "", "actor": "me", "at": ""}
+    assert not Waiter.objects.filter(execution_id=pk).exists()
+    assert not waiting.wake(old.pk, WaitKind.APPROVAL, decided)
+    queue.drain()
+    new = Run.objects.get(execution_id=pk, step_path="ask.main", superseded=False)
+    assert (new.state, new.pk == old.pk) == ("WAITING", False)
+    assert Waiter.objects.filter(execution_id=pk).count() == 1
+    assert waiting.wake(new.pk, WaitKind.APPROVAL, decided)
+    queue.drain()
+    assert states([pk])[pk] == "SUCCESS"
+
+
+def test_a_sleeper_takes_a_place_again_before_it_goes_on(queue: World) -> None:
+    workspace = limited_workspace(1)
+    pk = start(publish(ASKING, workspace))
+    queue.drain()
+    assert execution_of(pk).place == "FREE"
+    other = start(publish({"tasks": [effect("one")]}, workspace))
+    assert states([other])[other] == "RUNNING"
+
+    back = roll_back(pk, step_path="one.main", actor=ACTOR)
+
+    assert (back.state, back.place) == ("RUNNING", "WANTED")
+    assert present(pk)["ask.main"] == "PENDING"
+    queue.drain()
+    assert states([other])[other] == "SUCCESS"
+    assert present(pk)["ask.main"] == "WAITING"
+    assert execution_of(pk).place == "FREE"
+
+
+def test_the_children_of_undone_steps_are_cancelled(queue: World) -> None:
+    child = publish({"tasks": [task("ask", "flow.approval", **{"with": {"title": "Well?"}})]})
+    document = {
+        "tasks": [
+            effect("one"),
+            task("call", "flow.subworkflow", "one", **{"with": {"workflow": child.slug}}),
+        ]
+    }
+    pk = start(publish(document))
+    queue.drain()
+    first = WorkflowExecution.objects.get(parent_id=pk)
+    assert first.state == "RUNNING"
+
+    roll_back(pk, step_path="one.main", actor=ACTOR)
+    queue.drain()
+    children.cancel_of(pk)
+
+    first.refresh_from_db()
+    assert first.state == "CANCELLED"
+    assert WorkflowExecution.objects.filter(parent_id=pk, state="RUNNING").count() == 1
