@@ -14,16 +14,17 @@ from django.db import transaction
 from executions import admission, payloads
 from executions.graph.plan import task_outcomes
 from runners import (
-    bodies,
     calling,
     dispatch,
     ending,
     history,
+    inserting,
     recording,
     retry,
     rows,
     scopes,
     statements,
+    turning,
     whole,
 )
 from runners.callbacks import hand_over
@@ -48,7 +49,7 @@ def record(journey: Journey, work: Work, unit: Unit) -> Work | None:
     if journey.batch and (unit.failure is not None or unit.broken is not None):
         with transaction.atomic():
             _lock(journey)
-            bodies.give_back_batch(journey)
+            turning.give_back_batch(journey)
     if unit.failure is not None:
         return _record_failure(journey, work, unit, unit.failure)
     if unit.wait is not None:
@@ -189,12 +190,12 @@ def _suspend(journey: Journey, work: Work, unit: Unit, wait: Wait) -> None:
         awake = row[1] or _heard(journey, work, wait)
         onward = Onward(pending=list(journey.frontier.ready))
         if onward.pending:
-            bodies.insert(
+            inserting.insert(
                 journey,
                 [rows.pending(journey.graph.steps[i], journey.prefix) for i in onward.pending],
             )
         if wait.kind is WaitKind.BODY:
-            bodies.open_turns(journey, work, facts)
+            turning.open_turns(journey, work, facts)
             journey.passed.turn = journey.passed.turn or work.step.container == "loop"
         elif wait.kind is not WaitKind.CHILD and not awake and not onward.pending:
             admission.doze(journey.execution_id)

@@ -12,7 +12,7 @@ from executions.graph.places import Place
 from executions.graph.plan import plan, task_outcomes
 from executions.states import ExecutionState
 from executions.templates import TemplateError
-from runners import bodies, statements, whole
+from runners import statements, turning, whole
 from runners.journey import Journey
 from runners.models import Run
 
@@ -66,11 +66,11 @@ def _turn_over(journey: Journey) -> bool:
         outcomes = task_outcomes(place.graph, facts)
     if over:
         ended = [*ended, place.index]
-        if bodies.failed_in(place, outcomes):
+        if turning.failed_in(place, outcomes):
             failed = [place.index]
     if not ended and not journey.batch:
         return False
-    return bodies.turn_over(journey, place, ended=ended, failed=failed)
+    return turning.turn_over(journey, place, ended=ended, failed=failed)
 
 
 def _whole(journey: Journey) -> bool:

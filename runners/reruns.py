@@ -7,7 +7,7 @@ from executions.errors import WrongState
 from executions.graph.places import find
 from executions.models import WorkflowExecution
 from executions.versions import compiled
-from runners import bodies, rows
+from runners import inserting, rows
 from runners.journey import Journey
 from runners.models import Run
 from runners.prepare import merged
@@ -62,7 +62,7 @@ def again(
         resumed=True,
     )
     attempt = dead.attempt + 1
-    added = bodies.insert(
+    added = inserting.insert(
         journey,
         [
             rows.pending(

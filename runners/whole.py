@@ -11,9 +11,9 @@ from typing import Any
 from uuid import UUID
 
 from executions.graph.model import Graph
-from executions.graph.places import Place, split
+from executions.graph.places import Place, first_turn, split
 from executions.graph.plan import Plan, StepFact, StepStatus, plan, task_outcomes
-from runners import bodies, dispatch, rows, statements
+from runners import dispatch, inserting, rows, statements, turning
 from runners.journey import Journey
 from runners.states import LIVE, WaitKind
 
@@ -52,7 +52,7 @@ def plan_all(journey: Journey) -> Overview:
         level = following
     for container in containers.values():
         if container.ended or container.unstarted:
-            found.moved |= bodies.turn_over(
+            found.moved |= turning.turn_over(
                 journey,
                 container.place,
                 ended=container.ended,
@@ -98,7 +98,7 @@ def begin(journey: Journey, place: Place, planned: Plan) -> bool:
     parts += [
         rows.skipped(graph.steps[graph.tasks[task].steps[0]], place.prefix) for task in planned.skip
     ]
-    bodies.insert(journey, parts)
+    inserting.insert(journey, parts)
     if planned.start:
         dispatch.publish_after_commit(
             [
@@ -150,7 +150,7 @@ def _plan_place(
         container = containers[place.holder]
         container.ended.append(place.index)
         outcomes = task_outcomes(place.graph, facts)
-        if bodies.failed_in(place, outcomes):
+        if turning.failed_in(place, outcomes):
             container.failed.append(place.index)
     return [
         turn
@@ -169,7 +169,7 @@ def _open_turns(
     containers: dict[str, _Container],
 ) -> list[Place]:
     graph = place.graph
-    first = bodies.inside(place, graph.steps[graph.by_path[split(path)[1]]].task)
-    turns = bodies.read_turns(journey, first, run_id, progress)
+    first = first_turn(place, graph.steps[graph.by_path[split(path)[1]]].task)
+    turns = turning.read_turns(journey, first, run_id, progress)
     containers[path] = _Container(first)
     return [first.turn(index) for index in turns.places]

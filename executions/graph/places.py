@@ -67,6 +67,11 @@ def within(outer: Place, container: int, index: int) -> Place:
     return Place(f"{outer.prefix}{task.id}[{index}].", task.body, outer, container, index)
 
 
+def first_turn(outer: Place, container: int) -> Place:
+    """A container's first turn: the way to any of its turns."""
+    return within(outer, container, 0)
+
+
 def split(path: str) -> tuple[str, str]:
     """A step path as its place's prefix and the path within: ("refine[2].", "draft.main")."""
     cut = path.rfind("].") + 2
