@@ -1,5 +1,7 @@
 """Whether a loop's condition holds, seen from one of its iterations."""
 
+from typing import Any
+
 from executions.graph.places import Place
 from runners import scopes, statements
 from runners.journey import Journey
@@ -33,7 +35,7 @@ def holds(journey: Journey, turn: Place, key: str, *, ended: bool) -> bool:
     ]
     if paths:
         seen.learn(statements.fetch("results", {"execution": journey.execution_id, "reads": paths}))
-    blank = {"output": None, "outcome": "", "error": None, "history": []}
+    blank: dict[str, Any] = {"output": None, "outcome": "", "error": None, "history": []}
     tasks = {task.id: blank for task in turn.graph.tasks} | seen.outer | seen.results
     scope = {
         "input": payload,
