@@ -5,10 +5,13 @@
 --    its state after the wait; the update depends on it, so it cannot slip past;
 --  * an execution that gave up its place while it slept: woken, it waits for one again;
 --  * a late holder: the token grows, and every later write compares it.
+-- `(state = 'RUNNING') IS TRUE` keeps the planner on the primary key: while thousands start at once
+-- and nothing was analysed yet, the index of what is awake looks small, and holds them all.
 WITH execution AS MATERIALIZED (
     SELECT id
       FROM executions_workflowexecution
-     WHERE id = %(execution)s AND epoch = %(epoch)s AND state = 'RUNNING' AND place = 'HELD'
+     WHERE id = %(execution)s AND epoch = %(epoch)s AND (state = 'RUNNING') IS TRUE
+       AND place = 'HELD'
        FOR SHARE
 )
 UPDATE runners_run r
