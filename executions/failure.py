@@ -18,7 +18,8 @@ from executions.errors import NotFound, PayloadError
 from executions.events import execution_finished, failure_sought
 from executions.models import Workflow, WorkflowExecution
 from executions.states import ExecutionState, VersionKind
-from executions.triggers.start import MAX_PAYLOAD_BYTES, owe_execution
+from executions.triggers.request import MAX_PAYLOAD_BYTES
+from executions.triggers.start import owe_execution
 from executions.versions import compiled
 
 log = logging.getLogger(__name__)

@@ -12,7 +12,8 @@ from uuid import UUID
 from executions.actor import Actor
 from executions.errors import NotFound, ValkyrError, WithProblems
 from executions.models import Workflow, WorkflowExecution
-from executions.triggers.start import Parent, start_child
+from executions.triggers.request import Parent
+from executions.triggers.start import start_child
 from executions.versions import compiled
 from runners import statements
 from runners.journey import Journey

@@ -28,7 +28,8 @@ from executions.history import checkpoints
 from executions.history.points import Point, retimed
 from executions.models import Workflow, WorkflowExecution, WorkflowVersion
 from executions.states import VersionKind
-from executions.triggers.start import Branch, start_execution
+from executions.triggers.request import Branch
+from executions.triggers.start import start_execution
 from executions.versions import compiled
 from runners import ending, points, statements
 from runners.journey import Journey

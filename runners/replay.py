@@ -7,7 +7,8 @@ from django.db import transaction
 from executions.actor import Actor, record
 from executions.errors import NotFound
 from executions.models import WorkflowExecution
-from executions.triggers.start import Branch, start_execution
+from executions.triggers.request import Branch
+from executions.triggers.start import start_execution
 
 
 def replay(execution_id: UUID, *, actor: Actor, reason: str = "") -> WorkflowExecution:

@@ -21,7 +21,8 @@ from executions.models import Event, Trigger, Workspace
 from executions.states import TriggerType
 from executions.templates import TemplateError
 from executions.triggers.filters import holds
-from executions.triggers.start import MAX_PAYLOAD_BYTES, start_execution
+from executions.triggers.request import MAX_PAYLOAD_BYTES
+from executions.triggers.start import start_execution
 
 MAX_TRIGGERS = 500
 

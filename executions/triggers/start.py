@@ -4,7 +4,7 @@ The payload is checked before anything is written; the rows and the first runs a
 transaction, and messages go out after it.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
@@ -22,19 +22,19 @@ from executions.clock import database_now
 from executions.errors import (
     InvalidPayload,
     KeyReused,
-    NotFound,
-    NotPublished,
-    PayloadError,
-    WorkflowDisabled,
 )
 from executions.events import execution_admitted
-from executions.graph.problem import Problem
-from executions.models import Trigger, Workflow, WorkflowExecution, WorkflowVersion
-from executions.states import ExecutionState, TriggerType, VersionKind
+from executions.models import Trigger, Workflow, WorkflowExecution
+from executions.states import ExecutionState, TriggerType
 from executions.triggers import conflicts
-from executions.versions import Compiled, check_payload, compiled
-
-MAX_PAYLOAD_BYTES = 1024 * 1024
+from executions.triggers.request import (
+    Branch,
+    Parent,
+    Request,
+    check,
+    chosen_priority,
+    chosen_version,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,47 +43,6 @@ class Started:
 
     execution: WorkflowExecution
     created: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Branch:
-    """What a new execution comes from that repeats another or branches off from it.
-
-    `point` says where a fork branched off; empty for a replay, which begins at the beginning.
-    `prepare` gives a fork its past: it is called in the transaction, before anything may run.
-    """
-
-    origin_id: UUID
-    version_id: UUID
-    point: str = ""
-    prepare: Callable[[WorkflowExecution], None] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Parent:
-    """Whose child a new execution is: an execution under way, which has `depth` parents itself.
-
-    `run_id` is its run that waits for the child; None when none does. The child of an error
-    workflow belongs to the same failure (`failure_of`), so its own failure starts no other.
-    """
-
-    execution_id: UUID
-    depth: int
-    trigger_type: str
-    priority: int
-    failure_of: UUID | None = None
-    run_id: UUID | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Request:
-    workflow: Workflow
-    version: Compiled
-    priority: int
-    trigger_type: str
-    branch: Branch | None = None
-    trigger: Trigger | None = None
-    parent: Parent | None = None
 
 
 def start_execution(  # noqa: PLR0913 - one door for all, each names what it knows
@@ -106,10 +65,10 @@ def start_execution(  # noqa: PLR0913 - one door for all, each names what it kno
     Raises InvalidPayload, NotPublished, WorkflowDisabled, NotFound (version), KeyReused,
     QuotaExceeded, ConcurrencyConflict.
     """
-    request = _Request(
+    request = Request(
         workflow,
-        _version(workflow, version, branch),
-        _priority(priority),
+        chosen_version(workflow, version, branch),
+        chosen_priority(priority),
         trigger_type,
         branch=branch,
         trigger=trigger,
@@ -120,7 +79,7 @@ def start_execution(  # noqa: PLR0913 - one door for all, each names what it kno
         known = _known(workflow, idempotency_key, fingerprint)
         if known is not None:
             return Started(known, created=False)
-    _check(request.version, payload)
+    check(request.version, payload)
     try:
         with transaction.atomic():
             [execution] = _insert(
@@ -155,14 +114,14 @@ def start_child(
     It runs at once, with its root: it takes no place of its workspace, and no concurrency key.
     Raises InvalidPayload, NotPublished, WorkflowDisabled, NotFound (version).
     """
-    request = _Request(
+    request = Request(
         workflow,
-        _version(workflow, version),
+        chosen_version(workflow, version),
         parent.priority,
         parent.trigger_type,
         parent=parent,
     )
-    _check(request.version, payload, "input")
+    check(request.version, payload, "input")
     with transaction.atomic():
         return _insert(request, [payload], actor, idempotency_key=key)[0]
 
@@ -180,11 +139,13 @@ def start_batch(
 
     Raises as `start_execution`; InvalidPayload lists the problems of every payload.
     """
-    request = _Request(workflow, _version(workflow, version), _priority(priority), trigger_type)
+    request = Request(
+        workflow, chosen_version(workflow, version), chosen_priority(priority), trigger_type
+    )
     problems: list[Any] = []
     for number, payload in enumerate(payload_list):
         try:
-            _check(request.version, payload, f"payloads[{number}]")
+            check(request.version, payload, f"payloads[{number}]")
         except InvalidPayload as error:
             problems.extend(error.problems)
     if problems:
@@ -202,8 +163,8 @@ def owe_execution(
     another execution ends. A concurrency key that is taken makes it wait, whatever the rule says.
     Raises InvalidPayload, NotPublished, WorkflowDisabled.
     """
-    request = _Request(workflow, _version(workflow, None), -1, TriggerType.EVENT)
-    _check(request.version, payload)
+    request = Request(workflow, chosen_version(workflow, None), -1, TriggerType.EVENT)
+    check(request.version, payload)
     rule = request.version.graph.concurrency
     [taken] = concurrency.render_all(rule, workflow.pk, [payload])
     execution = _execution(request, payload, database_now(), running=False, key=key, hashed="")
@@ -225,7 +186,7 @@ def owe_execution(
 
 
 def _insert(
-    request: _Request,
+    request: Request,
     payload_list: Sequence[Any],
     actor: Actor,
     *,
@@ -273,7 +234,7 @@ def _insert(
 
 
 def _execution(
-    request: _Request,
+    request: Request,
     payload: Any,
     now: datetime,
     *,
@@ -311,7 +272,7 @@ def _execution(
     )
 
 
-def _details(request: _Request, executions: list[WorkflowExecution]) -> dict[str, Any]:
+def _details(request: Request, executions: list[WorkflowExecution]) -> dict[str, Any]:
     details: dict[str, Any] = {
         "workflowId": str(request.workflow.pk),
         "version": request.version.number,
@@ -322,48 +283,6 @@ def _details(request: _Request, executions: list[WorkflowExecution]) -> dict[str
     if len(executions) > 1:
         details["executionIds"] = [str(execution.pk) for execution in executions]
     return details
-
-
-def _priority(priority: int | None) -> int:
-    if priority is None:
-        return -1
-    if not 0 <= priority <= 9:
-        raise InvalidPayload(
-            "The priority is out of range.",
-            [Problem("priority", "range", f"{priority} is not between 0 (last) and 9 (first).")],
-        )
-    return priority
-
-
-def _version(workflow: Workflow, number: int | None, branch: Branch | None = None) -> Compiled:
-    if not workflow.enabled or workflow.archived_at is not None:
-        raise WorkflowDisabled(
-            f"Workflow {workflow.name!r} is switched off. Enable it, then start it again."
-        )
-    if branch is not None:
-        return compiled(branch.version_id)
-    if number is None:
-        if workflow.latest_version_id is None:
-            raise NotPublished(
-                f"Workflow {workflow.name!r} has no published version. Publish it first."
-            )
-        return compiled(workflow.latest_version_id)
-    found: UUID | None = (
-        WorkflowVersion.objects.filter(workflow=workflow, number=number, kind=VersionKind.PUBLISHED)
-        .values_list("pk", flat=True)
-        .first()
-    )
-    if found is None:
-        raise NotFound(f"Workflow {workflow.name!r} has no published version {number}.")
-    return compiled(found)
-
-
-def _check(version: Compiled, payload: Any, prefix: str = "params") -> None:
-    try:
-        payloads.dump(payload, "payload", MAX_PAYLOAD_BYTES)
-    except PayloadError as error:
-        raise InvalidPayload(error.message, [Problem(prefix, error.code, error.message)]) from error
-    check_payload(version, payload, prefix)
 
 
 def _known(workflow: Workflow, key: str, fingerprint: str) -> WorkflowExecution | None:

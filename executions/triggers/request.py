@@ -1,0 +1,114 @@
+"""What is asked for when an execution is to be started, and whether it can be."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from executions import payloads
+from executions.errors import (
+    InvalidPayload,
+    NotFound,
+    NotPublished,
+    PayloadError,
+    WorkflowDisabled,
+)
+from executions.graph.problem import Problem
+from executions.models import Trigger, Workflow, WorkflowExecution, WorkflowVersion
+from executions.states import VersionKind
+from executions.versions import Compiled, check_payload, compiled
+
+MAX_PAYLOAD_BYTES = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """What a new execution comes from that repeats another or branches off from it.
+
+    `point` says where a fork branched off; empty for a replay, which begins at the beginning.
+    `prepare` gives a fork its past: it is called in the transaction, before anything may run.
+    """
+
+    origin_id: UUID
+    version_id: UUID
+    point: str = ""
+    prepare: Callable[[WorkflowExecution], None] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Parent:
+    """Whose child a new execution is: an execution under way, which has `depth` parents itself.
+
+    `run_id` is its run that waits for the child; None when none does. The child of an error
+    workflow belongs to the same failure (`failure_of`), so its own failure starts no other.
+    """
+
+    execution_id: UUID
+    depth: int
+    trigger_type: str
+    priority: int
+    failure_of: UUID | None = None
+    run_id: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is to be started, checked; a priority below 0 is the workflow's own."""
+
+    workflow: Workflow
+    version: Compiled
+    priority: int
+    trigger_type: str
+    branch: Branch | None = None
+    trigger: Trigger | None = None
+    parent: Parent | None = None
+
+
+def chosen_priority(priority: int | None) -> int:
+    """The priority asked for, -1 for none; raises InvalidPayload outside 0 to 9."""
+    if priority is None:
+        return -1
+    if not 0 <= priority <= 9:
+        raise InvalidPayload(
+            "The priority is out of range.",
+            [Problem("priority", "range", f"{priority} is not between 0 (last) and 9 (first).")],
+        )
+    return priority
+
+
+def chosen_version(
+    workflow: Workflow, number: int | None, branch: Branch | None = None
+) -> Compiled:
+    """The version asked for, compiled: the latest, a number's, or a branch's.
+
+    Raises WorkflowDisabled, NotPublished, NotFound.
+    """
+    if not workflow.enabled or workflow.archived_at is not None:
+        raise WorkflowDisabled(
+            f"Workflow {workflow.name!r} is switched off. Enable it, then start it again."
+        )
+    if branch is not None:
+        return compiled(branch.version_id)
+    if number is None:
+        if workflow.latest_version_id is None:
+            raise NotPublished(
+                f"Workflow {workflow.name!r} has no published version. Publish it first."
+            )
+        return compiled(workflow.latest_version_id)
+    found: UUID | None = (
+        WorkflowVersion.objects.filter(workflow=workflow, number=number, kind=VersionKind.PUBLISHED)
+        .values_list("pk", flat=True)
+        .first()
+    )
+    if found is None:
+        raise NotFound(f"Workflow {workflow.name!r} has no published version {number}.")
+    return compiled(found)
+
+
+def check(version: Compiled, payload: Any, prefix: str = "params") -> None:
+    """Raise InvalidPayload for what cannot be stored or breaks the version's input schema."""
+    try:
+        payloads.dump(payload, "payload", MAX_PAYLOAD_BYTES)
+    except PayloadError as error:
+        raise InvalidPayload(error.message, [Problem(prefix, error.code, error.message)]) from error
+    check_payload(version, payload, prefix)
