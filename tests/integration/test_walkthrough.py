@@ -5,14 +5,20 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from tests.support.folders import passable_folder
+from tests.support.pages import differences, sign_in, walk
 from tests.support.stack import PROJECT, Stack
 
 pytestmark = pytest.mark.timeout(400)
+DEMO = "order-import"
+PAGES = sorted((PROJECT / "examples").glob("*/README.md"))
+EXAMPLES = [page.parent for page in PAGES if page.parent.name != DEMO]
+SLOWEST = "stock-by-the-clock"  # it waits for the next full minute
 FENCE = re.compile(r"```(yaml|sh)\n(.*?)```", re.DOTALL)
 # The page sleeps a second where a person would look; we wait until nothing runs any more.
 WAIT = """\
@@ -83,3 +89,21 @@ def test_the_demo_ends_as_it_expects_and_a_dead_letter_goes_home(
 
     assert '"stepPath":"validate.main"' in said
     assert '"attempt":2' in said
+
+
+@pytest.fixture(scope="module")
+def walks(stack: Stack) -> Iterator[dict[str, Future[list[str]]]]:
+    """Every example's page done as printed, a few at a time."""
+    token = sign_in(stack)
+    in_order = sorted(EXAMPLES, key=lambda example: example.name != SLOWEST)
+    with ThreadPoolExecutor(3) as pool:
+        yield {path.name: pool.submit(walk, path / "README.md", stack, token) for path in in_order}
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
+def test_an_example_does_what_its_page_says(
+    example: Path, walks: dict[str, Future[list[str]]]
+) -> None:
+    said = walks[example.name].result()
+
+    assert differences(example / "README.md", said) == []

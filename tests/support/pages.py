@@ -1,0 +1,90 @@
+"""Pages done as printed: their shell blocks are run, and what they print is compared.
+
+A block ```sh is run; a block ```json or ```text right after it is what it prints. In text `…`
+stands for anything on its line; JSON is compared by value.
+"""
+
+import json
+import os
+import re
+import subprocess
+import urllib.request
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.support.stack import PROJECT, Stack
+
+BLOCK = re.compile(r"```(sh|json|text)\n(.*?)```", re.DOTALL)
+NEXT = "~~~ next block ~~~"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One shell block; `kind` is that of what it prints, empty where the page does not say."""
+
+    script: str
+    kind: str = ""
+    printed: str = ""
+
+
+def parts(page: Path) -> list[Part]:
+    """The shell blocks of a page, in order."""
+    found: list[Part] = []
+    for kind, text in BLOCK.findall(page.read_text()):
+        if kind == "sh":
+            found.append(Part(text))
+        else:
+            assert found, f"{page}: what is said to be printed follows no shell block"
+            found[-1] = Part(found[-1].script, kind, text)
+    return found
+
+
+def sign_in(stack: Stack) -> str:
+    """An access token of the stack's administrator."""
+    body = {"username": "admin", "password": stack.secrets()["VALKYR_ADMIN_PASSWORD"]}
+    request = urllib.request.Request(
+        f"{stack.url}/v1/auth/token",
+        json.dumps(body).encode(),
+        {"Content-Type": "application/json"},
+    )
+    with urllib.request.urlopen(request, timeout=30) as answer:
+        return str(json.load(answer)["access"])
+
+
+def walk(page: Path, stack: Stack, token: str, seconds: float = 100) -> list[str]:
+    """Do what a page says, in one shell in the project's folder; what each block printed.
+
+    `token` spares each page its sign-in: so many a minute are refused.
+    """
+    script = f"\necho; echo '{NEXT}'\n".join(part.script for part in parts(page))
+    done = subprocess.run(
+        ["bash", "-c", "set -eo pipefail\n" + script.replace(".valkyr/", f"{stack.home}/")],
+        cwd=PROJECT,
+        env=os.environ | {"URL": stack.url, "VALKYR_HOME": str(stack.home), "TOKEN": token},
+        capture_output=True,
+        text=True,
+        timeout=seconds,
+        check=False,
+    )
+    assert done.returncode == 0, f"{page}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
+    return [text.strip() for text in done.stdout.split(NEXT)]
+
+
+def differences(page: Path, said: list[str]) -> list[str]:
+    """Where a page promises something else than was printed."""
+    return [
+        f"--- the page\n{part.printed}\n--- printed\n{found}"
+        for part, found in zip(parts(page), said, strict=True)
+        if part.kind and not same(part, found)
+    ]
+
+
+def same(part: Part, found: str) -> bool:
+    """Whether a block printed what its page says."""
+    if part.kind == "json":
+        try:
+            return bool(json.loads(part.printed) == json.loads(found))
+        except ValueError:
+            return False
+    pattern = "[^\n]*".join(re.escape(piece) for piece in part.printed.strip().split("…"))
+    return re.fullmatch(pattern, found) is not None
