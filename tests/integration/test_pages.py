@@ -10,8 +10,10 @@ from executions.graph.definition import load_text, normalise
 from executions.graph.validation import problems
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+EXAMPLES = sorted((ROOT / "examples").rglob("*.md"))
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *EXAMPLES]
 BLOCK = re.compile(r"```yaml\n(schema: valkyr/1\n.*?)```", re.DOTALL)
+PIECE = re.compile(r"```yaml\n((?!schema:).*?)```", re.DOTALL)
 LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)")
 FILE = re.compile(r"`((?:executions|runners|dlq|valkyr_project|tests|docs|examples)/[\w/.-]*)`")
 SELECTION = re.compile(r"make test ARGS=\"-k ('[^']+'|\w+)\"")
@@ -35,7 +37,18 @@ def test_a_printed_workflow_can_be_published(name: str, text: str) -> None:
     assert problems(document, catalog()) == [], name
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_every_piece_of_a_workflow_stands_in_an_example() -> None:
+    def lines(text: str) -> str:
+        return "\n".join(line.split("  #")[0].strip() for line in text.strip().splitlines())
+
+    known = [lines(path.read_text()) for path in (ROOT / "examples").glob("*/*.yaml")]
+    pieces = PIECE.findall((ROOT / "docs" / "workflows.md").read_text())
+
+    assert pieces
+    assert [piece for piece in pieces if not any(lines(piece) in text for text in known)] == []
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_link_between_pages_leads_somewhere(path: Path) -> None:
     broken = []
     for target, anchor in LINK.findall(path.read_text()):
@@ -46,14 +59,14 @@ def test_every_link_between_pages_leads_somewhere(path: Path) -> None:
     assert broken == []
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_file_a_page_names_is_there(path: Path) -> None:
     named = set(FILE.findall(path.read_text()))
 
     assert [name for name in sorted(named) if not (ROOT / name).exists()] == []
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_proof_a_page_names_is_a_test(path: Path) -> None:
     names = {
         name
