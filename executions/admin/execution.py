@@ -18,8 +18,8 @@ from executions.admin.sections import Page, Section, facts, json_section, text_s
 from executions.models import WorkflowExecution
 from executions.states import ACTIVE, UNFINISHED, ExecutionState, Place, TriggerType
 
-# Panels of the execution's page that upper apps add: (request, execution) → section.
-Panel = Callable[[HttpRequest, WorkflowExecution], Section]
+# Panels of the execution's page that upper apps add: (request, execution) → section, or nothing.
+Panel = Callable[[HttpRequest, WorkflowExecution], Section | None]
 panels: list[Panel] = []
 
 
@@ -146,7 +146,8 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
         role = access.role_in(request.user, obj.workspace_id)
         if obj.error_stack_trace and access.allows(role, Action.ADMINISTER):
             sections.append(text_section("Traceback", obj.error_stack_trace, folded=True))
-        sections += [panel(request, obj) for panel in panels]
+        shown = [panel(request, obj) for panel in panels]
+        sections += [section for section in shown if section is not None]
         sections += [
             json_section("Payload", obj.trigger_payload),
             json_section("Variables", obj.context_data),
@@ -157,19 +158,6 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
 
     def _facts(self, obj: WorkflowExecution) -> list[tuple[str, Any]]:
         version = links.to("executions_workflowversion", obj.version_id, f"v{obj.version.number}")
-        parent = obj.parent_id and links.to(
-            "executions_workflowexecution", obj.parent_id, marks.short(obj.parent_id)
-        )
-        failed = obj.failure_of_id and links.to(
-            "executions_workflowexecution",
-            obj.failure_of_id,
-            f"the failure of {obj.failure_of_id}",
-        )
-        origin = obj.origin_id and links.to(
-            "executions_workflowexecution",
-            obj.origin_id,
-            f"{obj.origin_id}, {obj.origin_point or 'the same input again'}",
-        )
         log = links.listing("executions_activity", q=str(obj.pk))
         return [
             ("Workflow", links.to("executions_workflow", obj.workflow_id, obj.workflow)),
@@ -185,9 +173,6 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
             ("Idempotency key", marks.copyable(obj.idempotency_key)),
             ("Concurrency key", marks.copyable(obj.concurrency_key)),
             ("Slot", Place(obj.place).label if obj.state in ACTIVE else ""),
-            ("Parent", parent),
-            ("Started for", failed),
-            ("Comes from", origin),
             ("Rolled back", f"{obj.epoch} times" if obj.epoch > 1 else "once" * obj.epoch),
             ("Activity", links.link(log, "who did what")),
             ("Id", marks.copyable(obj.pk)),

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.utils import timezone
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 EMPTY = "–"
@@ -115,6 +115,13 @@ def short(value: Any) -> SafeString:
 def whole(text: str) -> SafeString | str:
     """A short text that no column breaks; a dash for none."""
     return format_html('<span class="vk-nowrap">{}</span>', text) if text else EMPTY
+
+
+def path(text: str) -> SafeString:
+    """A step's path, which a column may break after its dots."""
+    parts = text.split(".")
+    broken = format_html_join(SafeString(".<wbr>"), "{}", ((part,) for part in parts))
+    return format_html('<span class="vk-path">{}</span>', broken)
 
 
 def worker(name: str) -> SafeString | str:

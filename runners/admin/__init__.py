@@ -3,6 +3,7 @@
 from runners.admin import (  # noqa: F401 - importing registers
     approvals,
     explain,
+    family,
     history,
     panels,
     run,

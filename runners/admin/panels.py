@@ -1,56 +1,170 @@
-"""The runs of an execution, on the execution's page."""
+"""The steps of an execution, on the execution's page: one place and the turns inside it."""
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
 
 from django.conf import settings
 from django.http import HttpRequest
+from django.template.loader import render_to_string
 from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
 
 from executions.admin import execution as execution_admin
 from executions.admin import links, marks
-from executions.admin.sections import Section
+from executions.admin.sections import Cell, Section
 from executions.models import WorkflowExecution
+from runners.admin.places import place_link, runs_in
 from runners.admin.run import duration_of, error_of, state_of
-from runners.models import Run
+from runners.admin.steps import RUNS, OpenTurn, Shown, Steps, steps_of
+from runners.admin.turns import said
+from runners.admin.waits import wait_of, waited_of
+from runners.states import RunState
 
-SHOWN = 200
-HEADERS = ("Step", "Attempt", "State", "Worker", "Queued", "Started", "Duration", "Error")
-COLUMNS = (
-    "id", "step_path", "attempt", "budget_start", "state", "leased_by", "queued_at", "started_at",
-    "finished_at", "duration_ms", "error", "error_type", "execution_id", "retry_after",
-)  # fmt: skip
-
-
-def runs(request: HttpRequest, execution: WorkflowExecution) -> Section:
-    """A row an attempt, in the order in which they were ready; the first `SHOWN`."""
-    found = list(
-        Run.objects.filter(execution=execution)
-        .only(*COLUMNS)
-        .order_by("queued_at", "id")[: SHOWN + 1]
-    )
-    everything = links.listing("runners_run", q=str(execution.pk))
-    pointers = [(everything, "All runs as a list"), (settings.FLOWER_URL, "Celery's view: Flower")]
-    more = format_html_join(" · ", "{}", ((links.link(*pointer),) for pointer in pointers))
-    if len(found) > SHOWN:
-        more = format_html("The first {} are shown. {}", SHOWN, more)
-    return Section(
-        "Runs",
-        headers=HEADERS,
-        rows=[_row(run) for run in found[:SHOWN]],
-        empty="Nothing has been planned yet.",
-        more=more,
-    )
+TITLE = "Steps"
+HEADERS = ("Step", "Attempt", "State", "Details", "Worker", "Queued", "Duration")
+NOUNS = {"loop": "Iterations", "map": "Items"}
+# A turn's mark: the state whose colours it has, and its word.
+KINDS = {
+    "dead": ("DLQ", "dead"),
+    "failed": ("FAILED", "failed"),
+    "running": ("RUNNING", "under way"),
+    "waiting": ("WAITING", "waiting"),
+    "cancelled": ("CANCELLED", "cancelled"),
+    "done": ("SUCCESS", "done"),
+}
 
 
-def _row(run: Run) -> list[str]:
-    return [
-        links.to("runners_run", run.pk, run.step_path),
+@dataclass(frozen=True, slots=True)
+class TurnLine:
+    """One iteration or item as the template shows it."""
+
+    name: Cell
+    mark: Cell
+    about: Cell
+    lines: list["Line"]
+    link: Cell
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One run as the template shows it; a container has turns below it."""
+
+    cells: list[Cell]
+    title: str = ""
+    turns: tuple[TurnLine, ...] = ()
+    open: bool = False
+    more: Cell = ""
+
+
+def steps(request: HttpRequest, execution: WorkflowExecution) -> Section:
+    """A row an attempt, in the order in which they were ready, in the place `?place=` names."""
+    place = request.GET.get("place", "")
+    found = steps_of(execution, place)
+    if found is None:
+        text = format_html(
+            "This workflow has no place “{}”. {}",
+            marks.clipped(place),
+            place_link(execution.pk, "", "Show all steps"),
+        )
+        return Section(TITLE, body=text)
+    context = {
+        "headers": HEADERS,
+        "trail": _trail(execution.pk, place),
+        "lines": [_line(execution.pk, shown) for shown in found.shown],
+        "empty": "No step has begun here." if place else "Nothing has been planned yet.",
+    }
+    body = SafeString(render_to_string("runners/steps.html", context))
+    return Section(TITLE, body=body, more=_more(execution, found))
+
+
+def _trail(execution_id: UUID, place: str) -> list[Cell]:
+    """Links to the places around, the workflow first; nothing for the workflow itself."""
+    if not place:
+        return []
+    trail: list[Cell] = [place_link(execution_id, "", "Workflow")]
+    around = ""
+    *outer, last = place.rstrip(".").split(".")
+    for part in outer:
+        around += f"{part}."
+        trail.append(place_link(execution_id, around, part))
+    return [*trail, last]
+
+
+def _more(execution: WorkflowExecution, found: Steps) -> SafeString:
+    parts: list[Cell] = []
+    if found.more:
+        parts.append(f"The first {RUNS} are shown.")
+    if execution.epoch:
+        parts.append("What was rolled back is in the list only.")
+    parts.append(links.link(runs_in(execution.pk, found.place), "All runs as a list"))
+    parts.append(links.link(settings.FLOWER_URL, "Celery's view: Flower"))
+    return format_html_join(" · ", "{}", ((part,) for part in parts))
+
+
+def _line(execution_id: UUID, shown: Shown, within: str = "") -> Line:
+    run = shown.run
+    cells = [
+        links.to("runners_run", run.pk, marks.path(run.step_path)),
         str(run.attempt),
         state_of(run),
+        _details(execution_id, shown, within),
         marks.worker(run.leased_by),
         marks.ago(run.queued_at),
-        marks.ago(run.started_at),
         duration_of(run),
-        error_of(run),
     ]
+    if not shown.open:
+        return Line(cells)
+    turns = shown.turns
+    noun = NOUNS[shown.kind]
+    some = len(shown.open) < turns.total
+    stem = shown.open[0].name.rpartition("[")[0] + "["
+    return Line(
+        cells,
+        title=f"{noun}: {len(shown.open):,} of {turns.total:,} shown, what needs a look first"
+        if some
+        else f"{noun}: {turns.total:,}",
+        turns=tuple(_turn(execution_id, turn) for turn in shown.open),
+        open=run.state != RunState.SUCCESS or bool(turns.dead or turns.failed),
+        more=links.link(runs_in(execution_id, stem), f"All runs in {stem}…] as a list"),
+    )
 
 
-execution_admin.panels.append(runs)
+def _turn(execution_id: UUID, opened: OpenTurn) -> TurnLine:
+    turn = opened.turn
+    state, word = KINDS[turn.kind]
+    live = turn.kind in ("running", "waiting", "dead")
+    took = marks.between(turn.began, None if live else turn.ended)
+    runs = f"{turn.steps:,} runs" if turn.steps != 1 else "1 run"
+    done = runs if turn.done == turn.steps else f"{turn.done:,} of {runs} succeeded"
+    return TurnLine(
+        name=format_html('<span class="vk-mono">{}</span>', marks.path(opened.name)),
+        mark=marks.state(state, word),
+        about=format_html("{}, began {}, {}", done, marks.ago(turn.began), took),
+        lines=[_line(execution_id, shown, opened.place) for shown in opened.runs],
+        link=place_link(execution_id, opened.place, f"{opened.name} alone"),
+    )
+
+
+def _details(execution_id: UUID, shown: Shown, within: str) -> Cell:
+    """How far a container is, what a run waits for, what it came from, what went wrong."""
+    run, child = shown.run, shown.child
+    parts: list[Any] = []
+    if shown.kind:
+        parts.append(said(run, shown.turns))
+        if within:
+            parts.append(place_link(execution_id, within, f"{NOUNS[shown.kind].lower()} of it"))
+    parts += [wait_of(run, child), waited_of(run, shown.wake)]
+    if child is not None:
+        name = f"{marks.clipped(child.workflow, 40)} …{str(child.id)[-8:]}"
+        where = links.to("executions_workflowexecution", child.id, name)
+        parts.append(format_html("child {} {}", where, marks.state(child.state)))
+    if run.cached_from is not None:
+        parts.append(links.to("runners_run", run.cached_from, "a result reused"))
+    if run.error:
+        parts.append(error_of(run))
+    told = [part for part in parts if part]
+    return format_html_join(" · ", "{}", ((part,) for part in told)) if told else marks.EMPTY
+
+
+execution_admin.panels.append(steps)

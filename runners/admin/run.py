@@ -1,10 +1,13 @@
 """Runs: what each attempt of each step did, to read; a live one can be quarantined by hand."""
 
 from typing import Any
+from uuid import UUID
 
 from django.contrib import admin
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
+from django.utils.html import format_html
 from unfold.decorators import display
 
 from executions.admin import links, marks
@@ -12,6 +15,11 @@ from executions.admin.engine import FactAdmin
 from executions.admin.filters import AgeFilter, TabFilter, WorkflowFilter
 from executions.admin.operating import OperatingAdmin
 from executions.admin.sections import Page, Section, facts, json_section, text_section
+from executions.graph.places import split
+from runners.admin.places import place_link, runs_in
+from runners.admin.turns import Turns, said
+from runners.admin.waits import wait_of, waited_of
+from runners.lineage import children_of
 from runners.models import Run
 from runners.states import WaitKind
 
@@ -68,11 +76,26 @@ class RunAdmin(OperatingAdmin, FactAdmin):
     empty_text = "No runs yet: they appear as soon as an execution starts."
     search_ids = ("id", "execution_id")
     search_texts = ("step_path", "module")
+    search_help_text = "An id, a path, or an execution's id and refine[2]"
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        """As elsewhere, and the runs of one execution whose paths begin with a text."""
+        first, _, start = search_term.strip().partition(" ")
+        try:
+            execution = UUID(first)
+        except ValueError:
+            return super().get_search_results(request, queryset, search_term)
+        if not start.strip():
+            return super().get_search_results(request, queryset, search_term)
+        rows = queryset.filter(execution_id=execution, step_path__startswith=start.strip())
+        return rows, False
 
     @display(description="step")
     def step(self, row: Run) -> Any:
         """The step and which attempt."""
-        return marks.whole(f"{row.step_path} #{row.attempt}")
+        return marks.path(f"{row.step_path} #{row.attempt}")
 
     @display(description="state")
     def mark(self, row: Run) -> Any:
@@ -134,6 +157,7 @@ class RunAdmin(OperatingAdmin, FactAdmin):
         )
         return [
             ("Execution", execution),
+            *_place(obj),
             ("Outcome", obj.outcome),
             ("Worker", obj.leased_by),
             ("Queue", obj.queue),
@@ -142,8 +166,7 @@ class RunAdmin(OperatingAdmin, FactAdmin):
             ("Finished", marks.ago(obj.finished_at)),
             ("Waited", self.waited(obj)),
             ("Duration", duration_of(obj)),
-            ("Waits for", waits_for(obj)),
-            ("Waits until", marks.ago(obj.due_at) if obj.state == "WAITING" else ""),
+            *_wait(obj),
             ("Retry after", marks.ago(obj.retry_after)),
             ("Lease until", marks.ago(obj.lease_until)),
             ("Heartbeat", marks.ago(obj.heartbeat_at)),
@@ -151,14 +174,42 @@ class RunAdmin(OperatingAdmin, FactAdmin):
             ("Recoveries", str(obj.recoveries)),
             ("Publications", str(obj.publications)),
             ("Segment", obj.segment),
-            ("Result of run", marks.copyable(obj.cached_from)),
+            ("Result of run", obj.cached_from and _run(obj.cached_from)),
             ("Idempotency key", marks.copyable(obj.idempotency_key)),
             ("Id", marks.copyable(obj.pk)),
         ]
 
 
+def _run(pk: UUID) -> Any:
+    return links.to("runners_run", pk, pk)
+
+
+def _place(obj: Run) -> list[tuple[str, Any]]:
+    """The iteration or item that the run belongs to, and what is inside it."""
+    place = split(obj.step_path)[0]
+    found = [("Place", place_link(obj.execution_id, place, place.rstrip(".") or "the workflow"))]
+    if obj.waits_for == WaitKind.BODY:
+        stem = obj.step_path.rpartition(".")[0] + "["
+        found.append(("Progress", said(obj, Turns()) or marks.EMPTY))
+        found.append(("Body", links.link(runs_in(obj.execution_id, stem), "its runs as a list")))
+    return found
+
+
+def _wait(obj: Run) -> list[tuple[str, Any]]:
+    """What the run waits or waited for, and the execution it started."""
+    child = children_of(obj.execution_id, [obj]).get(obj.pk)
+    told = wait_of(obj, child) or waited_of(obj, obj.wake or {})
+    found: list[tuple[str, Any]] = [("Wait", told)] if told else []
+    if child is not None:
+        where = links.to("executions_workflowexecution", child.id, f"{child.workflow} {child.id}")
+        found.append(("Child", format_html("{} {}", where, marks.state(child.state))))
+    return found
+
+
 def state_of(row: Run) -> Any:
     """The run's mark; a retry says which one it is, and how long it backs off."""
+    if row.superseded:
+        return marks.state(row.state, f"{marks.MARKS[row.state][0]}, rolled back")
     if row.state != "PENDING" or row.attempt == row.budget_start:
         return marks.state(row.state)
     word = f"retry {row.attempt - row.budget_start}"
@@ -169,23 +220,13 @@ def state_of(row: Run) -> Any:
 
 
 def duration_of(row: Run) -> str:
-    """The recorded duration, or how long it runs; a skipped step has none."""
+    """How long it worked, works or sleeps; a container, with its body; a skipped step, nothing."""
     if row.state == "SKIPPED":
         return marks.EMPTY
-    if row.duration_ms is not None:
+    awake = row.state != "WAITING" and row.waits_for != WaitKind.BODY
+    if row.duration_ms is not None and awake:
         return marks.took(row.duration_ms)
     return marks.between(row.started_at, row.finished_at)
-
-
-def waits_for(row: Run) -> Any:
-    """What a waiting run waits for, in words; a link where somebody can decide."""
-    if row.state != "WAITING":
-        return ""
-    about = row.progress or {}
-    if row.waits_for == WaitKind.APPROVAL:
-        return links.to("runners_approval", row.pk, f"approval: {about.get('title', '')}")
-    name = about.get("event") or about.get("title")
-    return f"{row.waits_for}: {name}" if name else row.waits_for
 
 
 def error_of(row: Run) -> str:

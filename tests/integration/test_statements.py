@@ -88,7 +88,7 @@ EXPECTED: dict[str, set[str]] = {
 # Those may use any index of the execution's runs.
 BY_EXECUTION = (
     "load", "facts", "results", "metrics", "failures", "dead_within", "supersede", "turns",
-    "blame", "listener_results",
+    "blame", "listener_results", "turns_shown",
     "kept_places", "kept_steps", "undo", "revive", "carry_over", "past",
 )  # fmt: skip
 

@@ -1,0 +1,191 @@
+"""The steps of one place of an execution: its runs, and under loops and maps their turns.
+
+However many turns there are, a page shows so many of them, and asks a fixed number of questions.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+from uuid import UUID
+
+from django.db.models import CharField, Func, QuerySet, Value
+from django.db.models.fields.json import KT
+from django.db.models.functions import StrIndex, Substr
+
+from executions.graph.model import Graph
+from executions.graph.places import Place, place_of, split, within
+from executions.models import WorkflowExecution
+from executions.versions import compiled
+from runners.admin.turns import Turn, Turns, turns_in
+from runners.lineage import Child, children_of
+from runners.models import Run
+
+RUNS = 200
+TURNS = 50
+# Steps within turns; what goes past it is a page of its own.
+INSIDE = 500
+COLUMNS = (
+    "id", "execution_id", "step_path", "module", "attempt", "budget_start", "state", "outcome",
+    "leased_by", "queued_at", "started_at", "finished_at", "duration_ms", "error", "error_type",
+    "retry_after", "due_at", "waits_for", "progress", "cached_from", "superseded",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class OpenTurn:
+    """A turn to be shown, its name, and its runs; none where there are too many of them."""
+
+    name: str
+    place: str
+    turn: Turn
+    runs: Sequence["Shown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A run with its child execution, its turns if it is a container, and what woke it."""
+
+    run: Run
+    wake: Mapping[str, Any]
+    child: Child | None = None
+    kind: str = ""  # "loop" or "map"
+    turns: Turns = field(default_factory=Turns)
+    open: Sequence[OpenTurn] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """The steps of a place; `more` says that there are others."""
+
+    place: str
+    shown: Sequence[Shown]
+    more: bool
+
+
+def steps_of(execution: WorkflowExecution, prefix: str) -> Steps | None:
+    """The steps of one place of an execution, in four queries; None for a place it cannot have."""
+    try:
+        place = place_of(compiled(execution.version_id).graph, prefix)
+    except (KeyError, ValueError):
+        return None
+    if place.prefix != prefix:
+        return None
+    rows = _within(execution, prefix).filter(depth=0).order_by("queued_at", "id")[: RUNS + 1]
+    found = list(rows)
+    runs = found[:RUNS]
+    turns = _turns(execution, place)
+    inside = _inside(execution, prefix, _affordable(turns))
+    children = children_of(execution.pk, [*runs, *(run for own in inside.values() for run in own)])
+    newest = {run.step_path: run.pk for run in runs}
+    shown = []
+    for run in runs:
+        task = run.step_path.removeprefix(prefix).partition(".")[0]
+        line = _shown(run, place.graph, children)
+        if line.kind and task in turns and newest[run.step_path] == run.pk:
+            opened = _opened(place, task, turns[task], inside, children)
+            line = replace(line, turns=turns[task], open=opened)
+        shown.append(line)
+    return Steps(prefix, shown, len(found) > RUNS)
+
+
+def _shown(run: Run, graph: Graph, children: Mapping[UUID, Child]) -> Shown:
+    """A run of the graph's own steps."""
+    task = split(run.step_path)[1].partition(".")[0]
+    index = graph.task_by_id.get(task)
+    body = graph.tasks[index].body if index is not None else None
+    return Shown(run, _wake(run), children.get(run.pk), body.kind if body is not None else "")
+
+
+def _opened(
+    place: Place,
+    task: str,
+    turns: Turns,
+    inside: Mapping[str, Sequence[Run]],
+    children: Mapping[UUID, Child],
+) -> list[OpenTurn]:
+    """A container's turns with their runs, where there are not too many of them."""
+    body = within(place, place.graph.task_by_id[task], 0).graph
+    opened = []
+    for turn in turns.shown:
+        name = f"{task}[{turn.index}]"
+        lines = [_shown(run, body, children) for run in inside.get(name, ())]
+        opened.append(OpenTurn(f"{place.prefix}{name}", f"{place.prefix}{name}.", turn, lines))
+    return opened
+
+
+def _within(execution: WorkflowExecution, prefix: str) -> QuerySet[Run]:
+    """The runs in a place and inside it; how long they slept comes without what woke them."""
+    rest = Substr("step_path", len(prefix) + 1)
+    return (
+        Run.objects.filter(execution=execution, superseded=False, step_path__startswith=prefix)
+        .only(*COLUMNS)
+        .annotate(
+            waited_seconds=KT("wake__waitedSeconds"),
+            woken_by=KT("wake__by"),
+            decision=KT("wake__decision"),
+            decided_by=KT("wake__actor"),
+            depth=StrIndex(rest, Value("[")),
+        )
+    )
+
+
+def _wake(run: Any) -> dict[str, Any]:
+    return {
+        "waitedSeconds": run.waited_seconds,
+        "by": run.woken_by,
+        "decision": run.decision,
+        "actor": run.decided_by,
+    }
+
+
+def _turns(execution: WorkflowExecution, place: Place) -> dict[str, Turns]:
+    bodies = [task for task in place.graph.tasks if task.body is not None]
+    if not bodies:
+        return {}
+    minded = [
+        f"{task.id}.{inner.id}"
+        for task in bodies
+        if task.body is not None
+        for inner in task.body.tasks
+        if inner.handles_error
+    ]
+    return turns_in(execution.pk, place.prefix, minded, TURNS)
+
+
+def _affordable(turns: Mapping[str, Turns]) -> list[str]:
+    """The turns whose steps are shown with them, as `batch[17]`: the first ones that fit."""
+    left, names = INSIDE, []
+    for container, own in turns.items():
+        for turn in own.shown:
+            if turn.own <= left:
+                left -= turn.own
+                names.append(f"{container}[{turn.index}]")
+    return names
+
+
+def _inside(
+    execution: WorkflowExecution, prefix: str, names: Sequence[str]
+) -> dict[str, list[Run]]:
+    """The own runs of these turns, by turn."""
+    if not names:
+        return {}
+    rest = Substr("step_path", len(prefix) + 1)
+    rows = (
+        _within(execution, prefix)
+        .annotate(
+            turn=_part(rest, "]", 1),
+            deeper=_part(rest, "[", 3),
+        )
+        .filter(turn__in=[name.rstrip("]") for name in names], deeper="")
+        .order_by("queued_at", "id")
+    )
+    found: dict[str, list[Run]] = defaultdict(list)
+    for run in rows:
+        found[f"{run.turn}]"].append(run)
+    return found
+
+
+def _part(text: Any, separator: str, number: int) -> Func:
+    arguments = (text, Value(separator), Value(number))
+    return Func(*arguments, function="split_part", output_field=CharField())
