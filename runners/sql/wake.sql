@@ -10,7 +10,8 @@ WITH woken AS (
            due_at = clock_timestamp() + %(patience)s * interval '1 second'
       FROM executions_workflowexecution e
      WHERE r.id = ANY(%(runs)s) AND (r.state = 'WAITING') IS TRUE AND r.waits_for = ANY(%(kinds)s)
-       AND e.id = r.execution_id AND e.epoch = r.epoch AND e.state IN ('PAUSED', 'RUNNING')
+       AND e.id = r.execution_id AND e.epoch = r.epoch
+       AND (e.state IN ('PAUSED', 'RUNNING')) IS TRUE
     RETURNING r.id, r.execution_id, e.version_id, r.priority, r.segment, r.queue, r.step_path,
               e.state = 'RUNNING' AND e.place = 'HELD' AS ready
 ), listened AS (
