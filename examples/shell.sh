@@ -17,7 +17,7 @@ if ! curl -sf "$URL/actuator/health/live" > /dev/null; then
   echo "Nothing answers at $URL. Start a stack with: make up" >&2
   return 1
 fi
-if [ -z "${TOKEN:-}" ]; then
+if ! api -f -o /dev/null "$URL/v1/Workflow?limit=1" 2> /dev/null; then  # a token lasts 30 minutes
   . "${VALKYR_HOME:-.valkyr}/secrets.env"
   TOKEN=$(post "$URL/v1/auth/token" \
     -d '{"username": "admin", "password": "'"$VALKYR_ADMIN_PASSWORD"'"}' | field '["access"]')
@@ -47,7 +47,10 @@ if 'version' not in it and it['status'] != 409: sys.exit(json.dumps(it, indent=2
 start() {  # start SLUG [PAYLOAD]: an execution, whose id is in EXECUTION then
   PAYLOAD=${2:-'{}'}
   EXECUTION=$(post "$URL/v1/WorkflowExecution/$(workflow "$1")/execute" \
-    -d "{\"params\": $PAYLOAD}" | json "print(it['id'] if 'id' in it else sys.exit(it['detail']))")
+    -d "{\"params\": $PAYLOAD}" | json "
+if 'id' in it: print(it['id'])
+else: sys.exit(' '.join([it['detail'],
+  *(error['path'] + ': ' + error['message'] for error in it.get('errors', []))]))")
 }
 
 execution() {  # execution KEY: what the API says of EXECUTION
@@ -74,6 +77,7 @@ waits() {  # waits TASK: once it waits, its run's id is in RUN
   RUN=
   while [ -z "$RUN" ] && execution state | grep -q RUNNING; do
     RUN=$(runs WAITING | sed -n "s/ $1[.].*//p")
+    [ -n "$RUN" ] || sleep 0.1
   done
 }
 
