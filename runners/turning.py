@@ -82,13 +82,15 @@ def turn_over(
     *,
     ended: Sequence[int],
     failed: Sequence[int] = (),
+    begun: Sequence[int] = (),
     unstarted: Sequence[int] = (),
 ) -> bool:
     """Take turns that ended off their container, and start the next or wake it.
 
     `place` is any of its turns; `failed` are those of the ended ones in which a failure was not
-    minded by an edge; `unstarted` were handed out and have no rows. The caller holds the
-    execution's lock. Returns whether anything was started or woken.
+    minded by an edge; `begun` have rows, though they were put aside, and `unstarted` have none,
+    though they were handed out. The caller holds the execution's lock. Returns whether anything
+    was started or woken.
     """
     row = statements.fetch_one(
         "container",
@@ -100,7 +102,7 @@ def turn_over(
     if place.graph.kind == "loop":
         loop = LoopTurns.read(document)
         return _next_iteration(journey, place, run_id, queue, loop, ended, failed)
-    turns = MapTurns.read(document).closed(ended).given_back(unstarted)
+    turns = MapTurns.read(document).begun(begun).closed(ended).given_back(unstarted)
     if failed and not place.task.tolerant:
         turns = replace(turns, failed=min(failed) if turns.failed is None else turns.failed)
     return _next_items(journey, place, run_id, queue, turns)
@@ -141,7 +143,8 @@ def _batched(
     left, journey.batch = tuple(journey.batch), []
     alone = not journey.stays or journey.paused
     if left and not alone:
-        return turns, left[:1], left[1:]
+        # A whole plan may have put it aside meanwhile, not seeing it in our memory.
+        return turns.begun(left[:1]), left[:1], left[1:]
     turns = turns.given_back(left)
     if dead:
         return turns, (), ()

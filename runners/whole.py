@@ -13,6 +13,7 @@ from uuid import UUID
 from executions.graph.model import Graph
 from executions.graph.places import Place, first_turn, split
 from executions.graph.plan import Plan, StepFact, StepStatus, plan, task_outcomes
+from executions.graph.turns import MapTurns
 from runners import dispatch, inserting, rows, statements, turning
 from runners.journey import Journey
 from runners.states import LIVE, WaitKind
@@ -34,9 +35,22 @@ class _Container:
     """A container under way, and how its open turns stand."""
 
     place: Place  # any of its turns
+    turns: turning.Turns
     ended: list[int] = field(default_factory=list)
     failed: list[int] = field(default_factory=list)
+    begun: list[int] = field(default_factory=list)
     unstarted: list[int] = field(default_factory=list)
+
+    @property
+    def spare(self) -> tuple[int, ...]:
+        """Items of a map that were put aside."""
+        return self.turns.spare if isinstance(self.turns, MapTurns) else ()
+
+    @property
+    def changed(self) -> bool:
+        """Whether its counters are to be changed, or nothing is under way though items wait."""
+        idle = not self.turns.places and bool(self.spare)
+        return idle or bool(self.ended or self.begun or self.unstarted)
 
 
 def plan_all(journey: Journey) -> Overview:
@@ -51,12 +65,13 @@ def plan_all(journey: Journey) -> Overview:
             following += _plan_place(journey, place, facts[place.prefix], found, containers)
         level = following
     for container in containers.values():
-        if container.ended or container.unstarted:
+        if container.changed:
             found.moved |= turning.turn_over(
                 journey,
                 container.place,
                 ended=container.ended,
                 failed=container.failed,
+                begun=container.begun,
                 unstarted=container.unstarted,
             )
     return found
@@ -137,8 +152,12 @@ def _plan_place(
     facts = facts_of(place.graph, found)
     if place.outer is not None and not facts and place.graph.kind == "map":
         # Handed out and never started: it goes back, and is started as soon as there is room.
-        containers[place.holder].unstarted.append(place.index)
+        container = containers[place.holder]
+        if place.index not in container.spare:
+            container.unstarted.append(place.index)
         return []
+    if place.outer is not None and place.index in containers[place.holder].spare:
+        containers[place.holder].begun.append(place.index)
     planned = plan(place.graph, facts)
     overview.moved |= begin(journey, place, planned)
     overview.dead += [place.prefix + place.graph.steps[index].path for index in planned.dead]
@@ -171,5 +190,5 @@ def _open_turns(
     graph = place.graph
     first = first_turn(place, graph.steps[graph.by_path[split(path)[1]]].task)
     turns = turning.read_turns(journey, first, run_id, progress)
-    containers[path] = _Container(first)
-    return [first.turn(index) for index in turns.places]
+    containers[path] = container = _Container(first, turns)
+    return [first.turn(index) for index in (*turns.places, *container.spare)]

@@ -99,6 +99,15 @@ class MapTurns:
             spare=tuple(index for index in self.spare if index not in gone),
         )
 
+    def begun(self, indexes: Iterable[int]) -> "MapTurns":
+        """With items under way that were put aside, and that somebody has begun all the same."""
+        taken = {*indexes} & {*self.spare}
+        return replace(
+            self,
+            open=(*self.open, *sorted(taken)),
+            spare=tuple(index for index in self.spare if index not in taken),
+        )
+
     def given_back(self, unstarted: Iterable[int]) -> "MapTurns":
         """With items that were handed out and never started put aside."""
         back = set(unstarted) & set(self.open)

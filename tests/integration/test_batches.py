@@ -58,6 +58,27 @@ def test_items_put_aside_while_a_worker_had_them_in_memory_run_once(
     audit([execution])
 
 
+@pytest.mark.parametrize(
+    ("seed", "steps", "turns"), [(1, 2, 4), (5, 9, 2), (7, 5, 1), (8, 2, 2), (9, 5, 4), (13, 5, 2)]
+)
+def test_items_put_aside_go_on_though_their_worker_died_after_it_began_them(
+    engine: None, monkeypatch: pytest.MonkeyPatch, seed: int, steps: int, turns: int
+) -> None:
+    with world(Random(seed), monkeypatch, lose=0, double=0, die=0) as quiet:
+        execution = begun(quiet, steps)
+        with configured(batch_steps=steps):
+            planning.advance(execution)
+            for _ in range(turns):
+                quiet.turn()
+            quiet.workers.clear()
+            quiet.queue.clear()
+            quiet.run(execution)
+    made = WorkflowExecution.objects.get(pk=execution)
+    assert (made.state, made.error_message) == ("SUCCESS", "")
+    assert made.output == [2 * item for item in range(40)]
+    audit([execution])
+
+
 def begun(quiet: World, steps: int) -> UUID:
     """An execution one of whose workers has a batch in memory."""
     with configured(batch_steps=steps):
