@@ -115,6 +115,7 @@ class _Ledger:
         if story.state != self.execution.state:
             self._say(f"is {self.execution.state}; it had to be {story.state}")
         self._as_told(story)
+        self._reasons(story)
         self._outputs(story)
         return story
 
@@ -150,6 +151,22 @@ class _Ledger:
             }
             for task in story.skipped - skipped:
                 self._say(f"has no SKIPPED run of {task}")
+
+    def _reasons(self, story: Story) -> None:
+        """A container fails for good, with the message of what failed in its body."""
+        for path in story.failed | story.failed_over:
+            start = f"{path.removesuffix('.main')}["
+            inside = {
+                self.runs[failed][-1].error
+                for failed in story.failed
+                if failed.startswith(start) and failed.count("[") == path.count("[") + 1
+            }
+            run = self.runs[path][-1]
+            if inside and (run.error_type, True) != (
+                "PERMANENT",
+                any(error in run.error for error in inside),
+            ):
+                self._say(f"has {path} failed as {run.error_type} {run.error!r}, not as {inside}")
 
     def _outputs(self, story: Story) -> None:
         for path in story.done:
