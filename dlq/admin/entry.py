@@ -142,7 +142,7 @@ class DeadLetterEntryAdmin(OperatingAdmin, FactAdmin):
     def where(self, row: DeadLetterEntry) -> Any:
         """Where it failed; the link leads to the execution."""
         address = links.page("executions_workflowexecution", row.execution_id)
-        return format_html("{}<br>{}", links.link(address, row.workflow), row.step_path)
+        return format_html("{}<br>{}", links.link(address, row.workflow), marks.path(row.step_path))
 
     @display(description="state")
     def mark(self, row: DeadLetterEntry) -> Any:

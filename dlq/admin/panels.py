@@ -25,7 +25,7 @@ def dead_letters(request: HttpRequest, execution: WorkflowExecution) -> Section:
         headers=HEADERS,
         rows=[
             [
-                links.to("dlq_deadletterentry", entry.pk, entry.step_path),
+                links.to("dlq_deadletterentry", entry.pk, marks.path(entry.step_path)),
                 resolution(entry.resolution),
                 marks.clipped(entry.failure_reason),
                 marks.ago(entry.quarantined_at),

@@ -32,8 +32,9 @@ def explanation(request: HttpRequest, execution: WorkflowExecution) -> Section:
 
 
 def _row(step: Explained) -> list[str]:
+    path = marks.path(step.path)
     return [
-        links.to("runners_run", step.run_id, step.path) if step.run_id else step.path,
+        links.to("runners_run", step.run_id, path) if step.run_id else path,
         marks.state(step.state) if step.state else marks.mark("not begun", "pending", "grey"),
         *_why(step.reason),
     ]

@@ -36,8 +36,8 @@ def family(request: HttpRequest, execution: WorkflowExecution) -> Section | None
     found = list(one.union(*others, all=True))
     if not found:
         return None
-    steps = {row[5] for row in found if row[5]} | {execution.parent_run_id}
-    paths = dict(Run.objects.filter(pk__in=steps - {None}).values_list("pk", "step_path"))
+    callers = [pk for pk in (execution.parent_run_id, *(row[5] for row in found)) if pk]
+    paths = dict(Run.objects.filter(pk__in=callers).values_list("pk", "step_path"))
     order = [*ABOVE, *BELOW]
     found.sort(key=lambda row: order.index(row[1]))
     full = {name for name in BELOW if sum(row[1] == name for row in found) >= SHOWN}

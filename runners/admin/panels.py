@@ -1,5 +1,6 @@
 """The steps of an execution, on the execution's page: one place and the turns inside it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -23,6 +24,8 @@ from runners.states import RunState
 
 TITLE = "Steps"
 HEADERS = ("Step", "Attempt", "State", "Details", "Worker", "Queued", "Duration")
+# So many done turns stand among the others; more are folded.
+FEW = 6
 NOUNS = {"loop": "Iterations", "map": "Items"}
 # A turn's mark: the state whose colours it has, and its word.
 KINDS = {
@@ -52,7 +55,8 @@ class Line:
 
     cells: list[Cell]
     title: str = ""
-    turns: tuple[TurnLine, ...] = ()
+    turns: Sequence[TurnLine] = ()
+    done: Sequence[TurnLine] = ()
     open: bool = False
     more: Cell = ""
 
@@ -117,14 +121,18 @@ def _line(execution_id: UUID, shown: Shown, within: str = "") -> Line:
         return Line(cells)
     turns = shown.turns
     noun = NOUNS[shown.kind]
-    some = len(shown.open) < turns.total
+    done = [turn for turn in shown.open if turn.turn.kind == "done"]
+    if len(done) in (len(shown.open), *range(FEW)):
+        done = []
+    shown_of = ""
+    if len(shown.open) < turns.total:
+        shown_of = f", of which {len(shown.open):,} are shown, what needs a look first"
     stem = shown.open[0].name.rpartition("[")[0] + "["
     return Line(
         cells,
-        title=f"{noun}: {len(shown.open):,} of {turns.total:,} shown, what needs a look first"
-        if some
-        else f"{noun}: {turns.total:,}",
-        turns=tuple(_turn(execution_id, turn) for turn in shown.open),
+        title=f"{noun}: {turns.total:,}{shown_of}",
+        turns=[_turn(execution_id, turn) for turn in shown.open if turn not in done],
+        done=[_turn(execution_id, turn) for turn in done],
         open=run.state != RunState.SUCCESS or bool(turns.dead or turns.failed),
         more=links.link(runs_in(execution_id, stem), f"All runs in {stem}…] as a list"),
     )
@@ -133,16 +141,20 @@ def _line(execution_id: UUID, shown: Shown, within: str = "") -> Line:
 def _turn(execution_id: UUID, opened: OpenTurn) -> TurnLine:
     turn = opened.turn
     state, word = KINDS[turn.kind]
-    live = turn.kind in ("running", "waiting", "dead")
-    took = marks.between(turn.began, None if live else turn.ended)
     runs = f"{turn.steps:,} runs" if turn.steps != 1 else "1 run"
-    done = runs if turn.done == turn.steps else f"{turn.done:,} of {runs} succeeded"
+    parts: list[Any] = [runs if turn.done == turn.steps else f"{turn.done:,} of {runs} succeeded"]
+    parts.append(format_html("began {}", marks.ago(turn.began)))
+    if turn.kind == "done" and turn.ended is not None:
+        parts.append(f"took {marks.between(turn.began, turn.ended)}")
+    wrong = [shown.run for shown in opened.runs if shown.run.error]
+    if turn.kind in ("dead", "failed") and wrong:
+        parts.append(error_of(wrong[-1]))
     return TurnLine(
         name=format_html('<span class="vk-mono">{}</span>', marks.path(opened.name)),
         mark=marks.state(state, word),
-        about=format_html("{}, began {}, {}", done, marks.ago(turn.began), took),
+        about=format_html_join(", ", "{}", ((part,) for part in parts)),
         lines=[_line(execution_id, shown, opened.place) for shown in opened.runs],
-        link=place_link(execution_id, opened.place, f"{opened.name} alone"),
+        link=place_link(execution_id, opened.place, f"Show {opened.name} alone"),
     )
 
 

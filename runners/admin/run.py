@@ -118,7 +118,7 @@ class RunAdmin(OperatingAdmin, FactAdmin):
         """How long ago it was ready."""
         return marks.ago(row.queued_at)
 
-    @display(description="waited")
+    @display(description="in the queue")
     def waited(self, row: Run) -> str:
         """From ready to started."""
         return marks.between(row.queued_at, row.started_at) if row.started_at else marks.EMPTY
@@ -164,7 +164,7 @@ class RunAdmin(OperatingAdmin, FactAdmin):
             ("Queued", marks.ago(obj.queued_at)),
             ("Started", marks.ago(obj.started_at)),
             ("Finished", marks.ago(obj.finished_at)),
-            ("Waited", self.waited(obj)),
+            ("In the queue", self.waited(obj)),
             ("Duration", duration_of(obj)),
             *_wait(obj),
             ("Retry after", marks.ago(obj.retry_after)),
@@ -187,7 +187,9 @@ def _run(pk: UUID) -> Any:
 def _place(obj: Run) -> list[tuple[str, Any]]:
     """The iteration or item that the run belongs to, and what is inside it."""
     place = split(obj.step_path)[0]
-    found = [("Place", place_link(obj.execution_id, place, place.rstrip(".") or "the workflow"))]
+    found: list[tuple[str, Any]] = [
+        ("Place", place_link(obj.execution_id, place, place.rstrip(".") or "the workflow"))
+    ]
     if obj.waits_for == WaitKind.BODY:
         stem = obj.step_path.rpartition(".")[0] + "["
         found.append(("Progress", said(obj, Turns()) or marks.EMPTY))

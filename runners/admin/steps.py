@@ -114,7 +114,7 @@ def _opened(
     return opened
 
 
-def _within(execution: WorkflowExecution, prefix: str) -> QuerySet[Run]:
+def _within(execution: WorkflowExecution, prefix: str) -> QuerySet[Any]:
     """The runs in a place and inside it; how long they slept comes without what woke them."""
     rest = Substr("step_path", len(prefix) + 1)
     return (

@@ -100,11 +100,11 @@ def test_a_loop_says_its_iteration_and_shows_the_newest_first(op: Client) -> Non
 
     html = page(op, execution.pk)
 
-    text = words(html)
+    text = steps(html)
     assert "iteration 3 of 5" in text
     assert "Iterations: 3" in text
     assert text.index("refine[2].check.main") < text.index("refine[1].draft.main")
-    assert html.index("refine.main") < html.index("<details open>")
+    assert "<details open>" in html
 
 
 def test_a_map_says_how_many_items_are_done_under_way_and_failed(op: Client) -> None:
@@ -115,10 +115,10 @@ def test_a_map_says_how_many_items_are_done_under_way_and_failed(op: Client) -> 
         outcome = "error" if state == "FAILED" else ""
         rows.run(execution, f"batch[{index}].pack.main", state, outcome=outcome)
 
-    text = words(page(op, execution.pk))
+    text = steps(page(op, execution.pk))
 
     assert "97 of 100 items done, 2 under way, 1 failed" in text
-    assert "Items: 50 of 100 shown" in text
+    assert "Items: 100, of which 50 are shown, what needs a look first" in text
     shown = [text.index(f"batch[{index}] ") for index in (3, 9, 8, 99)]
     assert shown == sorted(shown)
     assert "batch[20] " not in text
