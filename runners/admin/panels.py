@@ -117,9 +117,9 @@ def _line(execution_id: UUID, shown: Shown, within: str = "") -> Line:
         marks.ago(run.queued_at),
         duration_of(run),
     ]
-    if not shown.open:
-        return Line(cells)
     turns = shown.turns
+    if not shown.open or turns is None:
+        return Line(cells)
     noun = NOUNS[shown.kind]
     done = [turn for turn in shown.open if turn.turn.kind == "done"]
     if len(done) in (len(shown.open), *range(FEW)):
@@ -163,7 +163,7 @@ def _details(execution_id: UUID, shown: Shown, within: str) -> Cell:
     run, child = shown.run, shown.child
     parts: list[Any] = []
     if shown.kind:
-        parts.append(said(run, shown.turns))
+        parts.append(said(run, shown.turns, shown.kind))
         if within:
             parts.append(place_link(execution_id, within, f"{NOUNS[shown.kind].lower()} of it"))
     parts += [wait_of(run, child), waited_of(run, shown.wake)]

@@ -17,11 +17,21 @@ from executions.admin.operating import OperatingAdmin
 from executions.admin.sections import Page, Section, facts, json_section, text_section
 from executions.graph.places import split
 from runners.admin.places import place_link, runs_in
-from runners.admin.turns import Turns, said
+from runners.admin.turns import said
 from runners.admin.waits import wait_of, waited_of
 from runners.lineage import children_of
 from runners.models import Run
 from runners.states import WaitKind
+
+# A waiting run in a word.
+ASLEEP = {
+    WaitKind.BODY: "in its body",
+    WaitKind.TIMER: "asleep",
+    WaitKind.APPROVAL: "awaits approval",
+    WaitKind.EVENT: "awaits event",
+    WaitKind.CALLBACK: "awaits call",
+    WaitKind.CHILD: "awaits child",
+}
 
 
 class StateFilter(TabFilter):
@@ -192,7 +202,7 @@ def _place(obj: Run) -> list[tuple[str, Any]]:
     ]
     if obj.waits_for == WaitKind.BODY:
         stem = obj.step_path.rpartition(".")[0] + "["
-        found.append(("Progress", said(obj, Turns()) or marks.EMPTY))
+        found.append(("Progress", said(obj, None, "")))
         found.append(("Body", links.link(runs_in(obj.execution_id, stem), "its runs as a list")))
     return found
 
@@ -212,6 +222,8 @@ def state_of(row: Run) -> Any:
     """The run's mark; a retry says which one it is, and how long it backs off."""
     if row.superseded:
         return marks.state(row.state, f"{marks.MARKS[row.state][0]}, rolled back")
+    if row.state == "WAITING":
+        return marks.state(row.state, ASLEEP.get(row.waits_for, ""))
     if row.state != "PENDING" or row.attempt == row.budget_start:
         return marks.state(row.state)
     word = f"retry {row.attempt - row.budget_start}"

@@ -5,7 +5,7 @@ However many turns there are, a page shows so many of them, and asks a fixed num
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
@@ -50,7 +50,7 @@ class Shown:
     wake: Mapping[str, Any]
     child: Child | None = None
     kind: str = ""  # "loop" or "map"
-    turns: Turns = field(default_factory=Turns)
+    turns: Turns | None = None
     open: Sequence[OpenTurn] = ()
 
 
@@ -82,9 +82,9 @@ def steps_of(execution: WorkflowExecution, prefix: str) -> Steps | None:
     for run in runs:
         task = run.step_path.removeprefix(prefix).partition(".")[0]
         line = _shown(run, place.graph, children)
-        if line.kind and task in turns and newest[run.step_path] == run.pk:
-            opened = _opened(place, task, turns[task], inside, children)
-            line = replace(line, turns=turns[task], open=opened)
+        if line.kind and newest[run.step_path] == run.pk:
+            own = turns.get(task, Turns())
+            line = replace(line, turns=own, open=_opened(place, task, own, inside, children))
         shown.append(line)
     return Steps(prefix, shown, len(found) > RUNS)
 

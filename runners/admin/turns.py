@@ -56,15 +56,21 @@ def turns_in(execution_id: UUID, place: str, minded: Sequence[str], most: int) -
     return {name: Turns(shown[name], *counts[name]) for name in counts}
 
 
-def said(run: Run, turns: Turns) -> str:
-    """How far a container's run is, such as "97 of 100 items done, 2 under way, 1 failed"."""
+def said(run: Run, turns: Turns | None, kind: str) -> str:
+    """How far a run of a "loop" or "map" is: "97 of 100 items done, 2 under way, 1 failed".
+
+    `turns` is None where nobody looked at them.
+    """
     told = run.progress or {}
     live = run.state in LIVE
     if "total" in told:
-        return _items(MapTurns.read(told), turns, live=live)
+        return _items(MapTurns.read(told), turns or Turns(), live=live)
     if "index" in told:
         return _iteration(LoopTurns.read(told), live=live)
-    return f"{turns.total:,} begun" if turns.total else ""
+    # No counters: it has not begun, had nothing to do, was taken over by a fork or set back.
+    if turns is None or (live and not turns.total):
+        return ""
+    return _count(turns.total, "iteration" if kind == "loop" else "item")
 
 
 def _items(map_: MapTurns, turns: Turns, *, live: bool) -> str:
@@ -90,4 +96,4 @@ def _iteration(loop: LoopTurns, *, live: bool) -> str:
 
 
 def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    return f"{f'{number:,}' if number else 'no'} {noun}{'' if number == 1 else 's'}"

@@ -1,6 +1,8 @@
 """Runs as JSON, and the filters of their list."""
 # ruff: noqa: N815 - the names are the JSON's
 
+from typing import Any
+
 from rest_framework import serializers
 
 from executions.api.fields import Json
@@ -73,4 +75,18 @@ class RunQuery(PageQuery):
 
     executionId = serializers.UUIDField(required=False)
     taskId = serializers.UUIDField(required=False)
+    place = serializers.CharField(
+        required=False,
+        max_length=1000,
+        help_text='How step paths begin, such as "refine[2]."; needs executionId.',
+    )
     state = serializers.ChoiceField(STATES, required=False)
+
+    def validate(self, attrs: Any) -> Any:
+        """A place is one of an execution; across all of them nothing is ordered by path."""
+        if "place" in attrs and "executionId" not in attrs:
+            raise serializers.ValidationError(
+                {"place": "A place belongs to an execution; give executionId as well."},
+                code="needs_execution",
+            )
+        return attrs

@@ -41,6 +41,8 @@ class Runs(Endpoint):
         """The runs of your workspaces, newest first, without what may be large."""
         query = self.query(RunQuery)
         filters = {path: query[name] for name, path in FILTERS.items() if name in query}
+        if "place" in query:
+            filters["step_path__startswith"] = query["place"]
         rows = visible(self.user, Run.objects.all()).filter(**filters).defer(*LARGE)
         found = page(request, rows, query, order=BY_ID)
         return Response(RunSummary(found.rows, many=True).data, headers=found.headers)

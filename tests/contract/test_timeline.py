@@ -155,6 +155,19 @@ def test_a_call_of_a_workflow_names_its_child(author: APIClient, wait: bool) -> 
     assert found["other.main"]["childExecutionId"] is None
 
 
+def test_runs_are_listed_by_place(author: APIClient, greeting: Any) -> None:
+    execution = rows.execution(rows.workflow())
+    for path in ("refine[2].draft.main", "refine[20].draft.main", "other.main"):
+        rows.run(execution, path, "SUCCESS")
+    own = f"/v1/Run?executionId={execution.pk}&place="
+
+    assert paths(author.get(f"{own}refine[2]").json()) == ["refine[2].draft.main"]
+    assert len(author.get(f"{own}refine[").json()) == 2
+    assert author.get(f"{own}ref_ne").json() == []
+    assert author.get("/v1/Run?place=refine[2]").status_code == 422
+    assert author.get(f"{own}%00").status_code == 422
+
+
 def test_what_was_rolled_back_is_shown_on_demand(author: APIClient, greeting: Any) -> None:
     execution = rows.execution(rows.workflow())
     rows.run(execution, "reserve.main", "SUCCESS", superseded=True)

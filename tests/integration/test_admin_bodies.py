@@ -356,3 +356,16 @@ def test_long_paths_may_be_broken(op: Client) -> None:
     rows.run(execution, f"{name}[0].{name}.main", "RUNNING")
 
     assert f'<span class="vk-path">{name}[0].<wbr>{name}.<wbr>main</span>' in page(op, execution.pk)
+
+
+@pytest.mark.parametrize(("state", "said"), [("SUCCESS", "no items"), ("PENDING", "")])
+def test_a_container_without_turns_says_no_more_than_is_known(
+    op: Client, state: str, said: str
+) -> None:
+    execution = rows.execution(document(MAP))
+    rows.run(execution, "batch.main", state, module="flow.map")
+
+    text = steps(page(op, execution.pk))
+
+    assert ("items" in text) is bool(said)
+    assert said in text
