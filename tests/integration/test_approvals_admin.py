@@ -131,5 +131,5 @@ def test_the_page_of_a_waiting_run_says_what_it_waits_for(
     run = asked(workflow)
     shown = maria.get(f"/admin/runners/run/{run.pk}/change/").content.decode()
     assert f"{LIST}{run.pk}/change/" in shown
-    assert "approval: Refund?" in shown
+    assert "Refund?" in shown
     assert "<b>Order</b>" not in page(maria, run)
