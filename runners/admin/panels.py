@@ -141,8 +141,8 @@ def _line(execution_id: UUID, shown: Shown, within: str = "") -> Line:
 def _turn(execution_id: UUID, opened: OpenTurn) -> TurnLine:
     turn = opened.turn
     state, word = KINDS[turn.kind]
-    runs = f"{turn.steps:,} runs" if turn.steps != 1 else "1 run"
-    parts: list[Any] = [runs if turn.done == turn.steps else f"{turn.done:,} of {runs} succeeded"]
+    runs = f"{turn.runs:,} runs" if turn.runs != 1 else "1 run"
+    parts: list[Any] = [runs if turn.done == turn.runs else f"{turn.done:,} of {runs} succeeded"]
     parts.append(format_html("began {}", marks.ago(turn.began)))
     if turn.kind == "done" and turn.ended is not None:
         parts.append(f"took {marks.between(turn.began, turn.ended)}")

@@ -16,13 +16,13 @@ from runners.states import LIVE
 class Turn:
     """One iteration or item; `kind` is dead, failed, running, waiting, cancelled or done.
 
-    `steps` counts the runs in it, `own` those that stand in no body inside it, `done` those that
+    `runs` counts those in it, `own` those that stand in no body inside it, `done` those that
     succeeded.
     """
 
     index: int
     kind: str
-    steps: int
+    runs: int
     own: int
     done: int
     began: datetime

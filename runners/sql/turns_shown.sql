@@ -1,36 +1,38 @@
 -- The turns of the containers in one place, for people to look at: those that need somebody first,
 -- then those under way, then the newest; so many of each container, and how many there are in all.
--- A turn has failed when a step of its own failed and no edge took it, is dead when one inside it
--- waits as a dead letter.
+-- A turn is dead when a step inside it waits as a dead letter, failed when a step of its own failed
+-- and no edge took it.
 WITH steps AS (
-    SELECT split_part(r.rest, ']', 1) AS turn, strpos(substr(r.rest, strpos(r.rest, '[') + 1), '[') = 0
-           AS own, r.rest, r.state, r.outcome, r.queued_at, r.finished_at,
-           r.state = 'DLQ' AND NOT EXISTS (
-               SELECT 1 FROM runners_run n
-                WHERE n.execution_id = r.execution_id AND n.epoch = r.epoch
-                  AND n.step_path = r.step_path AND NOT n.superseded
-                  AND n.state IN ('LEASED', 'PENDING', 'RUNNING', 'SKIPPED', 'SUCCESS', 'WAITING'))
-           AS dead
-      FROM (SELECT execution_id, epoch, step_path, state, superseded, outcome, queued_at,
-                   finished_at, substr(step_path, char_length(%(place)s) + 1) AS rest
+    SELECT rest, split_part(rest, ']', 1) AS turn,
+           strpos(substr(rest, strpos(rest, '[') + 1), '[') = 0 AS own,
+           bool_or(state = 'DLQ') AND NOT bool_or(
+               state IN ('LEASED', 'PENDING', 'RUNNING', 'SKIPPED', 'SUCCESS', 'WAITING')) AS dead,
+           bool_or(state = 'FAILED' AND outcome = 'error') AS failed,
+           bool_or(state IN ('LEASED', 'PENDING', 'RUNNING')) AS awake,
+           bool_or(state = 'WAITING') AS asleep,
+           bool_or(state = 'CANCELLED') AS cancelled,
+           count(*) AS runs, count(*) FILTER (WHERE state = 'SUCCESS') AS done,
+           min(queued_at) AS began, max(finished_at) AS ended
+      FROM (SELECT substr(step_path, char_length(%(place)s) + 1) AS rest, state, outcome,
+                   queued_at, finished_at
               FROM runners_run
              WHERE execution_id = %(execution)s AND NOT superseded
                AND starts_with(step_path, %(place)s)) r
-     WHERE strpos(r.rest, '[') > 0
+     WHERE strpos(rest, '[') > 0
+     GROUP BY rest
 ), turns AS (
     SELECT split_part(turn, '[', 1) AS container, split_part(turn, '[', 2)::int AS index,
            CASE WHEN bool_or(dead) THEN 'dead'
-                WHEN bool_or(own AND state = 'FAILED' AND outcome = 'error'
+                WHEN bool_or(own AND failed
                              AND NOT split_part(turn, '[', 1) || '.' ||
                                      split_part(split_part(rest, '].', 2), '.', 1)
                                      = ANY(%(minded)s::text[])) THEN 'failed'
-                WHEN bool_or(state IN ('LEASED', 'PENDING', 'RUNNING')) THEN 'running'
-                WHEN bool_or(state = 'WAITING') THEN 'waiting'
-                WHEN bool_or(state = 'CANCELLED') THEN 'cancelled'
+                WHEN bool_or(awake) THEN 'running'
+                WHEN bool_or(asleep) THEN 'waiting'
+                WHEN bool_or(cancelled) THEN 'cancelled'
                 ELSE 'done' END AS kind,
-           count(*) AS steps, count(*) FILTER (WHERE own) AS own,
-           count(*) FILTER (WHERE state = 'SUCCESS') AS done,
-           min(queued_at) AS began, max(finished_at) AS ended
+           sum(runs)::int AS runs, coalesce(sum(runs) FILTER (WHERE own), 0)::int AS own,
+           sum(done)::int AS done, min(began) AS began, max(ended) AS ended
       FROM steps GROUP BY turn
 ), counted AS (
     SELECT t.*,
@@ -43,6 +45,6 @@ WITH steps AS (
       FROM turns t
     WINDOW c AS (PARTITION BY container)
 )
-SELECT container, index, kind, steps, own, done, began, ended, total, dead, failed
+SELECT container, index, kind, runs, own, done, began, ended, total, dead, failed
   FROM counted WHERE rank <= %(most)s
  ORDER BY container, rank
