@@ -166,7 +166,7 @@ def _details(execution_id: UUID, shown: Shown, within: str) -> Cell:
         parts.append(said(run, shown.turns, shown.kind))
         if within:
             parts.append(place_link(execution_id, within, f"{NOUNS[shown.kind].lower()} of it"))
-    parts += [wait_of(run, child), waited_of(run, shown.wake)]
+    parts += [wait_of(run), waited_of(run, shown.wake)]
     if child is not None:
         name = f"{marks.clipped(child.workflow, 40)} …{str(child.id)[-8:]}"
         where = links.to("executions_workflowexecution", child.id, name)

@@ -24,7 +24,7 @@ from runners.models import Run
 from runners.states import WaitKind
 
 # A waiting run in a word.
-ASLEEP = {
+ASLEEP: dict[str, str] = {
     WaitKind.BODY: "in its body",
     WaitKind.TIMER: "asleep",
     WaitKind.APPROVAL: "awaits approval",
@@ -210,7 +210,7 @@ def _place(obj: Run) -> list[tuple[str, Any]]:
 def _wait(obj: Run) -> list[tuple[str, Any]]:
     """What the run waits or waited for, and the execution it started."""
     child = children_of(obj.execution_id, [obj]).get(obj.pk)
-    told = wait_of(obj, child) or waited_of(obj, obj.wake or {})
+    told = wait_of(obj) or waited_of(obj, obj.wake or {})
     found: list[tuple[str, Any]] = [("Wait", told)] if told else []
     if child is not None:
         where = links.to("executions_workflowexecution", child.id, f"{child.workflow} {child.id}")

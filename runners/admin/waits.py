@@ -8,7 +8,6 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from executions.admin import links, marks
-from runners.lineage import Child
 from runners.models import Run
 from runners.states import WaitKind
 
@@ -27,7 +26,7 @@ NAMES = {
 }
 
 
-def wait_of(run: Run, child: Child | None = None) -> SafeString | str:
+def wait_of(run: Run) -> SafeString | str:
     """The wait of a run that waits; "" for others, and for a container, whose body runs."""
     if run.state != "WAITING" or run.waits_for == WaitKind.BODY:
         return ""
@@ -42,7 +41,7 @@ def wait_of(run: Run, child: Child | None = None) -> SafeString | str:
         decide = format_html(" · {}", links.to("runners_approval", run.pk, "Decide"))
     began = "asked" if kind == WaitKind.APPROVAL else "began"
     at = marks.ago(run.started_at)
-    return format_html("{}, {} {}{}{}", _what(run, kind, child), began, at, ends, decide)
+    return format_html("{}, {} {}{}{}", _what(run, kind), began, at, ends, decide)
 
 
 def waited_of(run: Run, wake: Mapping[str, Any]) -> str:
@@ -60,20 +59,15 @@ def waited_of(run: Run, wake: Mapping[str, Any]) -> str:
     return f"{text}: {decision} by {wake.get('actor')}" if decision else text
 
 
-def _what(run: Run, kind: WaitKind, child: Child | None) -> SafeString | str:
+def _what(run: Run, kind: WaitKind) -> str:
     about = run.progress or {}
     title = marks.clipped(str(about.get("title") or ""))
     if kind == WaitKind.TIMER:
         return "Sleeps"
     if kind == WaitKind.CHILD:
-        return f"Waits for its child, {child_word(child)}" if child else "Waits for its child"
+        return "Waits for its child"
     if kind == WaitKind.EVENT:
         return f"Waits for the event {marks.clipped(str(about.get('event', '')))}"
     if kind == WaitKind.APPROVAL:
         return f"Waits for approval: “{title}”"
     return f"Waits for a call from outside: “{title}”" if title else "Waits for a call from outside"
-
-
-def child_word(child: Child) -> str:
-    """The child's state in a word."""
-    return marks.MARKS.get(child.state, (child.state.lower(),))[0]

@@ -130,6 +130,8 @@ def test_parents_and_children_lead_to_each_other(staff_page: Any) -> None:
     made = rows.execution(
         child, parent=parent, parent_run_id=run.pk, depth=1, idempotency_key=f"child:{run.pk}"
     )
+    noted = {"executionId": str(made.pk), "workflow": child.slug}
+    Run.objects.filter(pk=run.pk).update(progress=noted)
     visit(staff_page, parent)
     picture(staff_page, "parent")
 
@@ -141,7 +143,7 @@ def test_parents_and_children_lead_to_each_other(staff_page: Any) -> None:
     expect(staff_page.get_by_text("its parent execution")).to_be_visible()
     picture(staff_page, "child")
     staff_page.get_by_role("link", name="call.main").click()
-    expect(staff_page.get_by_text("Waits for its child, running")).to_be_visible()
+    expect(staff_page.get_by_text("Waits for its child, began")).to_be_visible()
     picture(staff_page, "parent-run")
 
 
