@@ -8,8 +8,11 @@ from celery.signals import task_postrun, task_prerun, worker_process_init
 from django.db import connections
 from psycopg.pq import TransactionStatus
 
+from valkyr_project import broker
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "valkyr_project.settings")
 
+broker.use()
 app = Celery("valkyr")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
