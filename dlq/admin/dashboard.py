@@ -15,10 +15,10 @@ from django.utils import timezone
 
 from dlq.models import DeadLetterEntry, Resolution
 from executions.admin import links, marks
-from executions.clock import first_id_at
 from executions.admin.paginator import BOUND, bounded_count
 from executions.admin.scope import scoped
 from executions.admin.sections import Section
+from executions.clock import first_id_at
 from executions.models import WorkflowExecution
 from runners.admin.runner import health_of
 from runners.models import Runner
