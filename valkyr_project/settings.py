@@ -278,6 +278,8 @@ SPECTACULAR_SETTINGS = {
         "ErrorType": "runners.api.run_shapes.ERROR_TYPES",
         "FailureType": "dlq.models.FailureType",
         "Resolution": "dlq.models.Resolution",
+        "CheckpointKind": "executions.states.CheckpointKind",
+        "VersionKind": "executions.states.VersionKind",
     },
 }
 DATA_UPLOAD_MAX_MEMORY_SIZE = env.integer("VALKYR_MAX_BODY_BYTES", 5 * 1024 * 1024)

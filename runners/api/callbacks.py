@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from drf_spectacular.types import OpenApiTypes
 from rest_framework import serializers
 from rest_framework.exceptions import APIException
 from rest_framework.request import Request
@@ -42,7 +43,7 @@ class Callback(OpenEndpoint):
         "receiveCallback",
         "Callback",
         {202: Accepted},
-        request=serializers.JSONField(),
+        request=OpenApiTypes.ANY,
         errors=[404, 409, 410, 429],
         public=True,
     )
