@@ -1,6 +1,6 @@
 # `make` lists the targets. Everything runs in .venv; nothing is installed elsewhere.
 .DEFAULT_GOAL := help
-.PHONY: help up demo test check audit bench lock format clean
+.PHONY: help up demo test examples fuzz check audit bench lock format clean
 .SUFFIXES:
 PY := .venv/bin/python
 ARGS ?=
@@ -19,6 +19,14 @@ demo: ## Run a real example, bringing the stack up first where it does not run y
 test: ## Run all tests on servers of their own (ARGS="-k word" passes through)
 	@.ci/venv requirements-dev.txt
 	@$(PY) -m pytest $(ARGS)
+
+examples: ## Record the API's examples anew, from what it answers
+	@.ci/venv requirements-dev.txt
+	@VALKYR_RECORD_EXAMPLES=1 $(PY) -m pytest -q tests/contract/test_examples.py
+
+fuzz: ## Try requests of every kind on the whole API (ARGS="--examples 500")
+	@.ci/venv requirements-dev.txt
+	@$(PY) -m pytest tests/fuzz $(ARGS)
 
 check: ## Format, lint, types, layers, migrations, deployment settings; cheapest first
 	@.ci/venv requirements-dev.txt
