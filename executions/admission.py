@@ -18,9 +18,10 @@ from django.db.models.functions import Coalesce
 from executions import concurrency, statements
 from executions.clock import ClockTimestamp, Deadline
 from executions.concurrency import Key
-from executions.errors import QuotaExceeded
+from executions.errors import QuotaExceeded, WorkspaceArchived
 from executions.events import execution_admitted, execution_roused
 from executions.models import Tier, WorkflowExecution, Workspace
+from executions.quotas import Ceilings, ceilings
 from executions.states import ACTIVE, ExecutionState, Place
 
 BATCH = 100
@@ -42,19 +43,26 @@ def admitted(execution: WorkflowExecution, *, fresh: bool) -> Admitted:
     return Admitted(execution.pk, execution.version_id, execution.priority, execution.epoch, fresh)
 
 
-def hold(workspace_id: UUID) -> Tier:
-    """The workspace's tier; when it limits anything, the workspace is locked till the end.
+def hold(workspace_id: UUID, user_id: int | None) -> Ceilings:
+    """What limits the workspace and a user in it; the workspace is locked if places are counted.
 
-    Call inside a transaction, before any other lock.
+    Call inside a transaction, before any other lock. Raises WorkspaceArchived.
     """
-    tier = Tier.objects.get(workspaces=workspace_id)
-    if tier.max_concurrent is None and tier.max_pending is None:
-        return tier
+    found = _ceilings(workspace_id, user_id)
+    if found.max_concurrent is None and found.max_pending is None:
+        return found
     lock_workspace(workspace_id)
-    return Tier.objects.get(workspaces=workspace_id)
+    return _ceilings(workspace_id, user_id)
 
 
-def take_places(tier: Tier, workspace_id: UUID, ready: Sequence[bool]) -> list[bool]:
+def _ceilings(workspace_id: UUID, user_id: int | None) -> Ceilings:
+    found = ceilings(workspace_id, user_id)
+    if found.archived:
+        raise WorkspaceArchived
+    return found
+
+
+def take_places(tier: Ceilings, workspace_id: UUID, ready: Sequence[bool]) -> list[bool]:
     """Which of new executions, of which some are ready, run at once: none before those that wait.
 
     The caller has the workspace from `hold`.
@@ -70,21 +78,15 @@ def take_places(tier: Tier, workspace_id: UUID, ready: Sequence[bool]) -> list[b
     return [each and number <= free for each, number in zip(ready, numbers, strict=True)]
 
 
-def check_waiting(tier: Tier, workspace_id: UUID, more: int) -> None:
+def check_waiting(tier: Ceilings, workspace_id: UUID, more: int) -> None:
     """Raise QuotaExceeded when `more` executions would wait than the tier allows."""
     if tier.max_pending is None or not more:
         return
-    waiting = WorkflowExecution.objects.filter(
-        workspace_id=workspace_id, state=ExecutionState.PENDING
-    )
-    # Two counts, because each has an index of its own.
-    count = sum(
-        waiting.filter(concurrency_key__isnull=keyless).count() for keyless in (True, False)
-    )
+    count = waiting(workspace_id, tier.max_pending + 1)
     if count + more > tier.max_pending:
         raise QuotaExceeded(
             f"{count} executions wait in this workspace already and its tier "
-            f"({tier.name}) lets {tier.max_pending} wait. Try again when some have ended.",
+            f"({tier.tier}) lets {tier.max_pending} wait. Try again when some have ended.",
             retry_after=30,
         )
 
@@ -103,6 +105,17 @@ def active(workspace_id: UUID) -> int:
     return WorkflowExecution.objects.filter(
         workspace_id=workspace_id, state__in=sorted(ACTIVE), place=Place.HELD, parent__isnull=True
     ).count()
+
+
+def waiting(workspace_id: UUID, most: int) -> int:
+    """How many executions wait; those with and without a key are each counted up to `most`."""
+    rows = WorkflowExecution.objects.filter(
+        workspace_id=workspace_id, state=ExecutionState.PENDING
+    ).order_by()
+    # Two counts, because each has an index of its own.
+    return sum(
+        rows.filter(concurrency_key__isnull=keyless)[:most].count() for keyless in (True, False)
+    )
 
 
 def limited(workspace_id: UUID) -> bool:

@@ -10,9 +10,13 @@ class ExecutionsConfig(AppConfig):
     verbose_name = "Workflows"
 
     def ready(self) -> None:
-        """Refuse limits that make no sense now, not at the first publish; listen to executions."""
+        """Refuse limits and keys that make no sense now, not at first use; listen to executions."""
         from executions import failure  # noqa: F401 - connects on import
+        from executions.audit import signing_in  # noqa: F401 - connects on import
         from executions.limits import limits
+        from executions.sealing import sources
         from executions.triggers import cron  # noqa: F401 - connects on import
 
         limits()
+        sources.present()
+        sources.old()

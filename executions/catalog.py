@@ -26,6 +26,8 @@ class ModuleSpec:
     for any value. `outcomes_for` gives a gate's outcomes where they depend on its `with`.
     A `container` holds a body (`loop` or `map`) that the engine runs. `deferred` are the keys of
     `with` whose templates the engine renders later, in another scope: a loop's `until`.
+    `credential` are the types of credential it takes, one of them at a time; its `with` may name
+    secrets if it `takes_secrets`.
     """
 
     type: str
@@ -39,7 +41,7 @@ class ModuleSpec:
     writes_variables: bool
     retry: str
     timeout_seconds: float
-    credential: str | None
+    credential: tuple[str, ...]
     inputs_schema: Mapping[str, Any]
     outputs_schema: Mapping[str, Any] | None
     check: Callable[[Mapping[str, Any]], list[ConfigProblem]] = field(repr=False)
@@ -47,6 +49,7 @@ class ModuleSpec:
     container: str = ""  # "", "loop" or "map"
     waits: bool = False  # may end in a wait that holds no worker
     deferred: tuple[str, ...] = ()
+    takes_secrets: bool = True
 
 
 Catalog = Mapping[str, ModuleSpec]

@@ -1,6 +1,6 @@
 """One clock: every stored time is the database's `clock_timestamp()`."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.db import connection
@@ -30,7 +30,10 @@ def database_now() -> datetime:
     return row[0]  # type: ignore[no-any-return]
 
 
-def first_id_at(at: datetime) -> UUID:
-    """The smallest UUIDv7 made at `at`, so that an age is a range of the primary key."""
-    milliseconds = int(at.timestamp() * 1_000)
+def first_id_at(at: datetime, apart: timedelta = timedelta(0)) -> UUID:
+    """The smallest UUIDv7 made `apart` from `at`, so that an age is a range of the primary key.
+
+    For a time before 1970 it is the smallest there is.
+    """
+    milliseconds = max(0, int((at.timestamp() + apart.total_seconds()) * 1_000))
     return UUID(int=(milliseconds << 80) | (0x7 << 76) | (0b10 << 62))

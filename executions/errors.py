@@ -1,6 +1,6 @@
 """What can go wrong for a caller; each error has a stable code and says what to do."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -69,6 +69,12 @@ class WorkflowDisabled(ValkyrError):
     code = "workflow_disabled"
 
 
+class WorkspaceArchived(WorkflowDisabled):
+    """The workspace is archived, so nothing starts in it; restore it first."""
+
+    code = "workspace_archived"
+
+
 class Unchanged(ValkyrError):
     """Nothing but `ui` changed since the latest version."""
 
@@ -84,17 +90,33 @@ class StaleRevision(ValkyrError):
 class KeyReused(ValkyrError):
     """This idempotency key was used with another body."""
 
-    code = "idempotency_key_reused"
+    code = "key_reused"
 
 
-class QuotaExceeded(ValkyrError):
-    """A limit of the workspace's tier is reached."""
+class RequestInProgress(ValkyrError):
+    """A request with the same idempotency key is under way; ask again for its answer."""
 
-    code = "quota_exceeded"
+    code = "in_progress"
 
     def __init__(self, message: str, retry_after: float) -> None:
         super().__init__(message)
         self.retry_after = retry_after
+
+
+class QuotaExceeded(ValkyrError):
+    """A limit of the workspace's tier, or a quota, is reached.
+
+    `retry_after` is in seconds; `facts` say which limit it is, for programs.
+    """
+
+    code = "quota_exceeded"
+
+    def __init__(
+        self, message: str, retry_after: float, facts: Mapping[str, Any] | None = None
+    ) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+        self.facts = dict(facts or {})
 
 
 class ConcurrencyConflict(ValkyrError):

@@ -35,7 +35,7 @@ def pause(execution_id: UUID, *, actor: Actor, reason: str = "") -> WorkflowExec
         execution_interrupted.send(
             WorkflowExecution, execution_id=execution_id, state=State.PAUSED.value
         )
-        _audit(actor, "execution.pause", execution, reason)
+        _audit(actor, "execution.pause", execution, State.PAUSED, reason)
     return _fresh(execution_id)
 
 
@@ -45,7 +45,7 @@ def resume(execution_id: UUID, *, actor: Actor, reason: str = "") -> WorkflowExe
         execution = _locked(execution_id, "resume", State.PAUSED)
         _write(execution, State.RUNNING)
         execution_resumed.send(WorkflowExecution, execution_id=execution_id)
-        _audit(actor, "execution.resume", execution, reason)
+        _audit(actor, "execution.resume", execution, State.RUNNING, reason)
     return _fresh(execution_id)
 
 
@@ -54,7 +54,7 @@ def cancel(execution_id: UUID, *, actor: Actor, reason: str = "") -> WorkflowExe
     with transaction.atomic():
         execution = _locked(execution_id, "cancel", State.PENDING, State.RUNNING, State.PAUSED)
         _end(execution, State.CANCELLED, message=f"Cancelled by {actor.name}.")
-        _audit(actor, "execution.cancel", execution, reason)
+        _audit(actor, "execution.cancel", execution, State.CANCELLED, reason)
     return _fresh(execution_id)
 
 
@@ -244,7 +244,9 @@ def _locked(execution_id: UUID, verb: str, *expected: ExecutionState) -> Workflo
     return execution
 
 
-def _audit(actor: Actor, action: str, execution: WorkflowExecution, reason: str) -> None:
+def _audit(
+    actor: Actor, action: str, execution: WorkflowExecution, target: ExecutionState, reason: str
+) -> None:
     record(
         actor,
         action,
@@ -252,7 +254,8 @@ def _audit(actor: Actor, action: str, execution: WorkflowExecution, reason: str)
         object_type="WorkflowExecution",
         object_id=execution.pk,
         reason=reason,
-        details={"from": execution.state},
+        before={"state": execution.state},
+        after={"state": target.value},
     )
 
 

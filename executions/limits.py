@@ -9,6 +9,8 @@ from executions.graph.schema_settings import MAX_CHECKPOINT_STEPS, MAX_CHECKPOIN
 from valkyr_project import environment as env
 
 MAX_ITERATIONS = 1_000_000
+# Served by our own workers; the index of all other queues' runs leaves them out by name.
+OWN_QUEUES = frozenset({"control", "default", "io"})
 
 
 @lru_cache(maxsize=1)
@@ -27,7 +29,18 @@ def limits() -> Limits:
         checkpoint_keep=_within(
             "CHECKPOINT_MAX_CHECKPOINTS", DEFAULTS.checkpoint_keep, MAX_CHECKPOINTS
         ),
+        remote_queues=_remote_queues(),
     )
+
+
+def _remote_queues() -> frozenset[str]:
+    names = frozenset(env.words("VALKYR_REMOTE_QUEUES"))
+    if own := sorted(names & OWN_QUEUES):
+        raise ImproperlyConfigured(
+            f"VALKYR_REMOTE_QUEUES names {', '.join(own)}, which our own workers serve; expected "
+            "other names."
+        )
+    return names
 
 
 def _within(name: str, default: int, most: int) -> int:

@@ -13,6 +13,7 @@ from django.utils.text import slugify
 
 from executions import payloads
 from executions.actor import Actor, record
+from executions.audit.changes import difference, told
 from executions.catalog import catalog
 from executions.clock import database_now
 from executions.errors import InvalidDefinition, NotFound, StaleRevision, Unchanged, ValkyrError
@@ -51,7 +52,7 @@ def create_workflow(
     workflow = Workflow(
         workspace=workspace,
         name=name,
-        slug=slug or _slug(name),
+        slug=slug or slug_of(name),
         description=description,
         enabled=enabled,
         definition=_storable(definition),
@@ -60,7 +61,7 @@ def create_workflow(
     )
     with transaction.atomic():
         _insert(workflow)
-        _audit(actor, "workflow.create", workflow, name=name, slug=workflow.slug)
+        _audit(actor, "workflow.create", workflow, after=_kept(workflow))
     return workflow
 
 
@@ -81,12 +82,14 @@ def update_workflow(
         raise TypeError(f"{unknown} of a workflow cannot be changed; only {CHANGEABLE}.")
     with transaction.atomic():
         workflow = _locked(workflow_id, expected_revision)
+        was = _kept(workflow)
         for name, value in changes.items():
             setattr(workflow, name, _storable(value) if name == "definition" else value)
         workflow.revision += 1
         workflow.updated_at = database_now()
         _save(workflow, [*changes, "revision", "updated_at"])
-        _audit(actor, "workflow.update", workflow, fields=sorted(changes))
+        before, after = difference(was, _kept(workflow))
+        _audit(actor, "workflow.update", workflow, before=before, after=after)
     return workflow
 
 
@@ -103,7 +106,7 @@ def archive_workflow(
         workflow.revision += 1
         workflow.save(update_fields=["archived_at", "updated_at", "revision"])
         sync(workflow, None)
-        _audit(actor, "workflow.archive", workflow, reason)
+        _audit(actor, "workflow.archive", workflow, reason=reason)
     return workflow
 
 
@@ -135,7 +138,8 @@ def publish(
             workflow.latest_version = version
             workflow.save(update_fields=["latest_version"])
             sync(workflow, version)
-        _audit(actor, "workflow.publish", workflow, version=version.number, kind=str(kind))
+        about = {"version": version.number, "kind": str(kind), "checksum": version.checksum}
+        _audit(actor, "workflow.publish", workflow, details=about)
     return version
 
 
@@ -217,17 +221,24 @@ def _slug_taken(workflow: Workflow) -> SlugTaken:
     )
 
 
-def _slug(name: str) -> str:
+def slug_of(name: str) -> str:
+    """The slug of a workflow of this name that is given none."""
     return slugify(name)[:80].strip("-") or "workflow"
 
 
-def _audit(actor: Actor, action: str, workflow: Workflow, reason: str = "", **details: Any) -> None:
+def _kept(workflow: Workflow) -> dict[str, Any]:
+    """A workflow as the audit trail keeps it: of the draft its checksum alone."""
+    draft = payloads.digest(payloads.dump(workflow.definition, "definition", MAX_DRAFT_BYTES))
+    plain = {name: getattr(workflow, name) for name in CHANGEABLE if name != "definition"}
+    return told(plain) | {"revision": workflow.revision, "draftChecksum": draft}
+
+
+def _audit(actor: Actor, action: str, workflow: Workflow, **what: Any) -> None:
     record(
         actor,
         action,
         workspace_id=workflow.workspace_id,
         object_type="Workflow",
         object_id=workflow.pk,
-        reason=reason,
-        details=details,
+        **what,
     )

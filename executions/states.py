@@ -66,6 +66,31 @@ class Role(TextChoices):
     WORKFLOW = "WORKFLOW", "workflow author"
 
 
+class Permission(TextChoices):
+    """What a role may or may not include; each can be given to a member by itself."""
+
+    VIEW_PAYLOADS = "view_payloads", "see inputs, outputs and variables"
+    REVEAL = "reveal", "reveal masked values, which is written down"
+    REDRIVE = "redrive", "requeue and fix dead letters"
+    REDRIVE_CHANGED = "redrive_with_overrides", "requeue dead letters with other inputs"
+    BULK = "bulk", "act on many objects at once"
+    DISCARD = "discard", "discard dead letters"
+    CONFIGURE = "configure", "set credentials, quotas and triggers' secrets"
+
+
+class Resource(TextChoices):
+    """What a quota counts."""
+
+    EXECUTIONS = "executions", "executions"
+
+
+class QuotaWindow(TextChoices):
+    """How long a counter counts: from one full hour, or midnight in UTC, to the next."""
+
+    HOUR = "hour", "hour"
+    DAY = "day", "day"
+
+
 _S = ExecutionState
 
 ACTIVE: frozenset[str] = frozenset({_S.RUNNING, _S.PAUSED})

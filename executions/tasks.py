@@ -5,6 +5,7 @@ from uuid import UUID
 from celery import shared_task
 from django.db import InterfaceError, OperationalError
 
+from executions import kept_answers, quotas
 from executions.history import retention
 from executions.triggers import cron, told, webhook
 
@@ -30,6 +31,18 @@ def start_ticks() -> dict[str, int]:
 def prune_signatures() -> int:
     """Every minute: webhooks' signatures that are too old to be accepted again."""
     return webhook.prune()
+
+
+@shared_task(name="executions.prune_counts")
+def prune_counts() -> int:
+    """Every hour: counters of quotas whose windows are long over."""
+    return quotas.prune()
+
+
+@shared_task(name="executions.prune_answers")
+def prune_answers() -> int:
+    """Every minute: answers kept for an `Idempotency-Key` for more than a day."""
+    return kept_answers.prune()
 
 
 @shared_task(name="executions.expire_told")

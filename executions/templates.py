@@ -17,6 +17,7 @@ from executions.templating.errors import (
     quoted,
 )
 from executions.templating.expression import Expression, Reference, Scope, compile_expression
+from executions.templating.secrets import SealedText, SecretField
 from executions.templating.splitting import ExpressionText, has_template, split
 from executions.templating.values import MAX_TEXT, UnusableValue, as_text
 
@@ -43,15 +44,28 @@ class Template:
 
     `references` are the leading names its expressions read, such as `("tasks", "a", "output")`,
     `("vars", "carrier")`, `("input",)`; `located` pairs each with where it stands in the value.
+    `sealed` are the texts that name secrets: where each stands, how to render it, which it names.
     """
 
-    __slots__ = ("_render", "constant", "located", "references")
+    __slots__ = ("_render", "constant", "located", "references", "sealed")
 
-    def __init__(self, render: Render, located: tuple[LocatedReference, ...], constant: bool):
+    def __init__(
+        self,
+        render: Render,
+        located: tuple[LocatedReference, ...],
+        constant: bool,
+        sealed: tuple[SealedText, ...] = (),
+    ):
         self._render = render
         self.located = located
         self.references = frozenset(reference for _, reference in located)
         self.constant = constant
+        self.sealed = sealed
+
+    @property
+    def secrets(self) -> frozenset[SecretField]:
+        """Every secret that is named."""
+        return frozenset(secret for _, _, named in self.sealed for secret in named)
 
     def render(self, scope: Mapping[str, Any]) -> Any:
         """The value with every expression replaced; raises TemplateError.
@@ -75,7 +89,10 @@ def inspect_template(value: Any) -> tuple[Template, list[TemplateSyntaxProblem]]
     compiler = _Compiler()
     render = compiler.compile(value, ())
     template = Template(
-        render or (lambda scope: value), tuple(compiler.located), compiler.expressions == 0
+        render or (lambda scope: value),
+        tuple(compiler.located),
+        compiler.expressions == 0,
+        tuple(compiler.sealed),
     )
     return template, compiler.problems
 
@@ -101,6 +118,7 @@ class _Compiler:
     def __init__(self) -> None:
         self.located: list[LocatedReference] = []
         self.problems: list[TemplateSyntaxProblem] = []
+        self.sealed: list[SealedText] = []
         self.expressions = 0
 
     def compile(self, value: Any, pointer: Pointer) -> Render | None:
@@ -132,9 +150,12 @@ class _Compiler:
         for expression in expressions:
             self.located += [(pointer, reference) for reference in sorted(expression.references)]
         where = f'template "{quoted(text)}"' + (f" at {key_path(pointer)}" if pointer else "")
-        if len(parts) == 1 and expressions:
-            return _value(expressions[0], where)
-        return _joined(parts, where)
+        alone = len(parts) == 1 and expressions
+        render = _value(expressions[0], where) if alone else _joined(parts, where)
+        secrets = frozenset(one.secret for one in expressions if one.secret is not None)
+        if secrets:
+            self.sealed.append((pointer, render, secrets))
+        return render
 
     def _parts(self, text: str, pointer: Pointer) -> list[str | Expression]:
         """The parts of a string, without those that cannot be compiled."""

@@ -24,6 +24,7 @@ class Compiled:
 
     id: UUID
     workflow_id: UUID
+    workspace_id: UUID
     number: int
     graph: Graph
     input: Any  # a Draft202012Validator, or None
@@ -33,7 +34,7 @@ class Compiled:
 @lru_cache(maxsize=KEPT)
 def compiled(version_id: UUID) -> Compiled:
     """The version, compiled; raises NotFound."""
-    row = WorkflowVersion.objects.filter(pk=version_id).first()
+    row = WorkflowVersion.objects.select_related("workflow").filter(pk=version_id).first()
     if row is None:
         raise NotFound(f"There is no workflow version {version_id}.")
     from jsonschema import Draft202012Validator  # a second to import; few processes need it
@@ -43,6 +44,7 @@ def compiled(version_id: UUID) -> Compiled:
     return Compiled(
         id=row.pk,
         workflow_id=row.workflow_id,
+        workspace_id=row.workflow.workspace_id,
         number=row.number,
         graph=graph,
         reads_input=_reads_input(graph),
@@ -68,8 +70,15 @@ def check_payload(version: Compiled, payload: Any, prefix: str = "params") -> No
         path = prefix + "".join(
             f"[{part}]" if isinstance(part, int) else f".{part}" for part in error.absolute_path
         )
-        problems.append(Problem(path, f"schema.{error.validator}", error.message[:300]))
+        problems.append(Problem(path, f"schema.{error.validator}", _sentence(error)[:300]))
         if len(problems) == MAX_PROBLEMS:
             break
     if problems:
         raise InvalidPayload("The payload breaks the workflow's input schema.", problems)
+
+
+def _sentence(error: Any) -> str:
+    """What is wrong, without the value: it is kept where people may read who see no payloads."""
+    if error.validator == "unevaluatedItems":
+        return "it has items that the schema does not know"
+    return str(error.message).replace(repr(error.instance), "it")

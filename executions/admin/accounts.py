@@ -1,18 +1,26 @@
 """Django's users and groups in our dress."""
 
+from typing import Any
+
 from django.contrib import admin
 from django.contrib.auth.admin import GroupAdmin as DjangoGroupAdmin
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
 from django.contrib.auth.models import Group, User
+from django.db import transaction
+from django.db.models import QuerySet
+from django.http import HttpRequest
 from unfold.admin import ModelAdmin
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
+
+from executions.actor import Actor
+from executions.admin.audited import AuditedAdmin, note
 
 admin.site.unregister(User)
 admin.site.unregister(Group)
 
 
 @admin.register(User)
-class UserAdmin(DjangoUserAdmin, ModelAdmin):  # type: ignore[type-arg]
+class UserAdmin(AuditedAdmin, DjangoUserAdmin, ModelAdmin):  # type: ignore[type-arg]
     """People who sign in; what they may do in a workspace is a membership."""
 
     form = UserChangeForm
@@ -21,9 +29,29 @@ class UserAdmin(DjangoUserAdmin, ModelAdmin):  # type: ignore[type-arg]
     show_full_result_count = False
     list_fullwidth = True
 
+    def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
+        """People alone: a service account has neither password nor way into the admin."""
+        return super().get_queryset(request).filter(service_account=None)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """People are switched off, never deleted: what they did stays theirs."""
+        return False
+
+    @transaction.atomic
+    def user_change_password(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        """As Django's; the password and the line that says who set it, or neither."""
+        return super().user_change_password(request, *args, **kwargs)
+
+    def log_change(self, request: HttpRequest, obj: Any, message: Any) -> Any:
+        """As Django's; a password set here by somebody is recorded, without it."""
+        match = request.resolver_match
+        if match is not None and match.url_name == "auth_user_password_change":
+            note(Actor.of_request(request), "password", obj)
+        return super().log_change(request, obj, message)
+
 
 @admin.register(Group)
-class GroupAdmin(DjangoGroupAdmin, ModelAdmin):
+class GroupAdmin(AuditedAdmin, DjangoGroupAdmin, ModelAdmin):
     """Sets of Django permissions."""
 
     show_full_result_count = False

@@ -5,7 +5,7 @@ from typing import Any
 from django.http import HttpRequest
 from unfold.views import ChangeList
 
-from executions.admin.paginator import BOUND
+from executions.admin.paginator import PAGED
 
 
 class BoundedChangeList(ChangeList):
@@ -19,7 +19,7 @@ class BoundedChangeList(ChangeList):
     @property
     def count_text(self) -> str:
         """The number of rows: exact below the bound."""
-        return f"{BOUND:,}+" if self.result_count >= BOUND else f"{self.result_count:,}"
+        return f"{PAGED:,}+" if self.result_count >= PAGED else f"{self.result_count:,}"
 
     @property
     def tabs(self) -> list[Any]:

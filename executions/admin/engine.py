@@ -7,16 +7,18 @@ from django.contrib.admin import ShowFacets
 from django.core.exceptions import BadRequest, PermissionDenied, ValidationError
 from django.db.models import Model, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
-from unfold.admin import ModelAdmin
 
 from executions.access import Action
+from executions.access.table import Power
+from executions.admin.audited import AuditedAdmin
 from executions.admin.changelist import BoundedChangeList
 from executions.admin.paginator import BoundedPaginator
-from executions.admin.scope import scoped
+from executions.admin.scope import holds, may, scoped
 from executions.admin.sections import Page
+from executions.models import Workspace
 
 
-class ScopedAdmin(ModelAdmin):
+class ScopedAdmin(AuditedAdmin):
     """Shows the rows of the person's workspaces, 25 a page, without exact counts."""
 
     list_per_page = 25
@@ -30,8 +32,11 @@ class ScopedAdmin(ModelAdmin):
     list_defer: tuple[str, ...] = ()
     # The look-up to the workspace's id where the model's foreign keys do not tell.
     workspace_path = ""
-    # What the person's role in the workspace must allow to see the rows at all.
-    needs = Action.VIEW
+    # What the person's powers must include to see the rows at all, and to add or change them.
+    needs: Power = Action.VIEW
+    edits: Power = Action.ADMINISTER
+    # Rows of no workspace: Django's own permissions decide who sees and changes them.
+    shared = False
     # An id is looked for in these, other text in those (lists search nothing else).
     search_ids: tuple[str, ...] = ()
     search_texts: tuple[str, ...] = ()
@@ -74,7 +79,7 @@ class ScopedAdmin(ModelAdmin):
             raise BadRequest(" ".join(error.messages)) from None
         return answer
 
-    def scope(self, request: HttpRequest, rows: QuerySet[Any], action: Action) -> QuerySet[Any]:
+    def scope(self, request: HttpRequest, rows: QuerySet[Any], action: Power) -> QuerySet[Any]:
         """The rows on which the person may do `action`."""
         return scoped(request, rows, action, self.workspace_path)
 
@@ -85,10 +90,38 @@ class ScopedAdmin(ModelAdmin):
         is_list = match is not None and (match.url_name or "").endswith("_changelist")
         return rows.defer(*self.list_defer) if is_list and self.list_defer else rows
 
-    def has_operate_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Whether the person may run this model's actions: Django's change permission."""
-        opts = self.model._meta
-        return bool(request.user.has_perm(f"{opts.app_label}.change_{opts.model_name}"))
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        """Whether the list is offered at all."""
+        return self.has_view_permission(request)
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Who may see this row, or any."""
+        return self._may(request, obj, self.needs, "view")
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Who may add rows in some workspace."""
+        return self._may(request, None, self.edits, "add")
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Who may change this row, or any."""
+        return self._may(request, obj, self.edits, "change")
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Who may delete this row, or any."""
+        return self._may(request, obj, self.edits, "delete")
+
+    def _may(self, request: HttpRequest, obj: Any, power: Power, verb: str) -> bool:
+        if self.shared:
+            opts = self.model._meta
+            return bool(request.user.has_perm(f"{opts.app_label}.{verb}_{opts.model_name}"))
+        return holds(request, power) if obj is None else may(request, obj, power)
+
+    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        """Only workspaces in which the person may add such rows can be chosen."""
+        if db_field.related_model is Workspace:
+            rows = Workspace.objects.filter(archived_at=None)
+            kwargs["queryset"] = scoped(request, rows, self.edits, "id")
+        return super().formfield_for_foreignkey(db_field, request, **kwargs)
 
     def get_or_refuse(self, request: HttpRequest, object_id: str) -> Any:
         """The object, or PermissionDenied when there is none that the person may see."""
@@ -117,13 +150,6 @@ class FactAdmin(ScopedAdmin):
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """They go by retention alone."""
         return False
-
-    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Django's view (or change) permission."""
-        opts = self.model._meta
-        return bool(request.user.has_perm(f"{opts.app_label}.view_{opts.model_name}")) or (
-            self.has_operate_permission(request)
-        )
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
         """The page shows facts, not form fields."""

@@ -9,8 +9,10 @@ from unfold.decorators import display
 from executions.admin import links, marks
 from executions.admin.engine import FactAdmin
 from executions.admin.filters import AgeFilter
-from executions.admin.sections import Page, Section, facts, json_section
+from executions.admin.scope import may
+from executions.admin.sections import Page, Section, facts, payload_section
 from executions.models import Event
+from executions.states import Permission
 
 
 @admin.register(Event)
@@ -45,6 +47,7 @@ class EventAdmin(FactAdmin):
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
         """One event."""
+        sees = may(request, obj, Permission.VIEW_PAYLOADS)
         return Page(
             [f"{obj.name}: {self.outcome(obj)}"],
             facts(
@@ -56,7 +59,7 @@ class EventAdmin(FactAdmin):
                     ("Id", marks.copyable(obj.pk)),
                 ]
             ),
-            [_made(obj), json_section("Payload", obj.payload, folded=False)],
+            [_made(obj), payload_section("Payload", obj.payload, shown=sees, folded=False)],
         )
 
 

@@ -7,16 +7,34 @@ from django.contrib import admin
 from django.http import HttpRequest
 from unfold.decorators import display
 
-from executions import access, lifecycle
+from executions import lifecycle
 from executions.access import Action
 from executions.admin import links, marks
+from executions.admin.done import done_to
 from executions.admin.engine import FactAdmin
 from executions.admin.filters import AgeFilter, TabFilter, WorkflowFilter
 from executions.admin.operating import OperatingAdmin
 from executions.admin.operations import Operation
-from executions.admin.sections import Page, Section, facts, json_section, text_section
+from executions.admin.revealing import reveal_operation
+from executions.admin.scope import may
+from executions.admin.sections import (
+    Page,
+    Section,
+    facts,
+    json_section,
+    payload_section,
+    text_section,
+)
+from executions.audit.revealing import EXECUTION
 from executions.models import WorkflowExecution
-from executions.states import ACTIVE, UNFINISHED, ExecutionState, Place, TriggerType
+from executions.states import (
+    ACTIVE,
+    UNFINISHED,
+    ExecutionState,
+    Permission,
+    Place,
+    TriggerType,
+)
 
 # Panels of the execution's page that upper apps add: (request, execution) → section, or nothing.
 Panel = Callable[[HttpRequest, WorkflowExecution], Section | None]
@@ -82,7 +100,7 @@ class StateFilter(TabFilter):
 class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
     """The engine owns these rows; people cancel, pause and resume."""
 
-    operations = (PAUSE, RESUME, CANCEL)
+    operations = (PAUSE, RESUME, CANCEL, reveal_operation(WorkflowExecution, EXECUTION))
     list_display = ("short_id", "which", "mark", "trigger", "created", "duration", "error")
     list_display_links = ("short_id",)
     list_select_related = ("workflow", "version")
@@ -143,22 +161,22 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
         sections: list[Section] = []
         if obj.error_message:
             sections.append(text_section("Error", obj.error_message, error=True))
-        role = access.role_in(request.user, obj.workspace_id)
-        if obj.error_stack_trace and access.allows(role, Action.ADMINISTER):
+        if obj.error_stack_trace and may(request, obj, Action.ADMINISTER):
             sections.append(text_section("Traceback", obj.error_stack_trace, folded=True))
+        sees = may(request, obj, Permission.VIEW_PAYLOADS)
         shown = [panel(request, obj) for panel in panels]
         sections += [section for section in shown if section is not None]
         sections += [
-            json_section("Payload", obj.trigger_payload),
-            json_section("Variables", obj.context_data),
-            json_section("Output", obj.output, folded=obj.output is None),
+            payload_section("Payload", obj.trigger_payload, shown=sees),
+            payload_section("Variables", obj.context_data, shown=sees),
+            payload_section("Output", obj.output, shown=sees, folded=obj.output is None),
             json_section("Metrics", obj.metrics_snapshot),
+            done_to(obj.pk),
         ]
         return Page([marks.state(obj.state)], facts(self._facts(obj)), sections)
 
     def _facts(self, obj: WorkflowExecution) -> list[tuple[str, Any]]:
         version = links.to("executions_workflowversion", obj.version_id, f"v{obj.version.number}")
-        log = links.listing("executions_activity", q=str(obj.pk))
         return [
             ("Workflow", links.to("executions_workflow", obj.workflow_id, obj.workflow)),
             ("Version", version),
@@ -174,6 +192,5 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
             ("Concurrency key", marks.copyable(obj.concurrency_key)),
             ("Slot", Place(obj.place).label if obj.state in ACTIVE else ""),
             ("Rolled back", f"{obj.epoch} times" if obj.epoch > 1 else "once" * obj.epoch),
-            ("Activity", links.link(log, "who did what")),
             ("Id", marks.copyable(obj.pk)),
         ]

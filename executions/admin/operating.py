@@ -13,6 +13,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.safestring import SafeString
 from unfold.enums import ActionVariant
 
 from executions.actor import Actor
@@ -20,6 +21,7 @@ from executions.admin.engine import ScopedAdmin
 from executions.admin.marks import copyable
 from executions.admin.operations import Operation, Report, perform
 from executions.admin.paginator import bounded_count
+from executions.admin.scope import holds, may
 
 # Rows of one bulk request; each is a transaction of a few milliseconds.
 BULK_LIMIT = 1_000
@@ -43,6 +45,7 @@ class OperatingAdmin(ScopedAdmin):
         for operation in cls.operations:
             name = f"operate_{operation.name}"
             setattr(cls, name, _dialog(operation))
+            setattr(cls, f"has_{operation.name}_permission", _permission(operation))
             names.append(name)
             if operation.bulk:
                 setattr(cls, f"bulk_{operation.name}", _bulk(operation))
@@ -53,9 +56,19 @@ class OperatingAdmin(ScopedAdmin):
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> Any:
         """The page's buttons: those that can be done to the object now."""
         row = self.get_object(request, str(object_id))
-        can = {f"operate_{op.name}" for op in self.operations if row and not op.refuse(row)}
+        can = {
+            f"operate_{op.name}"
+            for op in self.operations
+            if row and not op.refuse(row) and self.may_operate(request, op, row)
+        }
         offered = super().get_actions_detail(request, object_id)
         return [action for action in offered if action.method.original_function_name in can]
+
+    def may_operate(self, request: HttpRequest, operation: Operation, row: Any = None) -> bool:
+        """Whether the person may do it to this row, or to any."""
+        if row is None:
+            return holds(request, operation.needs)
+        return may(request, row, operation.needs)
 
     def tell(self, request: HttpRequest, operation: Operation, report: Report) -> None:
         """Leave the report for the next page."""
@@ -66,17 +79,23 @@ class OperatingAdmin(ScopedAdmin):
         self.message_user(request, report.sentence(operation), level)
 
 
+def _permission(operation: Operation) -> Callable[..., bool]:
+    """What Django asks before it offers the operation; the row itself is asked about later."""
+
+    def permitted(admin: OperatingAdmin, request: HttpRequest, obj: Any = None) -> bool:
+        return admin.may_operate(request, operation)
+
+    return permitted
+
+
 def _dialog(operation: Operation) -> Callable[..., HttpResponse]:
     def operate(admin: OperatingAdmin, request: HttpRequest, object_id: str) -> HttpResponse:
-        if not admin.has_operate_permission(request):
-            raise PermissionDenied
         row = admin.get_or_refuse(request, object_id)
-        own = admin.model._default_manager.filter(pk=row.pk)
-        if not admin.scope(request, own, operation.needs).exists():
+        if not admin.may_operate(request, operation, row):
             raise PermissionDenied(f"Your role in its workspace does not allow {operation.title}.")
         form = operation.form(data=request.POST or None, request=request, object_id=object_id)
         if request.method == "POST" and form.is_valid():
-            report = perform(operation, [row.pk], Actor.of(request.user), form.cleaned_data)
+            report = perform(operation, [row.pk], Actor.of_request(request), form.cleaned_data)
             if operation.shows and report.done:
                 return _shown(request, operation, row, report)
             admin.tell(request, operation, report)
@@ -92,7 +111,7 @@ def _dialog(operation: Operation) -> Callable[..., HttpResponse]:
 
     operate.__name__ = f"operate_{operation.name}"
     marks = {
-        "allowed_permissions": ("operate",),
+        "allowed_permissions": (operation.name,),
         "short_description": operation.title,
         "url_path": operation.name.replace("_", "-"),
         "icon": operation.icon,
@@ -108,7 +127,8 @@ def _dialog(operation: Operation) -> Callable[..., HttpResponse]:
 def _shown(request: HttpRequest, operation: Operation, row: Any, report: Report) -> HttpResponse:
     """The result, in the dialog alone: messages are stored on their way to the next page."""
     dialog = {"title": f"{operation.shows}: {row}"}
-    shown = copyable(report.result)
+    result = report.result
+    shown = result if isinstance(result, SafeString) else copyable(result)
     return TemplateResponse(
         request, "unfold/helpers/dialog.html", {"dialog": dialog, "shown": shown}
     )
@@ -149,7 +169,9 @@ def _bulk(operation: Operation) -> Callable[..., HttpResponse | None]:
         form = operation.form(data=request.POST if confirmed else None, request=request)
         if confirmed and form.is_valid():
             ids = list(rows.values_list("pk", flat=True)[: BULK_LIMIT + 1])
-            report = perform(operation, ids[:BULK_LIMIT], Actor.of(request.user), form.cleaned_data)
+            report = perform(
+                operation, ids[:BULK_LIMIT], Actor.of_request(request), form.cleaned_data
+            )
             admin.tell(request, operation, report)
             if len(ids) > BULK_LIMIT:
                 text = f"One go takes {BULK_LIMIT:,}; choose the action again for the rest."
@@ -163,7 +185,7 @@ def _bulk(operation: Operation) -> Callable[..., HttpResponse | None]:
 
     bulk.__name__ = f"bulk_{operation.name}"
     bulk.__dict__.update(
-        {"allowed_permissions": ("operate",), "short_description": operation.title}
+        {"allowed_permissions": (operation.name,), "short_description": operation.title}
     )
     return bulk
 

@@ -13,6 +13,7 @@ from django.db import DatabaseError
 from unfold.forms import BaseDialogForm
 
 from executions.access import Action
+from executions.access.table import Power
 from executions.actor import Actor
 from executions.admin.forms import ReasonForm
 from executions.errors import ValkyrError, WithProblems
@@ -35,7 +36,7 @@ class Operation:
     done: str
     question: str
     apply: Callable[[UUID, Actor, Mapping[str, Any]], Any]
-    needs: Action = Action.OPERATE
+    needs: Power = Action.OPERATE
     refuse: Callable[[Any], str] = field(default=lambda row: "")
     form: type[BaseDialogForm] = ReasonForm
     danger: bool = False

@@ -8,7 +8,6 @@ from django.contrib import admin
 from django.http import HttpRequest
 from unfold.decorators import display
 
-from executions.access import Action
 from executions.actor import Actor
 from executions.admin import links, marks
 from executions.admin.engine import FactAdmin
@@ -16,8 +15,10 @@ from executions.admin.filters import AgeFilter, TabFilter
 from executions.admin.forms import JSONTextField, ReasonForm
 from executions.admin.operating import OperatingAdmin
 from executions.admin.operations import Operation
-from executions.admin.sections import Page, facts, json_section, text_section
+from executions.admin.scope import may
+from executions.admin.sections import Page, facts, hidden_section, payload_section, text_section
 from executions.models import RefusedMessage, WorkflowExecution
+from executions.states import Permission
 from executions.triggers.queues import refused
 
 MARKS = {
@@ -56,7 +57,7 @@ START_AGAIN = Operation(
     done="started",
     question="Starts the workflow's latest version with this message.",
     apply=_start_again,
-    needs=Action.TRIAGE,
+    needs=Permission.REDRIVE,
     refuse=_refuse_resolved,
     form=StartAgainForm,
     primary=True,
@@ -69,7 +70,7 @@ DISCARD = Operation(
     done="discarded",
     question="Nothing is started; the message stays here, put away.",
     apply=lambda pk, actor, data: refused.discard(pk, actor=actor, reason=data["reason"]),
-    needs=Action.TRIAGE,
+    needs=Permission.REDRIVE,
     refuse=_refuse_resolved,
 )
 
@@ -122,6 +123,7 @@ class RefusedMessageAdmin(OperatingAdmin, FactAdmin):
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
         """One message."""
+        sees = may(request, obj, Permission.VIEW_PAYLOADS)
         started = (
             links.to("executions_workflowexecution", obj.execution_id, "Execution")
             if obj.execution_id
@@ -141,7 +143,7 @@ class RefusedMessageAdmin(OperatingAdmin, FactAdmin):
                 ]
             ),
             [
-                text_section("Body", obj.body),
-                json_section("Headers", obj.headers),
+                text_section("Body", obj.body) if sees else hidden_section("Body", folded=False),
+                payload_section("Headers", obj.headers, shown=sees),
             ],
         )

@@ -13,7 +13,7 @@ from django_celery_beat.models import (
 )
 from unfold.decorators import display
 
-from executions.access import Action
+from executions.access.table import Power
 from executions.admin import marks
 from executions.admin.engine import FactAdmin
 from executions.admin.sections import Page, facts, text_section
@@ -25,7 +25,9 @@ for model in (ClockedSchedule, CrontabSchedule, IntervalSchedule, PeriodicTask, 
 class BeatAdmin(FactAdmin):
     """Rows of beat belong to no workspace; Django's permissions decide."""
 
-    def scope(self, request: HttpRequest, rows: Any, action: Action) -> Any:
+    shared = True
+
+    def scope(self, request: HttpRequest, rows: Any, action: Power) -> Any:
         """All of them."""
         return rows
 

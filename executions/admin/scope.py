@@ -1,25 +1,47 @@
-"""Which rows a person sees in the admin: those of their workspaces, as everywhere else."""
+"""What a person sees and may do in the admin: as everywhere else, by powers in workspaces."""
 
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 
 from executions import access
-from executions.access import Action
+from executions.access import Action, Reach
+from executions.access.table import Power
+
+
+def reach(request: HttpRequest) -> Reach:
+    """How far the signed-in person's powers reach; read once a request."""
+    found: Reach | None = getattr(request, "reach", None)
+    if found is None:
+        found = request.reach = access.reach_of(request.user)  # type: ignore[attr-defined]
+    return found
+
+
+def holds(request: HttpRequest, power: Power) -> bool:
+    """Whether there is anything to which the person may do `power`."""
+    return is_superuser(request) or reach(request).anywhere(power)
+
+
+def may(request: HttpRequest, row: Model, power: Power) -> bool:
+    """Whether the person may do `power` to this row."""
+    return is_superuser(request) or access.powers_on_row(request.user, row).allows(power)
+
+
+def is_superuser(request: HttpRequest) -> bool:
+    """Whether the person may do everything."""
+    user: Any = request.user
+    return bool(user.is_active and user.is_superuser)
 
 
 def scoped(
-    request: HttpRequest, queryset: QuerySet[Any], action: Action = Action.VIEW, path: str = ""
+    request: HttpRequest, queryset: QuerySet[Any], action: Power = Action.VIEW, path: str = ""
 ) -> QuerySet[Any]:
-    """The part of `queryset` in whose workspaces the signed-in person may do `action`.
+    """The part of `queryset` to which the signed-in person may do `action`.
 
     `path` is the look-up to the workspace's id where the model's own foreign keys do not tell.
     Superusers see everything, without a comparison that would cost a big list its index.
     """
-    user: Any = request.user
-    if user.is_active and user.is_superuser:
+    if is_superuser(request):
         return queryset
-    if path:
-        return queryset.filter(**{f"{path}__in": access.workspaces_of(user, action)})
-    return access.visible(user, queryset, action)
+    return access.visible(request.user, queryset, action, path=path, reach=reach(request))

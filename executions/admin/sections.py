@@ -10,6 +10,8 @@ from executions.admin.marks import EMPTY
 from executions.admin.values import as_json, preformatted
 
 Cell = SafeString | str
+# What stands in place of payloads for who may not see them.
+HIDDEN = "Hidden: needs the permission view_payloads."
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,16 @@ def json_section(title: str, value: Any, *, folded: bool = True) -> Section:
     if value is None:
         return Section(title, body="Nothing.", folded=folded)
     return Section(title, body=as_json(value), folded=folded)
+
+
+def payload_section(title: str, value: Any, *, shown: bool, folded: bool = True) -> Section:
+    """A panel with a value of somebody's business; who may not see it learns what it takes."""
+    return json_section(title, value, folded=folded) if shown else hidden_section(title, folded)
+
+
+def hidden_section(title: str, folded: bool = True) -> Section:
+    """A panel in place of a payload that the person may not see."""
+    return Section(title, body=HIDDEN, folded=folded)
 
 
 def text_section(title: str, text: str, *, folded: bool = False, error: bool = False) -> Section:

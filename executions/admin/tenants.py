@@ -1,60 +1,172 @@
-"""Workspaces, their tiers and their members: edited here by administrators."""
+"""Workspaces and their tiers."""
 
+from collections.abc import Mapping
 from typing import Any
+from uuid import UUID
 
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from unfold.decorators import display
 
 from executions.access import Action
-from executions.admin.engine import ScopedAdmin
-from executions.admin.scope import scoped
-from executions.models import Membership, Tier, Workspace
+from executions.access.table import Power
+from executions.accounts import tiers, workspaces
+from executions.actor import Actor
+from executions.admin import links, marks
+from executions.admin.operating import OperatingAdmin
+from executions.admin.operations import Operation
+from executions.admin.scope import is_superuser
+from executions.admin.writing import WritingAdmin
+from executions.models import Tier, Workspace
+
+
+def _archive(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> Workspace:
+    return workspaces.archive_workspace(pk, actor=actor, reason=data["reason"])
+
+
+def _restore(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> Workspace:
+    return workspaces.restore_workspace(pk, actor=actor, reason=data["reason"])
+
+
+def _delete_tier(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> None:
+    tiers.delete_tier(pk, actor=actor, reason=data["reason"])
+
+
+ARCHIVE = Operation(
+    name="archive",
+    title="Archive…",
+    icon="archive",
+    done="archived",
+    question="Nothing starts there any more, schedules rest, and tokens start nothing. What runs "
+    "goes on to its end, and every row stays. It can be restored.",
+    apply=_archive,
+    needs=Action.ADMINISTER,
+    refuse=lambda row: "Nothing to do: it is archived." if row.archived_at else "",
+    danger=True,
+    bulk=False,
+)
+RESTORE = Operation(
+    name="restore",
+    title="Restore…",
+    icon="unarchive",
+    done="restored",
+    question="Things start there again. Schedules do not catch up on the time between.",
+    apply=_restore,
+    needs=Action.ADMINISTER,
+    refuse=lambda row: "" if row.archived_at else "Nothing to do: it is not archived.",
+    bulk=False,
+)
+DELETE_TIER = Operation(
+    name="delete_tier",
+    title="Delete…",
+    icon="delete",
+    done="deleted",
+    question="Only a tier that no workspace is on can be deleted.",
+    apply=_delete_tier,
+    danger=True,
+    bulk=False,
+    destination=lambda _: links.listing("executions_tier"),
+)
+
+
+class RootAdmin(OperatingAdmin, WritingAdmin):
+    """Pages on which superusers alone add, and operate."""
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Superusers."""
+        return is_superuser(request)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Nobody by Django's page, which would say nothing to the audit trail of why."""
+        return False
+
+    def may_operate(self, request: HttpRequest, operation: Operation, row: Any = None) -> bool:
+        """Superusers."""
+        return is_superuser(request)
 
 
 @admin.register(Workspace)
-class WorkspaceAdmin(ScopedAdmin):
-    """Tenants; one with executions can be archived but not deleted."""
+class WorkspaceAdmin(RootAdmin):
+    """Tenants, for who administers them; superusers make, move and archive them."""
 
-    list_display = ("name", "slug", "tier", "created_at", "archived_at")
+    operations = (ARCHIVE, RESTORE)
+    list_display = ("name", "slug", "tier", "standing", "members", "programs", "made")
     list_select_related = ("tier",)
-    list_filter = ("tier",)
+    search_ids = ("id",)
     search_texts = ("name", "slug")
-    fields = ("name", "slug", "tier", "archived_at")
-    readonly_fields = ("archived_at",)
     workspace_path = "id"
     needs = Action.ADMINISTER
+    empty_text = "No workspaces that you administer."
 
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Workspaces are archived, never deleted."""
-        return False
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
+        """What is known of it."""
+        known = ("name", "slug", "tier")
+        return known if obj is None else (*known, "standing", "members", "programs", "made")
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
+        """A slug stays, and a workspace's limits are no business of its own administrators."""
+        if obj is None:
+            return ()
+        shown = ("slug", "standing", "members", "programs", "made")
+        return shown if is_superuser(request) else ("tier", *shown)
+
+    def write(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> Workspace:
+        """Make it, or change its name and tier."""
+        actor, data = Actor.of_request(request), form.cleaned_data
+        if change:
+            changes = {name: data[name] for name in ("name", "tier") if name in data}
+            return workspaces.change_workspace(obj.pk, changes, actor=actor)
+        return workspaces.create_workspace(
+            data["name"], data["tier"], actor=actor, slug=data["slug"]
+        )
+
+    @display(description="state")
+    def standing(self, row: Workspace) -> Any:
+        """Whether anything starts there."""
+        if row.archived_at is None:
+            return marks.mark("open", "door_open", "green")
+        return marks.mark("archived", "archive", "grey")
+
+    @display(description="members")
+    def members(self, row: Workspace) -> Any:
+        """A link to them."""
+        return links.link(links.listing("executions_membership", workspace=row.pk), "members")
+
+    @display(description="programs")
+    def programs(self, row: Workspace) -> Any:
+        """A link to its service accounts."""
+        address = links.listing("executions_serviceaccount", workspace=row.pk)
+        return links.link(address, "service accounts")
+
+    @display(description="made")
+    def made(self, row: Workspace) -> Any:
+        """How long it exists."""
+        return marks.ago(row.created_at)
 
 
 @admin.register(Tier)
-class TierAdmin(ScopedAdmin):
+class TierAdmin(RootAdmin):
     """Limits; an empty one means none."""
 
+    shared = True
+    operations = (DELETE_TIER,)
     list_display = ("name", "max_concurrent", "max_pending", "max_per_hour", "max_per_day")
     search_texts = ("name",)
+    fields = ("name", *tiers.LIMITS)
+    empty_text = "No tiers: a workspace needs one, so make it first."
 
-    def scope(self, request: HttpRequest, rows: QuerySet[Any], action: Action) -> QuerySet[Any]:
-        """Tiers belong to nobody; Django's permissions decide."""
+    def scope(self, request: HttpRequest, rows: QuerySet[Any], action: Power) -> QuerySet[Any]:
+        """Tiers belong to nobody; Django's permissions decide who sees them."""
         return rows
 
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Superusers."""
+        return is_superuser(request)
 
-@admin.register(Membership)
-class MembershipAdmin(ScopedAdmin):
-    """Who may do what in which workspace."""
-
-    list_display = ("user", "workspace", "role", "created_at")
-    list_select_related = ("user", "workspace")
-    list_filter = ("role",)
-    search_texts = ("user__username", "workspace__slug")
-    fields = ("user", "workspace", "role")
-    needs = Action.ADMINISTER
-
-    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
-        """Only workspaces that the person administers can be chosen."""
-        if db_field.name == "workspace":
-            kwargs["queryset"] = scoped(request, Workspace.objects.all(), Action.ADMINISTER, "id")
-        return super().formfield_for_foreignkey(db_field, request, **kwargs)
+    def write(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> Tier:
+        """Make it, or change its limits."""
+        actor = Actor.of_request(request)
+        if change:
+            return tiers.change_tier(obj.pk, form.cleaned_data, actor=actor)
+        return tiers.create_tier(form.cleaned_data, actor=actor)

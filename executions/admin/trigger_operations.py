@@ -8,7 +8,7 @@ from executions.access import Action
 from executions.actor import Actor
 from executions.admin.operations import Operation
 from executions.models import Trigger
-from executions.states import TriggerType
+from executions.states import Permission, TriggerType
 from executions.triggers import webhook
 from executions.triggers.sync import switch
 
@@ -61,7 +61,7 @@ REVEAL = Operation(
     question="Whoever has the secret can start this workflow. That you saw it is kept in the "
     "activity log.",
     apply=lambda pk, actor, data: webhook.reveal(pk, actor=actor, reason=data["reason"]),
-    needs=Action.ADMINISTER,
+    needs=Permission.CONFIGURE,
     refuse=_refuse_secret,
     bulk=False,
     shows="The secret",
@@ -73,7 +73,7 @@ ROTATE = Operation(
     done="given a new secret",
     question="The secret it has is refused at once; give the new one to whoever sends requests.",
     apply=lambda pk, actor, data: webhook.rotate(pk, actor=actor, reason=data["reason"]),
-    needs=Action.ADMINISTER,
+    needs=Permission.CONFIGURE,
     refuse=_refuse_secret,
     danger=True,
     bulk=False,

@@ -13,11 +13,11 @@ from executions.actor import Actor
 from executions.admin import links, marks
 from executions.admin.draft import DraftForm
 from executions.admin.forms import PayloadForm, ReasonForm
+from executions.admin.grants import SHARE
 from executions.admin.operating import OperatingAdmin
 from executions.admin.operations import Operation
-from executions.admin.scope import scoped
 from executions.errors import ValkyrError
-from executions.models import Workflow, WorkflowExecution, WorkflowVersion, Workspace
+from executions.models import Workflow, WorkflowExecution, WorkflowVersion
 from executions.publishing import archive_workflow, check, publish
 from executions.triggers.start import start_execution
 
@@ -71,7 +71,7 @@ ARCHIVE = Operation(
     done="archived",
     question="Nothing triggers it any more; its executions stay. This cannot be undone here.",
     apply=_archive,
-    needs=Action.AUTHOR,
+    needs=Action.DELETE,
     refuse=lambda row: "Nothing to do: it is archived." if row.archived_at else "",
     danger=True,
 )
@@ -82,7 +82,8 @@ class WorkflowAdmin(OperatingAdmin):
     """Definitions that people edit; publishing makes versions of them."""
 
     form = DraftForm
-    operations = (RUN, PUBLISH, ARCHIVE)
+    operations = (RUN, PUBLISH, SHARE, ARCHIVE)
+    edits = Action.AUTHOR
     list_display = ("name", "slug", "switch", "published", "updated", "executions")
     list_select_related = ("latest_version",)
     list_filter = ("enabled",)
@@ -132,13 +133,6 @@ class WorkflowAdmin(OperatingAdmin):
         """A workflow stays in its workspace."""
         return ("workspace",) if obj else ()
 
-    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
-        """Only workspaces in which the person may write workflows can be chosen."""
-        if db_field.name == "workspace":
-            rows = Workspace.objects.filter(archived_at=None)
-            kwargs["queryset"] = scoped(request, rows, Action.AUTHOR, "id")
-        return super().formfield_for_foreignkey(db_field, request, **kwargs)
-
     def changeform_view(
         self,
         request: HttpRequest,
@@ -155,7 +149,7 @@ class WorkflowAdmin(OperatingAdmin):
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         """Write through the functions that the API calls, and list the draft's problems."""
-        saved = form.write(Actor.of(request.user))
+        saved = form.write(Actor.of_request(request))
         obj.pk, obj.revision = saved.pk, saved.revision
         found = check(saved.definition)
         for problem in found[:SHOWN_PROBLEMS]:

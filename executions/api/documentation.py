@@ -6,6 +6,8 @@ from typing import Any
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework import serializers
 
+from executions.api.idempotency import once
+
 PROBLEM = "application/problem+json"
 REASONS = {
     400: "The request cannot be read.",
@@ -24,6 +26,23 @@ REASONS = {
     502: "The execution ended without success.",
     503: "A part the server needs does not answer.",
 }
+
+
+ONCE = OpenApiParameter(
+    "Idempotency-Key",
+    str,
+    OpenApiParameter.HEADER,
+    description="For 24 hours the same key, body and caller get the answer of the first time, and "
+    "nothing is done again; another body is a 409 (`key_reused`), and so is a request while the "
+    "first is under way (`in_progress`). Errors are not kept. At most 200 visible characters.",
+)
+REPLAYED = OpenApiParameter(
+    "Idempotency-Replayed",
+    str,
+    OpenApiParameter.HEADER,
+    response=[200, 201, 202],
+    description="`true` on an answer that was kept from the first request with the key.",
+)
 
 
 class ProblemItem(serializers.Serializer[Any]):
@@ -55,23 +74,30 @@ def operation(
     errors: Sequence[int] = (),
     parameters: Sequence[Any] = (),
     public: bool = False,
+    idempotent: bool = False,
 ) -> Callable[[Any], Any]:
-    """Describe a view's method under its operation id."""
-    statuses = {406, 422, 503, *errors} | (set() if public else {401})
+    """Describe a view's method under its operation id.
+
+    With `idempotent`, the method takes an `Idempotency-Key` and does nothing twice for one key.
+    """
+    statuses = {406, 422, 429, 503, *errors} | (set() if public else {401})
     if request is not None:
         statuses |= {400, 413, 415}
+    if idempotent:
+        statuses |= {409}
     answers = dict(responses)
     for status in sorted(statuses):
         answers[(status, PROBLEM)] = OpenApiResponse(Problem, description=REASONS[status])
     more: dict[str, Any] = {"auth": []} if public else {}
-    return extend_schema(
+    describe = extend_schema(
         operation_id=operation_id,
         tags=[tag],
         request=request,
         responses=answers,
-        parameters=[*parameters],
+        parameters=[*parameters, *([ONCE, REPLAYED] if idempotent else [])],
         **more,
     )
+    return (lambda method: describe(once(method))) if idempotent else describe
 
 
 def header(name: str, description: str) -> OpenApiParameter:

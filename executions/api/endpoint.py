@@ -3,24 +3,50 @@
 from typing import Any
 
 from django.http import HttpRequest
+from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated
 from rest_framework.request import Request
+from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from executions.access import User
 from executions.actor import Actor
+from executions.api import throttles
 from executions.api.fields import Body
 from executions.api.parsing import JsonParser
+from executions.rates import Rate
 
 
 class Endpoint(APIView):
     """One address; its methods are operations of the OpenAPI document."""
 
     parser_classes: Any = [JsonParser]
+    # Whether its POST may start executions.
+    starts = False
+    # Whether requests without a valid sign-in are counted by address.
+    counts_refusals = True
 
     def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
         """The request, read as UTF-8 whatever charset the caller names."""
         request.encoding = "utf-8"
         return super().initialize_request(request, *args, **kwargs)
+
+    def rates(self) -> list[Rate]:
+        """What this request counts against."""
+        starts = self.starts and self.request.method == "POST"
+        return throttles.of_principal(self.request, starts=starts)
+
+    def check_throttles(self, request: Request) -> None:
+        """Count the request; raises TooMany."""
+        throttles.check(self.rates())
+
+    def handle_exception(self, exc: Exception) -> Response:
+        """The answer for an error; a 401 too many is a 429."""
+        if self.counts_refusals and isinstance(exc, NotAuthenticated | AuthenticationFailed):
+            try:
+                throttles.check([throttles.of_refusal(self.request)])
+            except throttles.TooMany as error:
+                exc = error
+        return super().handle_exception(exc)
 
     @property
     def user(self) -> User:
@@ -30,7 +56,7 @@ class Endpoint(APIView):
     @property
     def actor(self) -> Actor:
         """The signed-in user, for the audit trail."""
-        return Actor.of(self.request.user)
+        return Actor.of_request(self.request)
 
     def body(self, form: type[Body]) -> dict[str, Any]:
         """The body's values by field; raises ValidationError with every problem."""

@@ -1,4 +1,4 @@
-"""ETag and If-Match of a workflow's draft: the tag is the draft's revision."""
+"""ETag and If-Match: the tag is the number of changes (a draft's revision, a row's version)."""
 
 import re
 
@@ -7,23 +7,33 @@ from rest_framework.request import Request
 from executions.models import Workflow
 
 _TAG = re.compile(r'"(\d{1,9})"')
-NEVER = 0  # revisions count from 1
+NEVER = 0  # changes count from 1
 
 
 def of(workflow: Workflow) -> str:
     """The draft's ETag."""
-    return f'"{workflow.revision}"'
+    return tag(workflow.revision)
 
 
 def expected(request: Request, workflow: Workflow) -> int | None:
-    """The revision that If-Match asks for; None where it asks for nothing.
+    """The revision that If-Match asks for, as `asked`."""
+    return asked(request, workflow.revision)
 
-    Of several tags, the one that is true now; a tag that is none of ours matches no revision.
+
+def tag(number: int) -> str:
+    """The ETag of what was changed so many times."""
+    return f'"{number}"'
+
+
+def asked(request: Request, present: int) -> int | None:
+    """The number that If-Match asks for; None where it asks for nothing.
+
+    Of several tags, the one that is true now; a tag that is none of ours matches no number.
     """
     given = request.headers.get("If-Match")
     if given is None or given.strip() == "*":
         return None
-    revisions = [int(number) for number in _TAG.findall(given)]
-    if workflow.revision in revisions:
-        return workflow.revision
-    return revisions[0] if revisions else NEVER
+    numbers = [int(number) for number in _TAG.findall(given)]
+    if present in numbers:
+        return present
+    return numbers[0] if numbers else NEVER

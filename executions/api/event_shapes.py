@@ -6,8 +6,8 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from executions.api.fields import Body, Json, Text
-from executions.api.paging import PageQuery
+from executions.api.fields import Body, Json, Payload, Text
+from executions.api.paging import ListQuery
 from executions.models import Event
 
 
@@ -73,10 +73,10 @@ class EventSummary(EventResult):
 class EventShape(EventSummary):
     """An event in full."""
 
-    payload = Json(allow_null=True)
+    payload = Payload(allow_null=True)
 
 
-class EventQuery(PageQuery):
+class EventQuery(ListQuery):
     """The filters of the list of events."""
 
     name = serializers.CharField(required=False, max_length=200, trim_whitespace=False)

@@ -15,7 +15,7 @@ from executions.api.event_shapes import (
     EventSummary,
     PublishEvent,
 )
-from executions.api.paging import page
+from executions.api.paging import narrowed, page
 from executions.models import Event
 from executions.triggers.event import publish_event
 
@@ -25,12 +25,13 @@ FILTERS = {"name": "name", "createdAfter": "created_at__gt", "createdBefore": "c
 class Events(Endpoint):
     """All events."""
 
+    starts = True
+
     @operation("listEvents", "Event", {200: EventSummary(many=True)}, parameters=[EventQuery])
     def get(self, request: Request) -> Response:
         """The events of your workspaces, newest first, without payloads."""
         query = self.query(EventQuery)
-        filters = {path: query[name] for name, path in FILTERS.items() if name in query}
-        rows = visible(self.user, Event.objects.all()).filter(**filters).defer("payload")
+        rows = narrowed(visible(self.user, Event.objects.all()), query, FILTERS).defer("payload")
         found = page(request, rows, query)
         return Response(EventSummary(found.rows, many=True).data, headers=found.headers)
 
@@ -40,11 +41,12 @@ class Events(Endpoint):
         {200: EventResult, 202: EventResult},
         request=PublishEvent,
         errors=[403, 404],
+        idempotent=True,
     )
     def post(self, request: Request) -> Response:
         """Start every workflow that listens for the event; 200 when its id was known already."""
         given = self.body(PublishEvent)
-        workspace = workspace_for(self.user, given.get("workspaceId"), Action.TRIGGER)
+        workspace = workspace_for(self.user, given.get("workspaceId"), Action.TELL)
         published = publish_event(
             workspace,
             given["name"],
@@ -65,5 +67,5 @@ class OneEvent(Endpoint):
     @operation("getEvent", "Event", {200: EventShape}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """One event with its payload and what became of it."""
-        event, _ = obtain(self.user, Event.objects.all(), id, Action.VIEW)
-        return Response(EventShape(event).data)
+        event, may = obtain(self.user, Event.objects.all(), id, Action.VIEW)
+        return Response(EventShape(event, context={"may": may}).data)

@@ -6,10 +6,11 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from executions.api.fields import Body, Json, Text, Whole
-from executions.api.paging import PageQuery
+from executions.access import Action, Powers
+from executions.api.fields import Body, Json, Payload, Text, Whole
+from executions.api.paging import ListQuery
 from executions.models import WorkflowExecution
-from executions.states import ExecutionState, Role, TriggerType
+from executions.states import ExecutionState, TriggerType
 from executions.versions import compiled
 
 MAX_BATCH = 1000
@@ -57,9 +58,9 @@ class WorkflowExecutionSummary(serializers.ModelSerializer[WorkflowExecution]):
 class WorkflowExecutionShape(WorkflowExecutionSummary):
     """An execution in full; the stack trace is for administrators."""
 
-    triggerPayload = Json(source="trigger_payload", allow_null=True)
-    contextData = Json(source="context_data")
-    output = Json(allow_null=True)
+    triggerPayload = Payload(source="trigger_payload", allow_null=True)
+    contextData = Payload(source="context_data")
+    output = Payload(allow_null=True)
     errorStackTrace = serializers.SerializerMethodField()
 
     class Meta(WorkflowExecutionSummary.Meta):
@@ -72,7 +73,8 @@ class WorkflowExecutionShape(WorkflowExecutionSummary):
         self, execution: WorkflowExecution
     ) -> str | None:
         """The stack trace; null for everybody but administrators."""
-        return execution.error_stack_trace if self.context["role"] == Role.ADMIN else None
+        may: Powers = self.context["may"]
+        return execution.error_stack_trace if may.allows(Action.ADMINISTER) else None
 
 
 class Start(Body):
@@ -97,7 +99,7 @@ class StartedBatch(serializers.Serializer[Any]):
     ids = serializers.ListField(child=serializers.UUIDField())
 
 
-class ExecutionQuery(PageQuery):
+class ExecutionQuery(ListQuery):
     """The filters of the list of executions."""
 
     workflowId = serializers.UUIDField(required=False)

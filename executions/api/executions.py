@@ -18,7 +18,7 @@ from executions.api.execution_shapes import (
     WorkflowExecutionShape,
     WorkflowExecutionSummary,
 )
-from executions.api.paging import page
+from executions.api.paging import narrowed, page
 from executions.models import WorkflowExecution
 
 LARGE = ("trigger_payload", "context_data", "output", "error_stack_trace")
@@ -48,8 +48,7 @@ class Executions(Endpoint):
     def get(self, request: Request) -> Response:
         """The executions of your workspaces, newest first, without payloads and outputs."""
         query = self.query(ExecutionQuery)
-        filters = {path: query[name] for name, path in FILTERS.items() if name in query}
-        rows = visible(self.user, executions()).filter(**filters).defer(*LARGE)
+        rows = narrowed(visible(self.user, executions()), query, FILTERS).defer(*LARGE)
         found = page(request, rows, query)
         shape = WorkflowExecutionSummary(found.rows, many=True)
         return Response(shape.data, headers=found.headers)
@@ -66,8 +65,8 @@ class OneExecution(Endpoint):
     )
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """One execution in full."""
-        execution, role = obtain(self.user, executions(), id, Action.VIEW)
-        return Response(WorkflowExecutionShape(execution, context={"role": role}).data)
+        execution, may = obtain(self.user, executions(), id, Action.VIEW)
+        return Response(WorkflowExecutionShape(execution, context={"may": may}).data)
 
 
 class Move(Endpoint):
@@ -76,10 +75,10 @@ class Move(Endpoint):
     move: Callable[..., Any]
 
     def _moved(self, pk: UUID) -> Response:
-        _, role = obtain(self.user, executions().defer(*LARGE), pk, Action.OPERATE)
+        _, may = obtain(self.user, executions().defer(*LARGE), pk, Action.OPERATE)
         reason = self.body(Reason)["reason"]
         execution = type(self).move(pk, actor=self.actor, reason=reason)
-        return Response(WorkflowExecutionShape(execution, context={"role": role}).data)
+        return Response(WorkflowExecutionShape(execution, context={"may": may}).data)
 
 
 def _described(name: str) -> Callable[[Any], Any]:

@@ -2,8 +2,15 @@
 
 from collections.abc import Mapping
 from typing import Any
+from uuid import UUID
 
 from rest_framework import serializers
+
+from executions.access import Powers
+from executions.states import Permission
+
+# What stands in place of a value that the caller may not see.
+HIDDEN = {"$hidden": "Seeing this needs the permission view_payloads."}
 
 
 class Body(serializers.Serializer[Any]):
@@ -41,6 +48,16 @@ class Text(serializers.CharField):
         return str(super().to_internal_value(data))
 
 
+class Id(serializers.UUIDField):
+    """A UUID as a JSON string, not a number."""
+
+    def to_internal_value(self, data: Any) -> UUID:
+        """The UUID; raises ValidationError."""
+        if not isinstance(data, str | UUID):
+            self.fail("invalid", value=data)
+        return UUID(str(super().to_internal_value(data)))
+
+
 class Flag(serializers.BooleanField):
     """true or false, not "yes" or 1."""
 
@@ -67,6 +84,21 @@ class Json(serializers.JSONField):
     def to_internal_value(self, data: Any) -> Any:
         """The value itself."""
         return data
+
+
+class Payload(Json):
+    """A value of somebody's business: inputs, outputs, variables.
+
+    Shown to who has the permission view_payloads on the object (`may` in the serializer's
+    context); anybody else gets `HIDDEN` in its place.
+    """
+
+    def to_representation(self, value: Any) -> Any:
+        """The value, or what stands in its place."""
+        may: Powers | None = self.context.get("may")
+        if may is not None and may.allows(Permission.VIEW_PAYLOADS):
+            return super().to_representation(value)
+        return dict(HIDDEN)
 
 
 class JsonObject(Json):

@@ -19,7 +19,7 @@ from executions.errors import NotFound
 from executions.history.checkpoints import take_by_hand
 from executions.models import Checkpoint, WorkflowExecution
 
-IDENTITY = ("id", "workspace_id", "epoch")
+IDENTITY = ("id", "workspace_id", "workflow_id", "epoch")
 
 
 class Checkpoints(Endpoint):
@@ -50,12 +50,15 @@ class Checkpoints(Endpoint):
         {201: CheckpointShape},
         request=NewCheckpoint,
         errors=[403, 404],
+        idempotent=True,
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """Keep the variables as they are now, under a name; at most 100 an execution."""
-        obtain(self.user, WorkflowExecution.objects.only(*IDENTITY), id, Action.OPERATE)
+        rows = WorkflowExecution.objects.only(*IDENTITY)
+        _, may = obtain(self.user, rows, id, Action.OPERATE)
         taken = take_by_hand(id, name=self.body(NewCheckpoint)["name"], actor=self.actor)
-        return Response(CheckpointShape(taken, context={"epoch": taken.epoch}).data, 201)
+        context = {"epoch": taken.epoch, "may": may}
+        return Response(CheckpointShape(taken, context=context).data, 201)
 
 
 class OneCheckpoint(Endpoint):
@@ -74,7 +77,9 @@ class OneCheckpoint(Endpoint):
         checkpointId: UUID,  # noqa: N803 - the path's name
     ) -> Response:
         """One checkpoint, with its variables."""
-        execution, _ = obtain(self.user, WorkflowExecution.objects.only(*IDENTITY), id, Action.VIEW)
+        execution, may = obtain(
+            self.user, WorkflowExecution.objects.only(*IDENTITY), id, Action.VIEW
+        )
         found = (
             Checkpoint.objects.select_related("created_by")
             .filter(execution_id=id, pk=checkpointId)
@@ -82,4 +87,4 @@ class OneCheckpoint(Endpoint):
         )
         if found is None:
             raise NotFound(f"Execution {id} has no checkpoint {checkpointId}.")
-        return Response(CheckpointShape(found, context={"epoch": execution.epoch}).data)
+        return Response(CheckpointShape(found, context={"epoch": execution.epoch, "may": may}).data)

@@ -3,7 +3,7 @@
 
 from rest_framework import serializers
 
-from executions.api.fields import Body, Json, Text
+from executions.api.fields import Body, Payload, Text
 from executions.api.paging import PageQuery
 from executions.models import Checkpoint
 from executions.states import CheckpointKind
@@ -40,7 +40,7 @@ class CheckpointSummary(serializers.ModelSerializer[Checkpoint]):
 class CheckpointShape(CheckpointSummary):
     """A checkpoint in full."""
 
-    variables = Json()
+    variables = Payload()
 
     class Meta(CheckpointSummary.Meta):
         fields = [*CheckpointSummary.Meta.fields, "variables"]

@@ -10,14 +10,15 @@ from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.throttling import BaseThrottle
 
+from executions.actor import Actor
+from executions.api import throttles
 from executions.api.documentation import header, operation
 from executions.api.hook_body import check_size, payload_of
 from executions.api.hook_result import wait_for_end
-from executions.api.hook_throttles import ByHook, Refusals
+from executions.api.idempotency import idempotency_key
 from executions.api.problems import problem
-from executions.api.starting import KEY, idempotency_key
+from executions.api.starting import KEY
 from executions.api.tokens import OpenEndpoint
 from executions.models import WorkflowExecution
 from executions.states import ExecutionState
@@ -51,11 +52,6 @@ class Hook(OpenEndpoint):
 
     content_negotiation_class: Any = AnyAnswer
 
-    def get_throttles(self) -> list[BaseThrottle]:
-        """Both limits; the one of refusals is counted by `post`."""
-        self._refusals = Refusals()
-        return [ByHook(), self._refusals]
-
     def get_authenticate_header(self, request: Request) -> str:
         """What makes a refusal a 401."""
         return 'Bearer realm="valkyr webhook"'
@@ -81,11 +77,14 @@ class Hook(OpenEndpoint):
         """Start the trigger's workflow with the body as its payload."""
         body: bytes = request._request.body
         check_size(body)
+        throttles.check_known(throttles.of_refused_hook(request))
         caller = self._authentic(triggerId, body)
+        throttles.check([throttles.of_hook(request, triggerId)])
         payload = payload_of(body, request.headers.get("Content-Type", ""))
         key = idempotency_key(request)
+        actor = Actor.at_door(request, None, "webhook", "webhook")
         try:
-            started = webhook.accept(caller, payload, idempotency_key=key)
+            started = webhook.accept(caller, payload, actor=actor, idempotency_key=key)
         except webhook.NotAuthentic as error:
             raise self._refused(error) from None
         settings = caller.trigger.settings
@@ -109,7 +108,7 @@ class Hook(OpenEndpoint):
             raise self._refused(error) from None
 
     def _refused(self, error: webhook.NotAuthentic) -> AuthenticationFailed:
-        self._refusals.count()
+        throttles.check([throttles.of_refused_hook(self.request)])
         return AuthenticationFailed(error.message, code=error.code)
 
 

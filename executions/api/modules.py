@@ -29,7 +29,12 @@ class ModuleType(serializers.Serializer[Any]):
     writesVariables = serializers.BooleanField(source="writes_variables")
     retry = serializers.CharField()
     timeoutSeconds = serializers.FloatField(source="timeout_seconds")
-    credential = serializers.CharField(allow_null=True)
+    credential = serializers.ListField(
+        child=serializers.CharField(), help_text="The types of credential it takes, if any."
+    )
+    takesSecrets = serializers.BooleanField(
+        source="takes_secrets", help_text="Whether its `with` may name secrets."
+    )
     inputsSchema = Json(source="inputs_schema")
     outputsSchema = Json(source="outputs_schema", allow_null=True)
 

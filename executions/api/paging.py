@@ -1,23 +1,27 @@
-"""Lists in pages: newest first, a cursor over (time, id) in the `Link` header, never a count."""
+"""Lists in pages: a cursor over (time, id) in the `Link` header, and never a count."""
 
 import base64
 import binascii
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
-from django.db.models import Q, QuerySet
+from django.db.models import Model, Q, QuerySet
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.utils.urls import replace_query_param
 
+from executions.access import workspace_path
 from executions.api.fields import Body
 
+M = TypeVar("M", bound=Model)
 DEFAULT_LIMIT = 50
 MAX_LIMIT = 500
+NEWEST_FIRST, OLDEST_FIRST = "desc", "asc"
+ORDERS = [(NEWEST_FIRST, "newest first"), (OLDEST_FIRST, "oldest first")]
 
 
 class PageQuery(Body):
@@ -28,6 +32,17 @@ class PageQuery(Body):
     )
     cursor = serializers.CharField(
         required=False, max_length=200, help_text="From the Link header of the page before."
+    )
+
+
+class ListQuery(PageQuery):
+    """The parameters of a list across workspaces."""
+
+    workspaceId = serializers.UUIDField(  # noqa: N815 - the JSON's name
+        required=False, help_text="Only what belongs to this workspace."
+    )
+    order = serializers.ChoiceField(
+        ORDERS, required=False, default=NEWEST_FIRST, help_text="desc: newest first."
     )
 
 
@@ -49,9 +64,11 @@ def page(
 ) -> Page:
     """One page of `rows`, ordered by `order` (a time and the id, or the id alone).
 
+    The query's own `order`, where it has one, says whether the oldest comes first.
     Raises ValidationError for a cursor that is not ours.
     """
     limit = query["limit"]
+    ascending = ascending or query.get("order") == OLDEST_FIRST
     if query.get("cursor"):
         rows = rows.filter(_after(_read(query["cursor"], order), order, ascending))
     ordering = [name if ascending else f"-{name}" for name in order]
@@ -63,6 +80,16 @@ def page(
         url = replace_query_param(request.build_absolute_uri(), "cursor", cursor)
         headers["Link"] = f'<{url}>; rel="next"'
     return Page(found, headers)
+
+
+def narrowed(
+    rows: QuerySet[M], query: Mapping[str, Any], filters: Mapping[str, str]
+) -> QuerySet[M]:
+    """The rows that pass the query: `filters` are look-ups by parameter; and its workspace."""
+    wanted = {path: query[name] for name, path in filters.items() if name in query}
+    if "workspaceId" in query:
+        wanted[workspace_path(rows.model)] = query["workspaceId"]
+    return rows.filter(**wanted)
 
 
 def _after(values: list[Any], order: Sequence[str], ascending: bool) -> Q:

@@ -7,6 +7,7 @@ import logging
 import sys
 from collections.abc import Callable, Iterable
 from http import HTTPStatus
+from math import ceil
 from typing import Any
 
 from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
@@ -16,9 +17,14 @@ from django.views import defaults
 from rest_framework import exceptions
 
 from executions import access, errors
+from executions.accounts.errors import InUse, LastAdministrator, Taken
 from executions.api.problem_paths import flat
+from executions.api.throttles import TooMany
+from executions.credentials import CredentialInUse, NameTaken
 from executions.graph.problem import DefinitionError
 from executions.publishing import SlugTaken
+from executions.quotas.setting import QuotaExists
+from executions.sealing import SealingError
 
 log = logging.getLogger(__name__)
 CONTENT_TYPE = "application/problem+json"
@@ -31,11 +37,19 @@ STATUSES: dict[type[errors.ValkyrError], int] = {
     errors.WorkflowDisabled: 409,
     errors.Unchanged: 409,
     errors.KeyReused: 409,
+    errors.RequestInProgress: 409,
     errors.ConcurrencyConflict: 409,
     SlugTaken: 409,
+    NameTaken: 409,
+    CredentialInUse: 409,
+    Taken: 409,
+    InUse: 409,
+    LastAdministrator: 409,
+    QuotaExists: 409,
     errors.StaleRevision: 412,
     errors.QuotaExceeded: 429,
     access.Forbidden: 403,
+    SealingError: 503,
 }
 INVALID = 422
 
@@ -75,9 +89,12 @@ def handle(error: Exception, context: dict[str, Any]) -> HttpResponseBase | None
 
 def _of_ours(error: errors.ValkyrError) -> JsonResponse:
     status = next((STATUSES[k] for k in type(error).__mro__ if k in STATUSES), INVALID)
-    headers, more = {}, {}
+    headers: dict[str, str] = {}
+    more: dict[str, Any] = {}
+    if isinstance(error, errors.QuotaExceeded | errors.RequestInProgress):
+        headers["Retry-After"] = str(max(1, ceil(error.retry_after)))
     if isinstance(error, errors.QuotaExceeded):
-        headers["Retry-After"] = str(max(1, round(error.retry_after)))
+        more |= error.facts
     if isinstance(error, errors.WrongState):
         more["state"] = error.state
     if isinstance(error, errors.ConcurrencyConflict) and error.holder_id is not None:
@@ -106,8 +123,8 @@ def _of_framework(error: exceptions.APIException) -> JsonResponse:
     headers = {}
     if auth := getattr(error, "auth_header", None):
         headers["WWW-Authenticate"] = auth
-    if (wait := getattr(error, "wait", None)) is not None:
-        headers["Retry-After"] = str(int(wait) + 1)
+    if isinstance(error, TooMany):
+        headers |= error.headers
     first = flat(error.get_full_details())[0]
     return problem(error.status_code, first.message, code=first.code, headers=headers)
 

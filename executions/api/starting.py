@@ -1,10 +1,8 @@
 """Starting executions over HTTP: one, a batch, or by the queue's names; all through one door."""
 
-import re
 from typing import Any
 from uuid import UUID
 
-from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -20,6 +18,7 @@ from executions.api.execution_shapes import (
     StartedBatch,
     WorkflowExecutionShape,
 )
+from executions.api.idempotency import idempotency_key
 from executions.errors import NotFound
 from executions.models import Workflow, WorkflowExecution
 from executions.triggers.start import Started, start_batch, start_execution
@@ -29,7 +28,6 @@ KEY = header(
     "The same key and body again answer with the execution of the first time; another body is "
     "a 409. At most 200 visible characters.",
 )
-_KEY = re.compile(r"[\x21-\x7e]{1,200}")
 
 
 def startable() -> Any:
@@ -37,19 +35,10 @@ def startable() -> Any:
     return Workflow.objects.filter(archived_at=None).defer("definition", "description")
 
 
-def idempotency_key(request: Request) -> str | None:
-    """The request's key; raises ValidationError for one that cannot be kept."""
-    key = request.headers.get("Idempotency-Key")
-    if key is not None and not _KEY.fullmatch(key):
-        raise ValidationError(
-            {"Idempotency-Key": "Expected 1 to 200 visible ASCII characters without spaces."},
-            code="bad_key",
-        )
-    return key
-
-
 class Execute(Endpoint):
     """Start one execution."""
+
+    starts = True
 
     @operation(
         "executeWorkflow",
@@ -61,7 +50,7 @@ class Execute(Endpoint):
     )
     def post(self, request: Request, workflowId: UUID) -> Response:  # noqa: N803 - the path's name
         """Accept an execution of the latest version, or of the one named."""
-        workflow, role = obtain(self.user, startable(), workflowId, Action.TRIGGER)
+        workflow, may = obtain(self.user, startable(), workflowId, Action.TRIGGER)
         given = self.body(Start)
         started: Started = start_execution(
             workflow,
@@ -72,7 +61,7 @@ class Execute(Endpoint):
             idempotency_key=idempotency_key(request),
         )
         return Response(
-            WorkflowExecutionShape(started.execution, context={"role": role}).data,
+            WorkflowExecutionShape(started.execution, context={"may": may}).data,
             202,
             headers={"Location": f"/v1/WorkflowExecution/{started.execution.pk}"},
         )
@@ -81,12 +70,15 @@ class Execute(Endpoint):
 class ExecuteBatch(Endpoint):
     """Start many executions, or none."""
 
+    starts = True
+
     @operation(
         "executeWorkflowBatch",
         "WorkflowExecution",
         {202: StartedBatch},
         request=StartBatch,
         errors=[403, 404, 409, 429],
+        idempotent=True,
     )
     def post(self, request: Request, workflowId: UUID) -> Response:  # noqa: N803
         """Accept up to 1,000 executions in one transaction, in the payloads' order."""
@@ -104,6 +96,8 @@ class ExecuteBatch(Endpoint):
 
 class StartByQueue(Endpoint):
     """Start one execution, by the queue's names."""
+
+    starts = True
 
     @operation(
         "startExecution",
@@ -137,6 +131,8 @@ class QueueItem(Endpoint):
     @operation("getQueueItem", "Queue", {200: QueueItemShape}, errors=[403, 404])
     def get(self, request: Request, queueId: UUID) -> Response:  # noqa: N803
         """PENDING, DISPATCHED once admitted, FAILED if it ended without being admitted."""
-        rows = WorkflowExecution.objects.only("id", "workspace_id", "state", "started_at")
+        rows = WorkflowExecution.objects.only(
+            "id", "workspace_id", "workflow_id", "state", "started_at"
+        )
         execution, _ = obtain(self.user, rows, queueId, Action.TRIGGER)
         return Response(QueueItemShape(execution).data)

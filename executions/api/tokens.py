@@ -5,20 +5,22 @@ Both are open to the world and therefore counted, by address and by user name.
 
 from typing import Any
 
+from django.core.exceptions import ObjectDoesNotExist
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.throttling import SimpleRateThrottle
-from rest_framework.views import APIView
 from rest_framework_simplejwt.exceptions import InvalidToken, TokenError
 from rest_framework_simplejwt.serializers import (
     TokenObtainPairSerializer,
     TokenRefreshSerializer,
 )
 
+from executions.api import throttles
 from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
 from executions.api.fields import Body, Text
+from executions.audit.signing_in import record_token
+from executions.rates import Rate
 
 
 class Credentials(Body):
@@ -47,40 +49,26 @@ class Access(serializers.Serializer[Any]):
     access = serializers.CharField()
 
 
-class ByAddress(SimpleRateThrottle):
-    """So many tries a minute from one address."""
-
-    scope = "sign-in by address"
-    rate = "60/min"
-
-    def get_cache_key(self, request: Request, view: APIView) -> str:
-        """The peer's address; a forwarded one could be made up by the caller."""
-        return f"valkyr:sign-in:address:{request.META.get('REMOTE_ADDR', '')}"
-
-
-class ByName(SimpleRateThrottle):
-    """So many tries a minute for one user name."""
-
-    scope = "sign-in by name"
-    rate = "20/min"
-
-    def get_cache_key(self, request: Request, view: APIView) -> str | None:
-        """The user name of the body, if there is one."""
-        name = request.data.get("username") if isinstance(request.data, dict) else None
-        return f"valkyr:sign-in:name:{name[:150].encode().hex()}" if isinstance(name, str) else None
-
-
 class OpenEndpoint(Endpoint):
     """An address that needs no sign-in."""
 
     authentication_classes: Any = []
     permission_classes: Any = []
+    counts_refusals = False
+
+    def rates(self) -> list[Rate]:
+        """Nothing by itself: who asks is not known."""
+        return []
 
 
 class ObtainToken(OpenEndpoint):
     """Sign in."""
 
-    throttle_classes: Any = [ByAddress, ByName]
+    def rates(self) -> list[Rate]:
+        """Tries by address and by the name in the body."""
+        data = self.request.data
+        name = data.get("username") if isinstance(data, dict) else None
+        return throttles.of_sign_in(self.request, name)
 
     @operation(
         "obtainToken",
@@ -92,8 +80,9 @@ class ObtainToken(OpenEndpoint):
     )
     def post(self, request: Request) -> Response:
         """A token pair for a user name and password."""
-        pair = TokenObtainPairSerializer(data=self.body(Credentials))
+        pair = TokenObtainPairSerializer(data=self.body(Credentials), context={"request": request})
         pair.is_valid(raise_exception=True)
+        record_token(pair.user, request)
         return Response(pair.validated_data)
 
     def get_authenticate_header(self, request: Request) -> str:
@@ -104,7 +93,9 @@ class ObtainToken(OpenEndpoint):
 class RefreshToken(OpenEndpoint):
     """Stay signed in."""
 
-    throttle_classes: Any = [ByAddress]
+    def rates(self) -> list[Rate]:
+        """Tries by address."""
+        return throttles.of_sign_in(self.request, None)
 
     @operation(
         "refreshToken",
@@ -121,6 +112,8 @@ class RefreshToken(OpenEndpoint):
             pair.is_valid(raise_exception=True)
         except TokenError as error:
             raise InvalidToken(str(error)) from error
+        except ObjectDoesNotExist:
+            raise InvalidToken("The user of this token is gone.") from None
         return Response(pair.validated_data)
 
     def get_authenticate_header(self, request: Request) -> str:

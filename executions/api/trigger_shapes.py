@@ -7,7 +7,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from executions.api.fields import Body, Flag, Json
-from executions.api.paging import PageQuery
+from executions.api.paging import ListQuery
 from executions.models import Trigger
 from executions.states import TriggerType
 
@@ -52,7 +52,7 @@ class SecretShape(serializers.Serializer[Any]):
     secret = serializers.CharField()
 
 
-class TriggerQuery(PageQuery):
+class TriggerQuery(ListQuery):
     """The filters of the list of triggers."""
 
     workflowId = serializers.UUIDField(required=False)

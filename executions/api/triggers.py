@@ -10,10 +10,11 @@ from rest_framework.response import Response
 from executions.access import Action, obtain, visible
 from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
-from executions.api.paging import page
+from executions.api.paging import narrowed, page
 from executions.api.trigger_shapes import SecretShape, TriggerChange, TriggerQuery, TriggerShape
 from executions.errors import WrongState
 from executions.models import Trigger
+from executions.states import Permission
 from executions.triggers import webhook
 from executions.triggers.sync import switch
 
@@ -38,8 +39,7 @@ class Triggers(Endpoint):
     def get(self, request: Request) -> Response:
         """The triggers of your workspaces, newest first."""
         query = self.query(TriggerQuery)
-        filters = {path: query[name] for name, path in FILTERS.items() if name in query}
-        found = page(request, visible(self.user, triggers()).filter(**filters), query)
+        found = page(request, narrowed(visible(self.user, triggers()), query, FILTERS), query)
         return Response(TriggerShape(found.rows, many=True).data, headers=found.headers)
 
     @operation("createTrigger", "Trigger", {}, errors=[409])
@@ -83,7 +83,7 @@ class Secret(Endpoint):
     @operation("getTriggerSecret", "Trigger", {200: SecretShape}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """The secret, for administrators; asking for it is kept in the activity log."""
-        trigger, _ = obtain(self.user, triggers(), id, Action.ADMINISTER)
+        trigger, _ = obtain(self.user, triggers(), id, Permission.CONFIGURE)
         return Response({"secret": webhook.reveal(trigger.pk, actor=self.actor)})
 
 
@@ -93,5 +93,5 @@ class RotateSecret(Endpoint):
     @operation("rotateTriggerSecret", "Trigger", {200: SecretShape}, errors=[403, 404])
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """A new secret, for administrators; the old one is refused from now on."""
-        trigger, _ = obtain(self.user, triggers(), id, Action.ADMINISTER)
+        trigger, _ = obtain(self.user, triggers(), id, Permission.CONFIGURE)
         return Response({"secret": webhook.rotate(trigger.pk, actor=self.actor)})

@@ -47,10 +47,22 @@ class _Dumper(yaml.SafeDumper):
         return True
 
 
+CONFLICTS = [("fail", "409"), ("update", "replace the draft")]
+
+
 class ImportQuery(Body):
     """Where an imported workflow goes."""
 
     workspaceId = serializers.UUIDField(required=False)
+    slug = serializers.SlugField(
+        required=False, max_length=80, help_text="Made from the definition's name if left out."
+    )
+    onConflict = serializers.ChoiceField(
+        CONFLICTS,
+        required=False,
+        default="fail",
+        help_text="What a workflow that has the slug already means: 409, or its draft is replaced.",
+    )
 
 
 class ExportWorkflow(Endpoint):
@@ -62,7 +74,7 @@ class ExportWorkflow(Endpoint):
         "exportWorkflow",
         "Workflow",
         {
-            (200, "application/yaml"): OpenApiTypes.STR,
+            (200, "application/yaml"): OpenApiTypes.OBJECT,
             (200, "application/json"): OpenApiTypes.OBJECT,
         },
         errors=[403, 404],
@@ -84,14 +96,19 @@ class ImportWorkflow(Endpoint):
     @operation(
         "importWorkflow",
         "Workflow",
-        {201: WorkflowShape},
-        request={"application/yaml": OpenApiTypes.STR, "application/json": OpenApiTypes.OBJECT},
+        {200: WorkflowShape, 201: WorkflowShape},
+        request={"application/yaml": OpenApiTypes.OBJECT, "application/json": OpenApiTypes.OBJECT},
         errors=[403, 404, 409],
         parameters=[ImportQuery],
+        idempotent=True,
     )
     def post(self, request: Request) -> Response:
-        """A new workflow from a definition; all or nothing, its name from the definition."""
-        workspace_id = self.query(ImportQuery).get("workspaceId")
+        """A new workflow from a definition; all or nothing, its name from the definition.
+
+        With `onConflict=update` the workflow that has the slug gets the definition as its draft,
+        and the answer is a 200; nothing is published.
+        """
+        query = self.query(ImportQuery)
         given: Any = request.data  # text, or {} of a request without a body
         text = given if isinstance(given, str) else ""
         document = load_text(text, content_type=request.content_type.split(";")[0])
@@ -101,13 +118,19 @@ class ImportWorkflow(Endpoint):
             raise serializers.ValidationError(
                 {"name": "The definition needs a name."}, code="required"
             )
-        workspace = workspace_for(self.user, workspace_id, Action.AUTHOR)
+        workspace = workspace_for(self.user, query.get("workspaceId"), Action.AUTHOR)
         description = document.get("description")
-        workflow = publishing.create_workflow(
-            workspace,
-            name=name,
-            definition=document,
-            description=description if isinstance(description, str) else "",
-            actor=self.actor,
-        )
-        return shown(workflow, 201)
+        fields: dict[str, Any] = {
+            "name": name,
+            "definition": document,
+            "description": description if isinstance(description, str) else "",
+        }
+        slug = query.get("slug") or publishing.slug_of(name)
+        known = workflows().filter(workspace=workspace, slug=slug).only("id").first()
+        if known is not None and query["onConflict"] == "update":
+            updated = publishing.update_workflow(
+                known.pk, fields, actor=self.actor, expected_revision=None
+            )
+            return shown(updated)
+        made = publishing.create_workflow(workspace, slug=slug, actor=self.actor, **fields)
+        return shown(made, 201)

@@ -6,6 +6,7 @@ from typing import Any
 from rest_framework import serializers
 
 from executions.api.fields import Body, Flag, Json, JsonObject, Text
+from executions.api.paging import ListQuery
 from executions.models import Workflow, WorkflowVersion
 from executions.states import VersionKind
 
@@ -43,6 +44,21 @@ class WorkflowShape(WorkflowSummary):
 
     class Meta(WorkflowSummary.Meta):
         fields = [*WorkflowSummary.Meta.fields, "definition"]
+
+
+class WorkflowQuery(ListQuery):
+    """The filters of the list of workflows."""
+
+    slug = serializers.CharField(required=False, max_length=80)
+    name = serializers.CharField(
+        required=False,
+        max_length=200,
+        trim_whitespace=False,
+        help_text="How names begin, in small or capital letters.",
+    )
+    enabled = serializers.BooleanField(required=False)
+    createdAfter = serializers.DateTimeField(required=False)
+    createdBefore = serializers.DateTimeField(required=False)
 
 
 class WorkflowChange(Body):

@@ -45,6 +45,7 @@ class PublishWorkflow(Endpoint):
         {201: Published},
         request=Publication,
         errors=[403, 404, 409],
+        idempotent=True,
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """A new immutable version of the draft; 409 when nothing but `ui` changed."""

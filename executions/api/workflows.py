@@ -13,16 +13,24 @@ from executions.access import Action, obtain, visible, workspace_for
 from executions.api import etags
 from executions.api.documentation import header, operation
 from executions.api.endpoint import Endpoint
-from executions.api.paging import PageQuery, page
+from executions.api.paging import narrowed, page
 from executions.api.workflow_shapes import (
     NewWorkflow,
     WorkflowChange,
+    WorkflowQuery,
     WorkflowReplacement,
     WorkflowShape,
     WorkflowSummary,
 )
 from executions.models import Workflow
 
+FILTERS = {
+    "slug": "slug",
+    "name": "name__istartswith",
+    "enabled": "enabled",
+    "createdAfter": "created_at__gt",
+    "createdBefore": "created_at__lt",
+}
 IF_MATCH = header("If-Match", "The ETag of the draft you changed; 412 when it is another by now.")
 
 
@@ -45,12 +53,13 @@ class Workflows(Endpoint):
     """All workflows."""
 
     @operation(
-        "listWorkflows", "Workflow", {200: WorkflowSummary(many=True)}, parameters=[PageQuery]
+        "listWorkflows", "Workflow", {200: WorkflowSummary(many=True)}, parameters=[WorkflowQuery]
     )
     def get(self, request: Request) -> Response:
         """The workflows of your workspaces, newest first, without their drafts."""
-        rows = visible(self.user, workflows()).defer("definition")
-        found = page(request, rows, self.query(PageQuery))
+        query = self.query(WorkflowQuery)
+        rows = narrowed(visible(self.user, workflows()), query, FILTERS).defer("definition")
+        found = page(request, rows, query)
         return Response(WorkflowSummary(found.rows, many=True).data, headers=found.headers)
 
     @operation(
@@ -59,6 +68,7 @@ class Workflows(Endpoint):
         {201: WorkflowShape},
         request=NewWorkflow,
         errors=[403, 404, 409],
+        idempotent=True,
     )
     def post(self, request: Request) -> Response:
         """A new workflow; its draft may have mistakes."""
@@ -109,7 +119,7 @@ class OneWorkflow(Endpoint):
     )
     def delete(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """Put a workflow away: nothing triggers it any more; its executions stay."""
-        workflow, _ = obtain(self.user, workflows(), id, Action.AUTHOR)
+        workflow, _ = obtain(self.user, workflows(), id, Action.DELETE)
         publishing.archive_workflow(
             id, actor=self.actor, expected_revision=etags.expected(request, workflow)
         )

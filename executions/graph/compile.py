@@ -163,6 +163,7 @@ def _chain(
         roots = {reference[0] for reference in read.references}
         own, outer = _reads(read, ids)
         cache = module.get("cache")
+        credential = module.get("credential") or ""
         index = first + position
         yield Step(
             index=index,
@@ -179,7 +180,9 @@ def _chain(
                     if key in module["with"]
                 }
             ),
-            config_hash=sha256_hex([module["use"], module["with"]]),
+            config_hash=sha256_hex(
+                [module["use"], module["with"], *([credential] if credential else [])]
+            ),
             previous=index - 1 if position else None,
             following=index + 1 if position + 1 < len(modules) else None,
             queue=module["queue"],
@@ -201,6 +204,8 @@ def _chain(
             outcomes=tuple(module["outcomes"]),
             container=container,
             cache=CachePolicy(cache["scope"], cache["ttlSeconds"]) if cache else None,
+            secrets=config.secrets,
+            credential=credential,
         )
 
 

@@ -98,6 +98,8 @@ class Step:
     outcomes: tuple[str, ...]  # empty for a plain module, whose outcome is "success"
     container: str  # "", "loop" or "map"
     cache: CachePolicy | None
+    secrets: frozenset[tuple[str, str]] = frozenset()  # (credential, field) that `config` names
+    credential: str = ""  # the name of the module's own, "" for none
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,7 @@ def resolve(
 
     Settings and triggers have all their keys. Tasks hold `modules` only, and a container's its
     `body`; each module has `retry` written out, `timeoutSeconds`, `queue`, `inline`, `effect`,
-    `writesVariables`, `outcomes`, `cache`, `container` and `deferred`.
+    `writesVariables`, `outcomes`, `cache`, `credential`, `container` and `deferred`.
     """
     normal = normalise(document)
     return normal | {
@@ -113,6 +113,7 @@ def _module(
         "writesVariables": spec.writes_variables,
         "outcomes": list(spec.outcomes_for(config)),
         "cache": {**CACHE, **cache} if cache else None,
+        "credential": own.get("credential"),
         "container": spec.container,
         "deferred": list(spec.deferred),
     }

@@ -9,6 +9,7 @@ from typing import Any
 
 from executions.graph.policies import POLICIES
 from executions.graph.schema_building import (
+    CREDENTIAL_NAME,
     UI,
     VARIABLE_NAME,
     Schema,
@@ -22,7 +23,6 @@ from executions.graph.schema_building import (
 )
 from executions.graph.schema_settings import SETTINGS
 from executions.graph.schema_triggers import MAX_TRIGGERS, TRIGGER, TRIGGER_DEFINITIONS
-from executions.graph.unsupported import UNSUPPORTED_KEYS
 
 SCHEMA_VERSION = "valkyr/1"
 
@@ -33,14 +33,6 @@ MAX_ATTEMPTS = 100
 MAX_STEP_SECONDS = 600  # a segment's time-outs add up to at most this; the broker waits 900
 MAX_DELAY_SECONDS = 86_400
 MAX_CACHE_SECONDS = 31_536_000  # 365 days
-
-
-def _unsupported(where: str) -> Schema:
-    """Keys of the format that this version of the engine does not run yet, refused by name."""
-    return {
-        key: {"description": f"Not supported yet: {what}."}
-        for key, what in UNSUPPORTED_KEYS[where].items()
-    }
 
 
 _WITH: Schema = {
@@ -85,6 +77,11 @@ _RUNNING: Schema = {
     "retry": _RETRY,
     "timeoutSeconds": number("A step's time-out in seconds.", 0.1, MAX_STEP_SECONDS),
     "queue": slug("Overrides the module's queue."),
+    "credential": text(
+        "The name of a credential of the workspace, where the module takes one.",
+        80,
+        pattern=CREDENTIAL_NAME,
+    ),
     "cache": or_null(
         an_object(
             "Reuse the result of an equal step of an earlier execution; null for never.",
@@ -108,7 +105,6 @@ _MODULE = an_object(
         "with": _WITH,
         **_RUNNING,
         "ui": UI,
-        **_unsupported("module"),
     },
     ("id", "use"),
 )
@@ -140,7 +136,6 @@ _TASK = an_object(
             "items": {"type": "string", "minLength": 1},
         },
         "ui": UI,
-        **_unsupported("task"),
     },
     ("id",),
 )

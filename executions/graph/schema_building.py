@@ -4,6 +4,7 @@ from typing import Any
 
 SLUG = r"^[A-Za-z0-9_][A-Za-z0-9_-]*$"
 VARIABLE_NAME = r"^[A-Za-z_][A-Za-z0-9_]*$"
+CREDENTIAL_NAME = r"^[a-z][a-z0-9_]*$"
 
 Schema = dict[str, Any]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from executions.graph.problem import Problem, did_you_mean, problem
 from executions.graph.schema import WORKFLOW_SCHEMA
-from executions.graph.schema_building import SLUG, VARIABLE_NAME
+from executions.graph.schema_building import CREDENTIAL_NAME, SLUG, VARIABLE_NAME
 from executions.templating.errors import Pointer
 from executions.templating.paths import kind
 
@@ -38,6 +38,10 @@ _PATTERNS = {
     VARIABLE_NAME: (
         "bad_name",
         "a variable's name is letters, digits and _, starting with no digit",
+    ),
+    CREDENTIAL_NAME: (
+        "bad_name",
+        "a credential's name is small letters, digits and _, starting with a letter",
     ),
 }
 SHOWN_CHARACTERS = 60

@@ -13,16 +13,17 @@ from executions.graph.problem import Problem, problem
 from executions.graph.reading import count_tasks, read_body
 from executions.graph.rules.bodies import body_problems, path_problems
 from executions.graph.rules.caching import cache_problems
+from executions.graph.rules.credentials import credential_problems
 from executions.graph.rules.edges import contradictions, edge_problems
 from executions.graph.rules.input_schema import input_problems
 from executions.graph.rules.loops import loop_problems
 from executions.graph.rules.modules import module_problems
 from executions.graph.rules.order import order_problems
 from executions.graph.rules.references import bodies_by_task, template_problems
+from executions.graph.rules.remote import remote_problems
 from executions.graph.rules.settings import settings_problems
 from executions.graph.rules.subworkflows import subworkflow_problems
 from executions.graph.rules.triggers import trigger_problems
-from executions.graph.rules.unsupported import unsupported_features
 from executions.graph.schema import MAX_TASKS
 from executions.graph.shape import shape_problems
 from executions.graph.storable import storage_problems
@@ -71,11 +72,12 @@ def _rule_problems(
     reading = read_body(document, (), catalog)
     elsewhere = bodies_by_task(reading)
     for body in reading.everywhere():
-        yield from unsupported_features(body)
         yield from module_problems(body, catalog, variables)
         yield from body_problems(body)
         yield from loop_problems(body, variables, limits)
+        yield from remote_problems(body, limits)
         yield from cache_problems(body)
+        yield from credential_problems(body)
         yield from subworkflow_problems(body)
         yield from edge_problems(body, elsewhere)
         yield from order_problems(body)

@@ -71,6 +71,7 @@ class _Open:
     anchor: str | None
     start: int  # how many values had been read when it began
     key: str | None = None
+    height: int = 1  # how many lists and objects stand in each other here, this one included
 
 
 @dataclass(slots=True)
@@ -81,7 +82,7 @@ class _Builder:
     documents: int = 0
     count: int = 0
     open: list[_Open] = field(default_factory=list)
-    anchors: dict[str, tuple[Any, int]] = field(default_factory=dict)
+    anchors: dict[str, tuple[Any, int, int]] = field(default_factory=dict)
 
     def take(self, event: yaml.Event) -> None:
         if isinstance(event, yaml.ScalarEvent):
@@ -92,7 +93,8 @@ class _Builder:
             self._begin(event)
         elif isinstance(event, yaml.CollectionEndEvent):
             ended = self.open.pop()
-            self._remember(ended.anchor, ended.value, self.count - ended.start)
+            self._raise_to(ended.height)
+            self._remember(ended.anchor, ended.value, self.count - ended.start, ended.height)
         elif isinstance(event, yaml.DocumentStartEvent):
             self.documents += 1
             if self.documents > 1:
@@ -122,15 +124,16 @@ class _Builder:
         if event.anchor not in self.anchors:
             message = f'the alias "*{event.anchor}" stands for nothing that ended before it'
             raise _refused("syntax", message, event)
-        value, size = self.anchors[event.anchor]
+        value, size, height = self.anchors[event.anchor]
+        self._require_depth(len(self.open) + height, event)
+        self._raise_to(height)
         self._count(size, event)
         self._add(copy.deepcopy(value), 0, event)
 
     def _begin(self, event: yaml.CollectionStartEvent) -> None:
         if self._awaits_key():
             raise _refused("syntax", "a key must be text", event)
-        if len(self.open) >= MAX_DEPTH:
-            raise _refused("too_deep", f"values are nested more than {MAX_DEPTH} deep", event)
+        self._require_depth(len(self.open) + 1, event)
         value: Any = {} if isinstance(event, yaml.MappingStartEvent) else []
         expected = "map" if isinstance(value, dict) else "seq"
         if event.tag not in (None, "!", f"{_TAG}{expected}"):
@@ -161,9 +164,18 @@ class _Builder:
             message = f"written out, the text has more than {MAX_VALUES:,} values"
             raise _refused("too_many_values", message, event)
 
-    def _remember(self, anchor: str | None, value: Any, size: int) -> None:
+    def _require_depth(self, depth: int, event: yaml.NodeEvent) -> None:
+        if depth > MAX_DEPTH:
+            raise _refused("too_deep", f"values are nested more than {MAX_DEPTH} deep", event)
+
+    def _raise_to(self, height: int) -> None:
+        """What holds something of that height is higher than it."""
+        if self.open:
+            self.open[-1].height = max(self.open[-1].height, height + 1)
+
+    def _remember(self, anchor: str | None, value: Any, size: int, height: int = 0) -> None:
         if anchor is not None:
-            self.anchors[anchor] = (value, size)
+            self.anchors[anchor] = (value, size, height)
 
 
 def _plain(event: yaml.ScalarEvent) -> Any:

@@ -1,8 +1,13 @@
 """The tables of this app, one family a file."""
 
+from executions.models.account import ApiToken, ServiceAccount
 from executions.models.activity import Activity
 from executions.models.checkpoint import Checkpoint
 from executions.models.execution import WorkflowExecution
+from executions.models.idempotency import KeptAnswer
+from executions.models.object_permission import WorkflowGroupPermission, WorkflowUserPermission
+from executions.models.quota import Quota, QuotaUse
+from executions.models.secret import Credential, Keyset
 from executions.models.trigger import (
     CronTick,
     Event,
@@ -15,16 +20,25 @@ from executions.models.workspace import Membership, Tier, Workspace
 
 __all__ = [
     "Activity",
+    "ApiToken",
     "Checkpoint",
+    "Credential",
     "CronTick",
     "Event",
+    "KeptAnswer",
+    "Keyset",
     "Membership",
+    "Quota",
+    "QuotaUse",
     "RefusedMessage",
+    "ServiceAccount",
     "Tier",
     "Trigger",
     "WebhookDelivery",
     "Workflow",
     "WorkflowExecution",
+    "WorkflowGroupPermission",
+    "WorkflowUserPermission",
     "WorkflowVersion",
     "Workspace",
 ]

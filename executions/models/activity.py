@@ -1,4 +1,4 @@
-"""The audit trail: a row for every trigger and every change of state by a person."""
+"""The audit trail: a row for every trigger and every change that a person or program makes."""
 
 from django.conf import settings
 from django.db import models
@@ -9,18 +9,36 @@ from executions.models.workspace import Workspace
 
 
 class Activity(models.Model):
-    """Who did what to which object, when and why."""
+    """Who did what to which object, when, from where and why, and what it was before and after.
+
+    Append-only: a trigger in the database refuses updates and deletes. So nothing here may hang on
+    another row: the account keeps its number when it is gone. `workspace` is empty for what
+    concerns the whole installation (accounts, tiers, sign-in).
+    """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    workspace = models.ForeignKey(Workspace, on_delete=models.PROTECT, related_name="+")
+    workspace = models.ForeignKey(
+        Workspace, on_delete=models.PROTECT, related_name="+", null=True, blank=True
+    )
     actor = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+        settings.AUTH_USER_MODEL,
+        on_delete=models.DO_NOTHING,
+        null=True,
+        related_name="+",
+        db_constraint=False,
+        db_index=False,
     )
     actor_name = models.CharField(max_length=200, help_text="Kept when the account is gone.")
+    via = models.CharField(
+        max_length=120, blank=True, default="", help_text="admin, api, an API token's name, engine."
+    )
+    address = models.GenericIPAddressField(null=True, blank=True)
     action = models.CharField(max_length=60)
     object_type = models.CharField(max_length=60)
-    object_id = models.UUIDField()
+    object_id = models.CharField(max_length=64)
     reason = models.TextField(blank=True, default="")
+    before = models.JSONField(null=True, blank=True)
+    after = models.JSONField(null=True, blank=True)
     details = models.JSONField(default=dict)
     created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
 
@@ -28,8 +46,11 @@ class Activity(models.Model):
         ordering = ["-created_at", "-id"]
         verbose_name_plural = "activity"
         indexes = [
+            models.Index(fields=["created_at", "id"], name="activity_all"),
             models.Index(fields=["workspace", "created_at", "id"], name="activity_list"),
             models.Index(fields=["object_id", "created_at"], name="activity_object"),
+            models.Index(fields=["actor_name", "created_at"], name="activity_actor"),
+            models.Index(fields=["action", "created_at"], name="activity_action"),
         ]
 
     def __str__(self) -> str:

@@ -21,8 +21,12 @@ class WorkflowExecution(models.Model):
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    workspace = models.ForeignKey(Workspace, on_delete=models.PROTECT, related_name="+")
-    workflow = models.ForeignKey(Workflow, on_delete=models.PROTECT, related_name="executions")
+    workspace = models.ForeignKey(
+        Workspace, on_delete=models.PROTECT, related_name="+", db_index=False
+    )
+    workflow = models.ForeignKey(
+        Workflow, on_delete=models.PROTECT, related_name="executions", db_index=False
+    )
     version = models.ForeignKey(
         WorkflowVersion, on_delete=models.PROTECT, related_name="executions", db_index=False
     )
@@ -116,8 +120,16 @@ class WorkflowExecution(models.Model):
             ),
         ]
         indexes = [
+            # Of several workspaces at once; those of one, or of one workflow, have their own.
+            models.Index(fields=["created_at", "id"], name="execution_list"),
             models.Index(fields=["workspace", "created_at", "id"], name="execution_workspace_list"),
             models.Index(fields=["workflow", "created_at", "id"], name="execution_workflow_list"),
+            # For lists of those that failed, however few they are among millions.
+            models.Index(
+                fields=["workspace", "id"],
+                condition=Q(state__in=["FAILED", "TIMEOUT", "CANCELLED"]),
+                name="execution_ended_badly",
+            ),
             # Those with a key apart, or many that wait for one key would hide the others.
             models.Index(
                 fields=["workspace", "-priority", "created_at"],

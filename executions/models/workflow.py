@@ -44,6 +44,12 @@ class Workflow(models.Model):
             ),
         ]
         indexes = [models.Index(fields=["workspace", "created_at", "id"], name="workflow_list")]
+        # Given on one workflow through `models.object_permission`; deleting is Django's own.
+        permissions = [
+            ("read_workflow", "READ: see it and what it ran"),
+            ("write_workflow", "WRITE: edit and publish it, operate its executions"),
+            ("execute_workflow", "EXECUTE: start, replay, fork and signal its executions"),
+        ]
 
     def __str__(self) -> str:
         return self.name

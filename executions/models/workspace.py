@@ -5,7 +5,7 @@ from django.db import models
 from uuid6 import uuid7
 
 from executions.clock import ClockTimestamp
-from executions.states import Role
+from executions.states import Permission, Role
 
 
 class Tier(models.Model):
@@ -17,6 +17,7 @@ class Tier(models.Model):
     max_pending = models.PositiveIntegerField(null=True, blank=True)
     max_per_hour = models.PositiveIntegerField(null=True, blank=True)
     max_per_day = models.PositiveIntegerField(null=True, blank=True)
+    created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
 
     class Meta:
         ordering = ["name"]
@@ -39,13 +40,16 @@ class Workspace(models.Model):
 
     class Meta:
         ordering = ["slug"]
+        # Given to a user or group here they hold in every workspace in which the person sees the
+        # object at all; `Membership.permissions` gives them in one workspace.
+        permissions = [(permission.value, permission.label) for permission in Permission]
 
     def __str__(self) -> str:
         return self.name
 
 
 class Membership(models.Model):
-    """A person's (or system's) role in a workspace."""
+    """A person's (or system's) role in a workspace, and what they may do beyond it."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="memberships")
@@ -53,6 +57,11 @@ class Membership(models.Model):
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships"
     )
     role = models.CharField(max_length=10, choices=Role.choices, default=Role.USER)
+    permissions = models.JSONField(
+        default=list, blank=True, help_text="Finer permissions that the role alone does not give."
+    )
+    # The issuer whose groups gave it, which every sign-in brings up to date; empty: given by hand.
+    source = models.CharField(max_length=200, blank=True, default="", editable=False)
     created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
 
     class Meta:

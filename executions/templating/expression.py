@@ -16,6 +16,13 @@ from jinja2.parser import Parser
 from executions.templating.errors import ExpressionSyntaxError, TemplateError
 from executions.templating.paths import path_evaluator, plain_path
 from executions.templating.sandbox import ENVIRONMENT, FUNCTIONS
+from executions.templating.secrets import (
+    ROOT,
+    SecretField,
+    refuse_in_expression,
+    secret_evaluator,
+    secret_of,
+)
 from executions.templating.syntax import check_syntax, text_operands
 from executions.templating.values import UnusableValue, as_json
 
@@ -25,7 +32,7 @@ Scope = Mapping[str, Any]
 MAX_SOURCE = 10_000
 
 # How much of a path names what is read: `tasks.a.output.rows` reads `tasks.a.output`.
-_REFERENCE_LENGTH = {"tasks": 3, "vars": 2, "execution": 2, "loop": 2, "secrets": 2}
+_REFERENCE_LENGTH = {"tasks": 3, "vars": 2, "execution": 2, "loop": 2}
 
 _EVALUATION_ERRORS = (
     JinjaError,
@@ -43,28 +50,41 @@ _COMPILING = Lock()
 
 
 class Expression:
-    """An expression and the references it makes; `evaluate` raises TemplateError."""
+    """An expression and the references it makes; `evaluate` raises TemplateError.
 
-    __slots__ = ("evaluate", "references", "source")
+    `secret` is the secret it is, if it is one.
+    """
+
+    __slots__ = ("evaluate", "references", "secret", "source")
 
     def __init__(
-        self, source: str, references: frozenset[Reference], evaluate: Callable[[Scope], Any]
+        self,
+        source: str,
+        references: frozenset[Reference],
+        evaluate: Callable[[Scope], Any],
+        secret: SecretField | None = None,
     ) -> None:
         self.source = source
         self.references = references
         self.evaluate = evaluate
+        self.secret = secret
 
 
 @lru_cache(maxsize=8192)
 def compile_expression(source: str) -> Expression:
     """The expression for the text between the braces; raises ExpressionSyntaxError."""
     keys = plain_path(source)
+    if keys is not None and keys[0] == ROOT:
+        secret = secret_of(keys)
+        return Expression(source, frozenset({(ROOT, *secret)}), secret_evaluator(secret), secret)
     if keys is not None:
         return Expression(source, frozenset({_reference(keys)}), path_evaluator(keys))
     tree = _parse(source)
     references = frozenset(
         _reference(keys) for keys in check_syntax(tree) if keys[0] not in FUNCTIONS
     )
+    if any(root == ROOT for root, *_ in references):
+        raise refuse_in_expression()
     return Expression(source, references, _LateEvaluator(text_operands(tree)))
 
 

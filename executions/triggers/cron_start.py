@@ -6,14 +6,16 @@ A tick leaves QUEUED once, under its trigger's lock, together with the execution
 import logging
 from contextlib import suppress
 from contextvars import ContextVar
+from datetime import timedelta
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from executions import lifecycle
 from executions.actor import Actor
-from executions.clock import ClockTimestamp
-from executions.errors import ValkyrError, WrongState
+from executions.clock import ClockTimestamp, database_now
+from executions.errors import QuotaExceeded, ValkyrError, WrongState
 from executions.models import CronTick, Trigger, WorkflowExecution
 from executions.states import UNFINISHED, TickStatus, TriggerType
 from executions.triggers.cron_catchup import CAUGHT_UP
@@ -25,6 +27,7 @@ log = logging.getLogger(__name__)
 ACTOR = Actor.system("schedule")
 # How many ticks one call serves, and how many earlier executions one tick may cancel.
 BATCH = 100
+LONGEST_WAIT = 60.0
 
 SWITCHED_OFF = "The trigger was switched off, or its workflow archived, before this was started."
 OVERLAP = "The execution of an earlier time was not finished; overlap is skip."
@@ -36,8 +39,9 @@ _served_now: ContextVar[frozenset[UUID]] = ContextVar("triggers served now", def
 def start_due(trigger_id: UUID, *, patient: bool = True) -> int:
     """Serve the trigger's ticks whose turn it is, oldest first; returns how many, at most 100.
 
-    Without patience a trigger that somebody else serves is left to them. An execution that ends as
-    it starts calls this again from within: the outer call goes on with what comes after it.
+    A tick over a quota stays QUEUED and is tried again. Without patience a trigger that somebody
+    else serves is left to them. An execution that ends as it starts calls this again from within:
+    the outer call goes on with what comes after it.
     """
     if trigger_id in _served_now.get():
         return 0
@@ -73,9 +77,25 @@ def _serve_next(trigger_id: UUID, patient: bool) -> bool:
         elif overlap == CANCEL_PREVIOUS and due.filter(fire_at__gt=tick.fire_at).exists():
             tick.status, tick.reason = TickStatus.SKIPPED, OVERTAKEN.format(overlap)
         else:
-            _start(trigger, tick, earlier if overlap == CANCEL_PREVIOUS else [])
+            try:
+                _start(trigger, tick, earlier if overlap == CANCEL_PREVIOUS else [])
+            except QuotaExceeded as error:
+                _put_off(due, error)
+                return False
         tick.save(update_fields=["status", "reason", "execution"])
     return True
+
+
+def _put_off(due: QuerySet[CronTick], error: QuotaExceeded) -> None:
+    """Let the due ticks wait until there may be room again, and say why.
+
+    They look once a minute, since a limit may be raised before its window ends.
+    """
+    seconds = min(max(error.retry_after, 1.0), LONGEST_WAIT)
+    due.update(
+        start_at=database_now() + timedelta(seconds=seconds),
+        reason=f"Waits: {error.message}"[:200],
+    )
 
 
 def _unfinished(trigger: Trigger) -> list[UUID]:
@@ -87,7 +107,10 @@ def _unfinished(trigger: Trigger) -> list[UUID]:
 
 
 def _start(trigger: Trigger, tick: CronTick, cancelled: list[UUID]) -> None:
-    """Start the execution and end those in `cancelled`, or write into the tick why not."""
+    """Start the execution and end those in `cancelled`, or write into the tick why not.
+
+    Raises QuotaExceeded.
+    """
     due = tick.fire_at.isoformat()
     try:
         # A savepoint: a refusal half-way must not take the tick with it.
@@ -105,6 +128,8 @@ def _start(trigger: Trigger, tick: CronTick, cancelled: list[UUID]) -> None:
             for execution_id in cancelled:
                 with suppress(WrongState):  # it ended by itself meanwhile
                     lifecycle.cancel(execution_id, actor=ACTOR, reason=f"replaced, due at {due}")
+    except QuotaExceeded:
+        raise
     except ValkyrError as error:
         tick.status = TickStatus.REFUSED
         tick.reason = f"{error.code}: {error.message}"[:200]

@@ -25,6 +25,7 @@ from executions.errors import (
 )
 from executions.events import execution_admitted
 from executions.models import Trigger, Workflow, WorkflowExecution
+from executions.quotas import count
 from executions.states import ExecutionState, TriggerType
 from executions.triggers import conflicts
 from executions.triggers.request import (
@@ -197,7 +198,10 @@ def _insert(
     workspace_id = request.workflow.workspace_id
     rule = None if request.parent else request.version.graph.concurrency
     keys = concurrency.render_all(rule, request.workflow.pk, payload_list)
-    tier = None if request.parent else hold(workspace_id)
+    # Children come with their root, which was counted.
+    tier = None if request.parent else hold(workspace_id, actor.user_id)
+    if tier is not None:
+        count(workspace_id, tier, len(payload_list))
     verdict = conflicts.settle(rule, keys)
     running = list(verdict.may_run)
     if tier is not None:

@@ -61,8 +61,32 @@ def switch(trigger_id: UUID, *, enabled: bool, actor: Actor, reason: str = "") -
         if enabled:
             trigger.enabled_at = database_now()
         _write(trigger, enabled=enabled)
-        audit(actor, "trigger.enable" if enabled else "trigger.disable", trigger, reason)
+        action = "trigger.enable" if enabled else "trigger.disable"
+        was, now = {"enabled": not enabled}, {"enabled": enabled}
+        audit(actor, action, trigger, reason, before=was, after=now)
     return trigger
+
+
+def lock_schedules(workspace_id: UUID) -> list[Trigger]:
+    """The CRON triggers of a workspace that are switched on, locked till the transaction ends."""
+    rows = Trigger.objects.select_for_update(no_key=True, of=("self",)).filter(
+        workflow__workspace_id=workspace_id, type=TriggerType.CRON, enabled=True
+    )
+    chosen = rows.select_related("workflow").defer("workflow__definition")
+    return list(chosen.order_by("id"))
+
+
+def hold_schedules(triggers: Iterable[Trigger], *, held: bool) -> None:
+    """Make locked schedules rest while their workspace is archived, or go on from now."""
+    now = database_now()
+    for trigger in triggers:
+        beat_entries.remove(trigger)
+        if held:
+            trigger.next_at = None
+        else:
+            trigger.enabled_at = now
+            beat_entries.write(trigger)
+        trigger.save(update_fields=["enabled_at", "next_at"])
 
 
 def locked(trigger_id: UUID) -> Trigger:
@@ -79,8 +103,10 @@ def locked(trigger_id: UUID) -> Trigger:
     return trigger
 
 
-def audit(actor: Actor, action: str, trigger: Trigger, reason: str = "") -> None:
-    """Write what a person did to a trigger into the audit trail."""
+def audit(
+    actor: Actor, action: str, trigger: Trigger, reason: str = "", **changes: dict[str, Any]
+) -> None:
+    """Write what a person did to a trigger into the audit trail; `changes`: before and after."""
     record(
         actor,
         action,
@@ -89,6 +115,7 @@ def audit(actor: Actor, action: str, trigger: Trigger, reason: str = "") -> None
         object_id=trigger.pk,
         reason=reason,
         details={"workflowId": str(trigger.workflow_id), "type": trigger.type},
+        **changes,
     )
 
 
@@ -113,5 +140,5 @@ def _tell_beat(trigger: Trigger) -> None:
     if trigger.type != TriggerType.CRON:
         return
     beat_entries.remove(trigger)
-    if trigger.enabled:
+    if trigger.enabled and trigger.workflow.workspace.archived_at is None:
         beat_entries.write(trigger)

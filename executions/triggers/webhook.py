@@ -75,8 +75,10 @@ def authenticate(trigger_id: UUID, request: Request) -> Authentic:
     return Authentic(trigger, proof or None)
 
 
-def accept(caller: Authentic, payload: Any, *, idempotency_key: str | None = None) -> Started:
-    """Start the trigger's workflow.
+def accept(
+    caller: Authentic, payload: Any, *, actor: Actor, idempotency_key: str | None = None
+) -> Started:
+    """Start the trigger's workflow; `actor` is whoever called, known by the door alone.
 
     Raises NotAuthentic for a signature used before, WrongState for a trigger that is switched off,
     and what `start_execution` raises; a request that started nothing may be sent again.
@@ -92,7 +94,7 @@ def accept(caller: Authentic, payload: Any, *, idempotency_key: str | None = Non
         started = start_execution(
             trigger.workflow,
             payload,
-            actor=Actor.system("webhook"),
+            actor=actor,
             trigger_type=TriggerType.WEBHOOK,
             trigger=trigger,
             idempotency_key=idempotency_key and f"hook:{trigger.pk}:{digest(idempotency_key)}",
@@ -118,9 +120,11 @@ def rotate(trigger_id: UUID, *, actor: Actor, reason: str = "") -> str:
     """
     with transaction.atomic():
         trigger = _webhook(trigger_id)
+        was = {"secretVersion": trigger.secret_version}
         trigger.secret_version += 1
         trigger.save(update_fields=["secret_version"])
-        audit(actor, "trigger.rotate", trigger, reason)
+        now = {"secretVersion": trigger.secret_version}
+        audit(actor, "trigger.rotate", trigger, reason, before=was, after=now)
     return secret_of(trigger.pk, trigger.secret_version)
 
 

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from executions.catalog import ModuleSpec
 from executions.graph.problem import Problem, problem
-from executions.graph.reading import BodyReading, TaskEntry
+from executions.graph.reading import BodyReading, ModuleEntry, TaskEntry
+from executions.templates import inspect_template
 
 
 def cache_problems(body: BodyReading) -> Iterator[Problem]:
@@ -18,7 +19,7 @@ def _task(task: TaskEntry) -> Iterator[Problem]:
     for module in task.modules:
         own = "cache" in module.document
         owner = module if own else task
-        reason = _reason(module.spec) if module.spec is not None else ""
+        reason = _reason(module.spec, module) if module.spec is not None else ""
         if not reason or not isinstance(owner.document.get("cache"), dict):
             continue
         if not own or owner.pointer == task.pointer:
@@ -29,11 +30,13 @@ def _task(task: TaskEntry) -> Iterator[Problem]:
         yield problem((*owner.pointer, "cache"), "not_cacheable", message)
 
 
-def _reason(spec: ModuleSpec) -> str:
+def _reason(spec: ModuleSpec, module: ModuleEntry) -> str:
     if spec.container:
         return "its body's steps run anew (they may have a cache themselves)"
     if spec.waits:
         return "it waits for something that happens once"
     if spec.writes_variables:
         return "it sets variables, which a reused result would not"
+    if "credential" in module.document or inspect_template(module.config or {})[0].secrets:
+        return "what a secret gave access to is given to nobody who may not use it"
     return ""

@@ -35,7 +35,7 @@ def _task_problems(task: TaskEntry) -> Iterator[Problem]:
         yield problem((*task.pointer, "use"), "required", message)
     if "modules" not in document:
         return
-    for key in ("use", "with"):
+    for key in ("use", "with", "credential"):
         if key in document:
             message = f'"{key}" cannot stand beside "modules": put it into one of the modules'
             yield problem((*task.pointer, key), "conflict", message)

@@ -75,7 +75,10 @@ class _Walk:
             return
         # Of a module nobody knows, it cannot be told which keys see the body.
         guessing = module.spec is None and task.body is not None
-        now = None if guessing else self.scope(views, has_previous=has_previous)
+        takes = module.spec is None or module.spec.takes_secrets
+        now = (
+            None if guessing else self.scope(views, has_previous=has_previous, takes_secrets=takes)
+        )
         later = self._later(module, task, views, has_previous=has_previous)
         deferred = module.spec.deferred if module.spec is not None else ()
         for key, value in module.config.items():

@@ -7,8 +7,8 @@ from typing import Any
 from executions.graph.definition import CALLBACK_URL
 from executions.graph.problem import did_you_mean
 from executions.graph.reading import BodyReading, TaskEntry
-from executions.graph.unsupported import UNSUPPORTED_NAMES, not_supported
 from executions.templating.expression import Reference
+from executions.templating.secrets import ROOT as SECRETS
 
 HISTORY = "history"
 CALLBACK = "flow.callback"
@@ -41,7 +41,7 @@ class Scope:
 
     `elsewhere` says in which body a task of each id stands. `between_turns` is the scope of a
     loop's condition, which is rendered when an iteration ended or before one begins; `has_event`
-    that of a filter.
+    that of a filter; `takes_secrets` that of what a module gets in memory only.
     """
 
     views: tuple[View, ...]
@@ -50,6 +50,7 @@ class Scope:
     has_previous: bool = False
     between_turns: bool = False
     has_event: bool = False
+    takes_secrets: bool = False
 
     def mistake(self, reference: Reference) -> Mistake | None:
         """What is wrong with a reference, if anything."""
@@ -67,6 +68,7 @@ class Scope:
             sentence = '"previous" is the module before in the same task; there is none here'
             return "no_previous", sentence
         known = root in ROOTS or (root == "event" and self.has_event)
+        known = known or (root == SECRETS and self.takes_secrets)
         return None if known else self._unknown_name(root)
 
     def _task(self, names: Reference) -> Mistake | None:
@@ -145,8 +147,12 @@ class Scope:
         return None
 
     def _unknown_name(self, name: str) -> Mistake:
-        if name in UNSUPPORTED_NAMES:
-            return "not_supported_yet", not_supported(name, UNSUPPORTED_NAMES[name])
+        if name == SECRETS:
+            sentence = (
+                '"secrets" cannot be read here, where it would be stored or shown: only in the '
+                "`with` of a module that works with it outside, such as http.request"
+            )
+            return "secret_here", sentence
         if name == "event":
             sentence = (
                 '"event" is known in filters only; "input" holds the payload of the event that '

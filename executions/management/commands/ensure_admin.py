@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import transaction
 
+from executions.actor import Actor, record
 from executions.models import Membership, Workspace
 from executions.states import Role
 
@@ -39,6 +40,14 @@ class Command(BaseCommand):
             return "exists" if user.check_password(password) else "exists with another password"
         user = users.objects.create_superuser(username, password=password)
         _make_member(user)
+        record(
+            Actor.of_command(),
+            "user.create",
+            workspace_id=None,
+            object_type="User",
+            object_id=user.pk,
+            after={"username": username, "superuser": True},
+        )
         return "created"
 
 

@@ -11,6 +11,9 @@ SwaggerUIBundle({
   deepLinking: true,
   validatorUrl: null,
   requestInterceptor: (request) => {
+    // The document names the public address; this page may be open under another one.
+    const address = new URL(request.url, location.href);
+    request.url = location.origin + address.pathname + address.search;
     if (request.method && request.method !== "GET") {
       request.headers["X-CSRFToken"] = place.dataset.csrf;
     }

@@ -1,0 +1,54 @@
+"""Who may see and do what; the one place where querysets are scoped to the caller.
+
+Powers come from four sources: the role in the workspace, the membership's own permissions, object
+permissions on a workflow (which its executions, runs and dead letters inherit), and Django's
+permissions. An API token takes away whatever lies outside its workspace and scopes.
+"""
+
+from executions.access.errors import AmbiguousWorkspace, Forbidden
+from executions.access.powers import Powers, TokenLimits, User, powers_on, role_in
+from executions.access.reach import Reach, reach_of
+from executions.access.scoping import (
+    obtain,
+    powers_on_row,
+    require,
+    visible,
+    workspace_for,
+    workspace_id_of,
+    workspace_path,
+    workspaces_of,
+)
+from executions.access.table import (
+    ALLOWED,
+    INCLUDED,
+    OBJECT_PERMISSIONS,
+    SCOPES,
+    Action,
+    roles_with,
+)
+
+__all__ = [
+    "ALLOWED",
+    "INCLUDED",
+    "OBJECT_PERMISSIONS",
+    "SCOPES",
+    "Action",
+    "AmbiguousWorkspace",
+    "Forbidden",
+    "Powers",
+    "Reach",
+    "TokenLimits",
+    "User",
+    "obtain",
+    "powers_on",
+    "powers_on_row",
+    "reach_of",
+    "require",
+    "role_in",
+    "roles_with",
+    "visible",
+    "workspace_for",
+    "workspace_id_of",
+    "workspace_path",
+    "workspaces_of",
+]

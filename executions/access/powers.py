@@ -1,0 +1,160 @@
+"""What one caller may do: in a workspace, and to one object."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+from uuid import UUID
+
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.db.models import JSONField, QuerySet, UUIDField, Value
+from django.db.models.functions import Cast
+
+from executions.access.table import ALLOWED, INCLUDED, OBJECT_PERMISSIONS, Action, Power
+from executions.models import (
+    Membership,
+    WorkflowGroupPermission,
+    WorkflowUserPermission,
+    Workspace,
+)
+from executions.states import Permission, Role
+
+User = AbstractBaseUser | AnonymousUser
+# Memberships and object permissions of one person that are looked at.
+MOST_HELD = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class TokenLimits:
+    """What an API token leaves of its user's powers; authentication puts it on the user."""
+
+    workspace_id: UUID
+    scopes: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Powers:
+    """What a user may do to what belongs to one workspace (and, if given, one workflow).
+
+    The finer sources are read only when the role does not decide; at most one query each.
+    """
+
+    user: User
+    role: str | None
+    given: frozenset[str] = frozenset()
+    workflow_id: UUID | None = None
+    limits: TokenLimits | None = field(default=None)
+
+    def allows(self, power: Power) -> bool:
+        """Whether the user may; a permission counts only on what the user may see."""
+        if self.limits is not None and power not in self.limits.scopes:
+            return False
+        if isinstance(power, Permission):
+            return self._has(Action.VIEW) and self._permitted(power)
+        return self._has(power)
+
+    @property
+    def any(self) -> bool:
+        """Whether the user may do anything here: who may not does not learn that it exists."""
+        return bool(self.role and ALLOWED[self.role]) or bool(self._on_workflow)
+
+    @property
+    def limited(self) -> bool:
+        """Whether an API token's limits apply."""
+        return self.limits is not None
+
+    def _has(self, action: Action) -> bool:
+        by_role = self.role is not None and action in ALLOWED[self.role]
+        return by_role or action in self._on_workflow
+
+    def _permitted(self, permission: Permission) -> bool:
+        if self.role is not None and permission in INCLUDED[self.role]:
+            return True
+        user: Any = self.user
+        return permission in self.given or user.has_perm(f"executions.{permission.value}")
+
+    @cached_property
+    def _on_workflow(self) -> frozenset[Action]:
+        """What object permissions allow; who may do everything by role needs none."""
+        if self.workflow_id is None or self.role in {Role.ADMIN, Role.WORKFLOW}:
+            return frozenset()
+        codes = _granted(self.user, self.workflow_id)
+        allowed = [OBJECT_PERMISSIONS[code] for code in codes if code in OBJECT_PERMISSIONS]
+        return frozenset().union(*allowed)
+
+
+def limits_of(user: User) -> TokenLimits | None:
+    """What the API token leaves that the user signed in with; None without one."""
+    limits: TokenLimits | None = getattr(user, "token_limits", None)
+    return limits
+
+
+def holdings(user: User) -> tuple[dict[UUID, Powers], dict[UUID, set[str]]]:
+    """The user's powers by workspace, and object permissions by workflow. One query.
+
+    A superuser is ADMIN of every workspace.
+    """
+    limits = limits_of(user)
+    powers: dict[UUID, Powers] = {}
+    grants: dict[UUID, set[str]] = {}
+    for workspace_id, role, given, workflow_id in _held(user):
+        if workflow_id is not None:
+            grants.setdefault(workflow_id, set()).add(role)
+        elif limits is None or workspace_id == limits.workspace_id:
+            powers[workspace_id] = Powers(user, role, frozenset(given), limits=limits)
+    return powers, grants
+
+
+def _held(user: User) -> Iterable[tuple[Any, str, list[str], UUID | None]]:
+    """Memberships as (workspace, role, permissions, None), grants as (None, code, [], workflow)."""
+    if not user.is_active:
+        return []
+    if getattr(user, "is_superuser", False):
+        ids = Workspace.objects.values_list("id", flat=True)
+        return [(pk, str(Role.ADMIN), [], None) for pk in ids]
+    nothing = Cast(Value(None), UUIDField())
+    member = Membership.objects.filter(user_id=user.pk).annotate(nobody=nothing)
+    rows = member.values_list("workspace_id", "role", "permissions", "nobody")
+    grants = (
+        some.annotate(nowhere=nothing, none=Cast(Value([]), JSONField())).values_list(
+            "nowhere", "permission__codename", "none", "content_object_id"
+        )
+        for some in _grants(user)
+    )
+    return rows.union(*grants, all=True)[:MOST_HELD]
+
+
+def powers_on(user: User, workspace_id: UUID, workflow_id: UUID | None = None) -> Powers:
+    """The user's powers on what belongs to a workspace (and a workflow). One query at most."""
+    limits = limits_of(user)
+    if not user.is_active or (limits is not None and limits.workspace_id != workspace_id):
+        return Powers(user, None)
+    if getattr(user, "is_superuser", False):
+        return Powers(user, str(Role.ADMIN), limits=limits)
+    rows = Membership.objects.filter(user_id=user.pk, workspace_id=workspace_id)
+    found = rows.values_list("role", "permissions").first()
+    if found is None:
+        return Powers(user, None)
+    return Powers(user, found[0], frozenset(found[1]), workflow_id, limits)
+
+
+def role_in(user: User, workspace_id: UUID) -> str | None:
+    """The user's role in one workspace; None for who is no member. At most one query."""
+    return powers_on(user, workspace_id).role
+
+
+def _granted(user: User, workflow_id: UUID) -> set[str]:
+    """The object permissions of the user, and of the user's groups, on one workflow. One query."""
+    mine, ours = (
+        some.filter(content_object_id=workflow_id).values_list("permission__codename", flat=True)
+        for some in _grants(user)
+    )
+    return set(mine.union(ours))
+
+
+def _grants(user: User) -> tuple[QuerySet[Any, Any], QuerySet[Any, Any]]:
+    """The object permissions that the user has, and that the user's groups have."""
+    return (
+        WorkflowUserPermission.objects.filter(user_id=user.pk),
+        WorkflowGroupPermission.objects.filter(group__user=user.pk),
+    )

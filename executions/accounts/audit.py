@@ -1,0 +1,32 @@
+"""The audit rows of accounts, tokens and tenants: one function writes them all."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.db.models import Model
+
+from executions.actor import Actor, record
+from executions.models import Workspace
+
+
+def audit(
+    actor: Actor,
+    action: str,
+    row: Model,
+    *,
+    reason: str = "",
+    before: Mapping[str, Any] | None = None,
+    after: Mapping[str, Any] | None = None,
+) -> None:
+    """Write down what was done to a row; a tier's, which has no workspace, is everybody's."""
+    own = isinstance(row, Workspace)
+    record(
+        actor,
+        action,
+        workspace_id=row.pk if own else getattr(row, "workspace_id", None),
+        object_type=type(row).__name__,
+        object_id=row.pk,
+        reason=reason,
+        before=before,
+        after=after,
+    )

@@ -1,0 +1,172 @@
+"""Members of a workspace: who is in it, in which role, with which permissions beyond the role.
+
+A workspace keeps at least one active person as ADMIN: whoever takes the role away holds the
+workspace's lock, so that two administrators cannot demote each other at once.
+"""
+
+from collections.abc import Collection
+from typing import Any
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+
+from executions.accounts.audit import audit
+from executions.accounts.errors import LastAdministrator, Taken
+from executions.actor import Actor
+from executions.admission import lock_workspace
+from executions.clock import ClockTimestamp, database_now
+from executions.errors import NotFound, WithProblems, WrongState
+from executions.graph.problem import Problem
+from executions.models import ApiToken, Membership, ServiceAccount, Workspace
+from executions.states import Permission, Role
+
+
+def add_member(
+    workspace: Workspace,
+    user: Any,
+    *,
+    role: str,
+    actor: Actor,
+    permissions: Collection[str] = (),
+    reason: str = "",
+) -> Membership:
+    """Make a person a member, with that role at once.
+
+    Raises Taken for who is one already, WithProblems for an unknown role or permission and for a
+    service account, which stays in its own workspace.
+    """
+    check_role(role, permissions)
+    if ServiceAccount.objects.filter(user=user).exists():
+        message = f"{user.get_username()!r} is a service account; it stays in its own workspace."
+        raise WithProblems("Not valid: userId.", [Problem("userId", "service_account", message)])
+    membership = Membership(
+        workspace=workspace,
+        user=user,
+        role=role,
+        permissions=_sorted(permissions),
+        created_at=database_now(),
+    )
+    try:
+        with transaction.atomic():
+            membership.save(force_insert=True)
+            audit(actor, "membership.create", membership, after=facts(membership), reason=reason)
+    except IntegrityError:
+        raise Taken(
+            f"{user.get_username()!r} is a member of workspace {workspace.slug!r} already. Change "
+            "the membership there is."
+        ) from None
+    return membership
+
+
+def change_member(
+    membership_id: UUID,
+    *,
+    actor: Actor,
+    role: str | None = None,
+    permissions: Collection[str] | None = None,
+    reason: str = "",
+) -> Membership:
+    """Give a member another role, or other permissions, from the next request on.
+
+    Raises NotFound, LastAdministrator, WithProblems for an unknown role or permission.
+    """
+    check_role(role or Role.USER, permissions or ())
+    with transaction.atomic():
+        membership = locked(membership_id)
+        before = facts(membership)
+        if role is not None and role != membership.role:
+            keep_administered(membership)
+            # Given by hand from now on: the identity provider moves it no more.
+            membership.role, membership.source = role, ""
+        if permissions is not None:
+            membership.permissions = _sorted(permissions)
+        if facts(membership) != before:
+            membership.save(update_fields=["role", "permissions", "source"])
+            after = facts(membership)
+            audit(actor, "membership.update", membership, before=before, after=after, reason=reason)
+    return membership
+
+
+def remove_member(membership_id: UUID, *, actor: Actor, reason: str = "") -> None:
+    """Take a person out of a workspace; the tokens for it are revoked, should they come back.
+
+    Raises NotFound, LastAdministrator, WrongState for a service account's membership.
+    """
+    with transaction.atomic():
+        membership = locked(membership_id)
+        if ServiceAccount.objects.filter(user_id=membership.user_id).exists():
+            raise WrongState(
+                f"{membership.user.get_username()!r} is a service account. Disable it instead.",
+                "SERVICE_ACCOUNT",
+            )
+        keep_administered(membership)
+        tokens = ApiToken.objects.filter(
+            user_id=membership.user_id, workspace_id=membership.workspace_id, revoked_at=None
+        )
+        revoked = tokens.update(revoked_at=ClockTimestamp())
+        before = facts(membership) | ({"tokens": revoked} if revoked else {})
+        audit(actor, "membership.delete", membership, before=before, reason=reason)
+        membership.delete()
+
+
+def locked(membership_id: UUID) -> Membership:
+    """A membership with its user, its workspace locked till the end; raises NotFound."""
+    workspace_ids = Membership.objects.filter(pk=membership_id)
+    workspace_id = workspace_ids.values_list("workspace_id", flat=True).first()
+    membership = None
+    if workspace_id is not None:
+        lock_workspace(workspace_id)
+        rows = Membership.objects.select_related("user", "workspace")
+        membership = rows.filter(pk=membership_id).first()
+    if membership is None:
+        raise NotFound(f"There is no membership {membership_id}.")
+    return membership
+
+
+def keep_administered(membership: Membership) -> None:
+    """Raise LastAdministrator where the workspace would lose its last active person as ADMIN.
+
+    The caller holds the workspace's lock.
+    """
+    people = administrators(membership.workspace_id)
+    if people.filter(pk=membership.pk).exists() and people.count() == 1:
+        raise LastAdministrator(
+            f"{membership.user.get_username()!r} is the last ADMIN of workspace "
+            f"{membership.workspace.slug!r}. Give somebody else that role first."
+        )
+
+
+def administrators(workspace_id: UUID) -> Any:
+    """The memberships of the active people who administer a workspace."""
+    return Membership.objects.filter(
+        workspace_id=workspace_id,
+        role=Role.ADMIN,
+        user__is_active=True,
+        user__service_account=None,
+    )
+
+
+def check_role(role: str, permissions: Collection[str]) -> None:
+    """Raise WithProblems for a role or permission that there is not."""
+    found = []
+    if role not in Role.values:
+        message = f"There is no role {role!r}; there are: {', '.join(Role.values)}."
+        found.append(Problem("role", "unknown_role", message))
+    for unknown in sorted(set(permissions) - set(Permission.values)):
+        message = f"There is no permission {unknown!r}; there are: {', '.join(Permission.values)}."
+        found.append(Problem("permissions", "unknown_permission", message))
+    if found:
+        raise WithProblems("The membership is not valid.", found)
+
+
+def facts(membership: Membership) -> dict[str, Any]:
+    """What the audit trail keeps of a membership."""
+    return {
+        "user": membership.user.get_username(),
+        "role": str(membership.role),
+        "permissions": list(membership.permissions),
+    }
+
+
+def _sorted(permissions: Collection[str]) -> list[str]:
+    return sorted(set(permissions))

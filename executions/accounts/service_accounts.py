@@ -1,0 +1,155 @@
+"""Service accounts: programs of one workspace, which sign in by API tokens alone.
+
+The account's user has no password and no way into the admin; its membership is its role.
+"""
+
+from collections.abc import Collection, Mapping
+from typing import Any
+from uuid import UUID
+
+from django.contrib.auth import get_user_model
+from django.db import IntegrityError, transaction
+
+from executions.accounts.audit import audit
+from executions.accounts.errors import Taken
+from executions.accounts.members import check_role
+from executions.actor import Actor
+from executions.admission import lock_workspace
+from executions.clock import database_now
+from executions.errors import NotFound, WithProblems
+from executions.graph.problem import Problem
+from executions.models import Membership, ServiceAccount, Workspace
+from executions.states import Role
+
+MAX_USERNAME = 150
+
+
+def create_service_account(
+    workspace: Workspace,
+    *,
+    name: str,
+    actor: Actor,
+    description: str = "",
+    role: str = Role.SYSTEM,
+    permissions: Collection[str] = (),
+) -> ServiceAccount:
+    """A new account with its user and membership.
+
+    Raises Taken for a name there is in the workspace, WithProblems for one that is too long and
+    for an unknown role or permission.
+    """
+    check_role(role, permissions)
+    username = username_of(workspace, name)
+    try:
+        with transaction.atomic():
+            user = get_user_model().objects.create_user(username)  # with no usable password
+            now = database_now()
+            account = ServiceAccount.objects.create(
+                workspace=workspace, user=user, name=name, description=description, created_at=now
+            )
+            Membership.objects.create(
+                workspace=workspace,
+                user=user,
+                role=role,
+                permissions=sorted(set(permissions)),
+                created_at=now,
+            )
+            audit(actor, "service_account.create", account, after=facts(account))
+    except IntegrityError:
+        raise _taken(workspace, name) from None
+    return account
+
+
+def change_service_account(
+    account_id: UUID, changes: Mapping[str, Any], *, actor: Actor, reason: str = ""
+) -> ServiceAccount:
+    """Change name, description, role, permissions, or `enabled`; tokens obey at once.
+
+    Raises NotFound, Taken, WithProblems as `create_service_account`.
+    """
+    check_role(changes.get("role", Role.SYSTEM), changes.get("permissions", ()))
+    with transaction.atomic():
+        account = _locked(account_id)
+        before = facts(account)
+        _rename(account, changes.get("name", account.name))
+        account.description = changes.get("description", account.description)
+        _enable(account, changes.get("enabled", account.disabled_at is None))
+        membership = membership_of(account)
+        membership.role = changes.get("role", membership.role)
+        membership.permissions = sorted(set(changes.get("permissions", membership.permissions)))
+        membership.save(update_fields=["role", "permissions"])
+        account.save(update_fields=["name", "description", "disabled_at"])
+        after = facts(account)
+        if after != before:
+            action = "service_account.update"
+            audit(actor, action, account, before=before, after=after, reason=reason)
+    return account
+
+
+def disable_service_account(account_id: UUID, *, actor: Actor, reason: str = "") -> ServiceAccount:
+    """Stop the account and all its tokens at once; its rows stay. Raises NotFound."""
+    return change_service_account(account_id, {"enabled": False}, actor=actor, reason=reason)
+
+
+def membership_of(account: ServiceAccount) -> Membership:
+    """The account's membership, made anew (USER, nothing allowed) should it be gone."""
+    return Membership.objects.get_or_create(
+        user_id=account.user_id, workspace_id=account.workspace_id
+    )[0]
+
+
+def username_of(workspace: Workspace, name: str) -> str:
+    """The name its user signs the audit trail with; raises WithProblems when it is too long."""
+    username = f"service:{workspace.slug}:{name}"
+    if len(username) > MAX_USERNAME:
+        most = MAX_USERNAME - len(username) + len(name)
+        message = f"In this workspace a name has {most} characters at most, found {len(name)}."
+        raise WithProblems("Not valid: name.", [Problem("name", "max_length", message)])
+    return username
+
+
+def facts(account: ServiceAccount) -> dict[str, Any]:
+    """What the audit trail keeps of an account."""
+    membership = membership_of(account)
+    return {
+        "name": account.name,
+        "description": account.description,
+        "role": str(membership.role),
+        "permissions": list(membership.permissions),
+        "enabled": account.disabled_at is None,
+    }
+
+
+def _rename(account: ServiceAccount, name: str) -> None:
+    if name == account.name:
+        return
+    account.user.username = username_of(account.workspace, name)
+    try:
+        with transaction.atomic():
+            account.user.save(update_fields=["username"])
+    except IntegrityError:
+        raise _taken(account.workspace, name) from None
+    account.name = name
+
+
+def _enable(account: ServiceAccount, enabled: bool) -> None:
+    if enabled == (account.disabled_at is None):
+        return
+    account.disabled_at = None if enabled else database_now()
+    account.user.is_active = enabled
+    account.user.save(update_fields=["is_active"])
+
+
+def _locked(account_id: UUID) -> ServiceAccount:
+    rows = ServiceAccount.objects.select_related("user", "workspace").filter(pk=account_id)
+    account = rows.first()
+    if account is None:
+        raise NotFound(f"There is no service account {account_id}.")
+    lock_workspace(account.workspace_id)
+    return rows.get()
+
+
+def _taken(workspace: Workspace, name: str) -> Taken:
+    return Taken(
+        f"Workspace {workspace.slug!r} has a service account {name!r} already. Choose another name."
+    )

@@ -1,0 +1,76 @@
+"""Where one caller stands: the workspaces one is in, and what one may hand on to a token."""
+
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
+
+from executions.access import (
+    INCLUDED,
+    Action,
+    Forbidden,
+    Powers,
+    Reach,
+    User,
+    reach_of,
+)
+from executions.models import Workspace
+from executions.states import Permission
+
+
+def seen_workspaces(user: User) -> tuple[QuerySet[Workspace], Reach]:
+    """The workspaces the caller is in, whatever the role, and the powers in them. One query."""
+    reach = reach_of(user)
+    return Workspace.objects.filter(pk__in=list(reach.members)), reach
+
+
+def is_root(user: User) -> bool:
+    """Whether the caller may change the installation: a superuser, by no API token."""
+    person: Any = user
+    limited = getattr(user, "token_limits", None) is not None
+    return bool(person.is_active and person.is_superuser) and not limited
+
+
+def require_root(user: User, what: str) -> None:
+    """Raise Forbidden for who may not change the installation."""
+    if not is_root(user):
+        raise Forbidden(f"Only a superuser may {what}, signed in by password and no API token.")
+
+
+def refuse_narrow_token(user: User) -> None:
+    """Raise Forbidden for an API token without the scope `administer`: it makes no tokens."""
+    limits = getattr(user, "token_limits", None)
+    if limits is not None and Action.ADMINISTER not in limits.scopes:
+        raise Forbidden(
+            "This API token may not make or change tokens: it lacks the scope administer."
+        )
+
+
+def permissions_of(powers: Powers) -> list[str]:
+    """The finer permissions one has in a workspace, on what one may see there."""
+    limits = powers.limits
+    user: Any = powers.user
+    included = INCLUDED.get(powers.role or "", frozenset())
+    return [
+        permission.value
+        for permission in Permission
+        if (limits is None or permission in limits.scopes)
+        and (
+            permission in included
+            or permission in powers.given
+            or user.has_perm(f"executions.{permission.value}")
+        )
+    ]
+
+
+def scopes_of(user: User, workspace_id: UUID) -> frozenset[str]:
+    """What the caller may do in a workspace, by role or on single workflows, as scopes."""
+    reach = reach_of(user)
+    powers = reach.members.get(workspace_id)
+    if powers is None:
+        return frozenset()
+    actions = {
+        action.value for action in Action if powers.allows(action) or reach.workflows(action)
+    }
+    finer = permissions_of(powers) if Action.VIEW in actions else []
+    return frozenset(actions).union(finer)

@@ -1,0 +1,196 @@
+"""API tokens: made with no more than their maker may, shortened, renamed, revoked."""
+
+from collections.abc import Collection
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Q, QuerySet
+
+from executions.access import SCOPES, Action, Forbidden, User, reach_of
+from executions.accounts import token_text
+from executions.accounts.audit import audit
+from executions.accounts.standing import refuse_narrow_token, scopes_of
+from executions.actor import Actor
+from executions.clock import database_now
+from executions.errors import NotFound, WithProblems, WrongState
+from executions.graph.problem import Problem
+from executions.models import ApiToken, Workspace
+
+
+def visible_tokens(user: User) -> QuerySet[ApiToken]:
+    """The caller's own tokens, and all of the workspaces that the caller administers."""
+    reach = reach_of(user)
+    own = Q(user_id=user.pk, workspace__in=list(reach.members))
+    administered = Q(workspace__in=reach.workspaces(Action.ADMINISTER))
+    return ApiToken.objects.filter(own | administered)
+
+
+def create_token(
+    workspace: Workspace,
+    user: Any,
+    *,
+    name: str,
+    maker: User,
+    actor: Actor,
+    scopes: Collection[str] | None = None,
+    expires_at: datetime | None = None,
+) -> tuple[ApiToken, str]:
+    """A token of `user` for one workspace, and its text, which nobody sees again.
+
+    Without scopes it may do what both its maker and its user may now; without a time it expires
+    after VALKYR_TOKEN_DAYS. Raises Forbidden for scopes that the maker does not have, WithProblems
+    for unknown ones and for a time that is past or too far.
+    """
+    refuse_narrow_token(maker)
+    granted = _granted(workspace, user, maker, scopes)
+    text = token_text.make()
+    with transaction.atomic():
+        token = ApiToken(
+            workspace=workspace,
+            user=user,
+            name=name,
+            prefix=token_text.beginning_of(text),
+            digest=token_text.digest(text),
+            scopes=granted,
+            expires_at=_expiry(expires_at),
+            created_by=actor.name[:200],
+            created_at=database_now(),
+        )
+        token.save(force_insert=True)
+        audit(actor, "api_token.create", token, after=facts(token))
+    return token, text
+
+
+def change_token(
+    token_id: UUID,
+    *,
+    actor: Actor,
+    maker: User,
+    name: str | None = None,
+    expires_at: datetime | None = None,
+) -> ApiToken:
+    """Rename a token, or let it expire earlier.
+
+    Raises NotFound, WrongState for one that is revoked, WithProblems for a later or past time.
+    """
+    refuse_narrow_token(maker)
+    with transaction.atomic():
+        token = _locked(token_id)
+        if token.revoked_at is not None:
+            raise WrongState(f"The API token {token.name!r} is revoked; make a new one.", "REVOKED")
+        before = facts(token)
+        if name is not None:
+            token.name = name
+        if expires_at is not None:
+            token.expires_at = _earlier(token, expires_at)
+        if facts(token) != before:
+            token.save(update_fields=["name", "expires_at"])
+            audit(actor, "api_token.update", token, before=before, after=facts(token))
+    return token
+
+
+def revoke_token(token_id: UUID, *, actor: Actor, maker: User, reason: str = "") -> ApiToken:
+    """Let a token open nothing any more, at once; nothing happens to a revoked one.
+
+    Raises NotFound.
+    """
+    refuse_narrow_token(maker)
+    with transaction.atomic():
+        token = _locked(token_id)
+        if token.revoked_at is None:
+            token.revoked_at = database_now()
+            token.save(update_fields=["revoked_at"])
+            audit(actor, "api_token.revoke", token, reason=reason, before=facts(token))
+    return token
+
+
+def longest() -> timedelta:
+    """How long a token may hold (VALKYR_TOKEN_MAX_DAYS)."""
+    return timedelta(days=settings.TOKEN_MAX_DAYS)
+
+
+def usual() -> timedelta:
+    """How long a token holds for which no time is given (VALKYR_TOKEN_DAYS)."""
+    return min(timedelta(days=settings.TOKEN_DAYS), longest())
+
+
+def facts(token: ApiToken) -> dict[str, Any]:
+    """What the audit trail keeps of a token."""
+    return {
+        "name": token.name,
+        "user": token.user.get_username(),
+        "prefix": token.prefix,
+        "scopes": token.scopes,
+        "expiresAt": token.expires_at.isoformat() if token.expires_at else None,
+    }
+
+
+def _granted(
+    workspace: Workspace, user: Any, maker: User, scopes: Collection[str] | None
+) -> list[str]:
+    may = scopes_of(maker, workspace.pk)
+    if scopes is None:
+        scopes = may if user.pk == maker.pk else may & scopes_of(user, workspace.pk)
+        if not scopes:
+            raise Forbidden(
+                f"There is nothing in workspace {workspace.slug!r} that a token could allow: its "
+                "user may do nothing there yet. Give a role, a permission or a workflow first."
+            )
+    unknown = sorted(set(scopes) - set(SCOPES))
+    if unknown:
+        raise _invalid(
+            "scopes", "unknown_scope", f"There is no scope {unknown[0]!r}; there are: {_all()}."
+        )
+    beyond = sorted(set(scopes) - may)
+    if beyond:
+        raise Forbidden(
+            f"A token cannot have more scopes than you may use in workspace {workspace.slug!r}: "
+            f"{', '.join(beyond)}."
+        )
+    return sorted(set(scopes))
+
+
+def _expiry(wanted: datetime | None) -> datetime:
+    now = database_now()
+    if wanted is None:
+        return now + usual()
+    if wanted <= now:
+        raise _invalid("expiresAt", "past", f"{wanted.isoformat()} is not in the future.")
+    if wanted > now + longest():
+        raise _invalid(
+            "expiresAt",
+            "too_far",
+            f"A token may hold {settings.TOKEN_MAX_DAYS} days at most (VALKYR_TOKEN_MAX_DAYS), "
+            f"found {wanted.isoformat()}.",
+        )
+    return wanted
+
+
+def _earlier(token: ApiToken, wanted: datetime) -> datetime:
+    if token.expires_at is not None and wanted > token.expires_at:
+        raise _invalid(
+            "expiresAt",
+            "later",
+            f"A token's time can be shortened only: it expires at {token.expires_at.isoformat()}. "
+            "Make a new one.",
+        )
+    return _expiry(wanted)
+
+
+def _locked(token_id: UUID) -> ApiToken:
+    rows = ApiToken.objects.select_for_update(no_key=True, of=("self",)).select_related("user")
+    token = rows.filter(pk=token_id).first()
+    if token is None:
+        raise NotFound(f"There is no API token {token_id}.")
+    return token
+
+
+def _invalid(path: str, code: str, message: str) -> WithProblems:
+    return WithProblems(f"Not valid: {path}.", [Problem(path, code, message)])
+
+
+def _all() -> str:
+    return ", ".join(SCOPES)

@@ -1,0 +1,106 @@
+"""Workspaces: made, renamed, put on another tier, archived and restored.
+
+Nothing triggers in an archived workspace; what was accepted before runs to its end, and every row
+stays.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+from django.utils.text import slugify
+
+from executions.accounts.audit import audit
+from executions.accounts.errors import Taken
+from executions.actor import Actor
+from executions.admission import lock_workspace
+from executions.clock import database_now
+from executions.errors import NotFound, WithProblems
+from executions.graph.problem import Problem
+from executions.models import Tier, Workspace
+from executions.triggers import sync
+
+CHANGEABLE = ("name", "tier", "archived")
+
+
+def create_workspace(name: str, tier: Tier, *, actor: Actor, slug: str = "") -> Workspace:
+    """A new workspace; its slug is made from the name if none is given, and stays.
+
+    Raises Taken, and WithProblems for a name of which no slug can be made.
+    """
+    slug = slug or slugify(name)[:80].strip("-")
+    if not slug:
+        message = f"No slug can be made from {name[:40]!r}; give one of letters, digits, hyphens."
+        raise WithProblems("Not valid: slug.", [Problem("slug", "required", message)])
+    workspace = Workspace(name=name, slug=slug, tier=tier, created_at=database_now())
+    try:
+        with transaction.atomic():
+            workspace.save(force_insert=True)
+            audit(actor, "workspace.create", workspace, after=facts(workspace))
+    except IntegrityError:
+        raise Taken(f"There is a workspace {slug!r} already. Choose another slug.") from None
+    return workspace
+
+
+def change_workspace(
+    workspace_id: UUID, changes: Mapping[str, Any], *, actor: Actor, reason: str = ""
+) -> Workspace:
+    """Change `name`, `tier` (a Tier) or `archived` (a boolean); raises NotFound.
+
+    Schedules do not catch up on the time in which their workspace was archived.
+    """
+    unknown = sorted(set(changes) - set(CHANGEABLE))
+    if unknown:
+        raise TypeError(f"{unknown} of a workspace cannot be changed; only {CHANGEABLE}.")
+    with transaction.atomic():
+        archived = changes.get("archived")
+        # Triggers are locked before their workspace, as by those who start executions.
+        schedules = [] if archived is None else sync.lock_schedules(workspace_id)
+        workspace = _locked(workspace_id)
+        before = facts(workspace)
+        workspace.name = changes.get("name", workspace.name)
+        workspace.tier = changes.get("tier", workspace.tier)
+        if archived is not None and archived != (workspace.archived_at is not None):
+            workspace.archived_at = database_now() if archived else None
+            sync.hold_schedules(schedules, held=archived)
+        if facts(workspace) != before:
+            workspace.save(update_fields=["name", "tier", "archived_at"])
+            action = _action(before, facts(workspace))
+            after = facts(workspace)
+            audit(actor, action, workspace, before=before, after=after, reason=reason)
+    return workspace
+
+
+def archive_workspace(workspace_id: UUID, *, actor: Actor, reason: str = "") -> Workspace:
+    """Let nothing trigger in a workspace any more; nothing happens to an archived one."""
+    return change_workspace(workspace_id, {"archived": True}, actor=actor, reason=reason)
+
+
+def restore_workspace(workspace_id: UUID, *, actor: Actor, reason: str = "") -> Workspace:
+    """Undo `archive_workspace`."""
+    return change_workspace(workspace_id, {"archived": False}, actor=actor, reason=reason)
+
+
+def facts(workspace: Workspace) -> dict[str, Any]:
+    """What the audit trail keeps of a workspace."""
+    return {
+        "name": workspace.name,
+        "slug": workspace.slug,
+        "tier": workspace.tier.name,
+        "archived": workspace.archived_at is not None,
+    }
+
+
+def _action(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
+    if before["archived"] == after["archived"]:
+        return "workspace.update"
+    return "workspace.archive" if after["archived"] else "workspace.restore"
+
+
+def _locked(workspace_id: UUID) -> Workspace:
+    lock_workspace(workspace_id)
+    workspace = Workspace.objects.select_related("tier").filter(pk=workspace_id).first()
+    if workspace is None:
+        raise NotFound(f"There is no workspace {workspace_id}.")
+    return workspace

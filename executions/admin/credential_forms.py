@@ -1,0 +1,141 @@
+"""The form of a credential: its values are typed into inputs that are never filled."""
+
+from typing import Any
+
+from django import forms
+from unfold.widgets import (
+    UnfoldAdminCheckboxSelectMultipleWidget,
+    UnfoldAdminPasswordWidget,
+    UnfoldAdminTextareaWidget,
+    UnfoldAdminTextInputWidget,
+)
+
+from executions.credentials import KINDS, InvalidCredential, is_taken
+from executions.credentials.kinds import checked, checked_changes
+from executions.models import Credential
+
+# Of type `custom`: rows for fields that there are not yet.
+BLANK_ROWS = 4
+KEEPS = "Empty: it stays as it is."
+
+
+class CredentialForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable at run time
+    """Name and description; `form_for` adds the inputs of a type's values."""
+
+    kind = "secret"
+    inputs: tuple[str, ...] = ()
+    version_seen = forms.IntegerField(required=False, widget=forms.HiddenInput)
+
+    class Meta:
+        model = Credential
+        fields = ("workspace", "name", "description")
+        widgets = {
+            "name": UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"}),
+            "description": UnfoldAdminTextareaWidget(attrs={"rows": 2}),
+        }
+        help_texts = {
+            "name": "Workflows name it so: secrets.shop. Small letters, digits and _; it stays."
+        }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if self.adds:
+            self.instance.type = self.kind
+        if "version_seen" in self.fields:
+            self.fields["version_seen"].initial = self.instance.version
+
+    @property
+    def adds(self) -> bool:
+        """Whether it makes a new one."""
+        return bool(self.instance._state.adding)
+
+    def values(self) -> dict[str, str | None]:
+        """What was typed, by field; None for what is to be taken away."""
+        data = self.cleaned_data
+        typed = {name: data.get(f"value_{name}") for name in self.inputs}
+        rows = range(1, BLANK_ROWS + 1)
+        typed |= {data.get(f"new_name_{i}", ""): data.get(f"new_value_{i}") for i in rows}
+        values: dict[str, str | None] = {name: text for name, text in typed.items() if text}
+        return values | dict.fromkeys(data.get("take_away") or [])
+
+    def clean(self) -> dict[str, Any]:
+        """Tell every problem of the values here, where the other answers are kept."""
+        data = super().clean() or {}
+        self._check_rows(data)
+        try:
+            if self.adds:
+                checked(self.kind, data.get("name", ""), self.values())
+            elif self.values():
+                checked_changes(self.kind, self.instance.fields, self.values())
+        except InvalidCredential as error:
+            for problem in error.problems:
+                self.add_error(self._place(problem.path), self._said(problem))
+        self._check_name(data)
+        return data
+
+    def _check_rows(self, data: dict[str, Any]) -> None:
+        for i in range(1, BLANK_ROWS + 1):
+            name, value = data.get(f"new_name_{i}"), data.get(f"new_value_{i}")
+            if value and not name:
+                self.add_error(f"new_name_{i}", "Give the field a name.")
+            if name and not value:
+                self.add_error(f"new_value_{i}", "Give the field a value.")
+
+    def _check_name(self, data: dict[str, Any]) -> None:
+        """A taken name is told here; two at once meet the database's index."""
+        workspace, name = data.get("workspace"), data.get("name")
+        if self.adds and workspace and name and is_taken(workspace.pk, name):
+            self.add_error("name", "Another credential of this workspace has this name.")
+
+    def _place(self, path: str) -> str | None:
+        """The form's field that a problem's path is about."""
+        name = f"value_{path.removeprefix('fields.')}" if path.startswith("fields.") else path
+        return name if name in self.fields else None
+
+    def _said(self, problem: Any) -> str:
+        if self._place(problem.path) is None and problem.path:
+            return f"{problem.path}: {problem.message}"
+        return str(problem.message)
+
+
+def form_for(kind: str, present: list[str] | None) -> type[CredentialForm]:
+    """The form of one type; `present` are the fields of an existing credential."""
+    names = tuple(present if present is not None else KINDS[kind].fields)
+    fields: dict[str, Any] = {
+        f"value_{name}": _secret(name, "" if present is None else KEEPS) for name in names
+    }
+    if not KINDS[kind].fields:
+        fields |= _rows()
+    if present and not KINDS[kind].fields:
+        fields["take_away"] = forms.MultipleChoiceField(
+            choices=[(name, name) for name in names],
+            required=False,
+            widget=UnfoldAdminCheckboxSelectMultipleWidget(),
+        )
+    return type("CredentialForm", (CredentialForm,), {**fields, "kind": kind, "inputs": names})
+
+
+def inputs_of(form: type[CredentialForm]) -> list[str]:
+    """The names of the form's inputs that belong to its type, in order."""
+    known = CredentialForm.base_fields
+    return [name for name in form.base_fields if name not in known]
+
+
+def _rows() -> dict[str, forms.Field]:
+    fields: dict[str, forms.Field] = {}
+    for i in range(1, BLANK_ROWS + 1):
+        fields[f"new_name_{i}"] = forms.CharField(
+            required=False,
+            label=f"New field {i}",
+            widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"}),
+        )
+        fields[f"new_value_{i}"] = _secret(f"Its value ({i})", "")
+    return fields
+
+
+def _secret(label: str, help_text: str) -> forms.CharField:
+    """An input that shows dots and is never filled; the value is taken as it is typed."""
+    widget = UnfoldAdminPasswordWidget(attrs={"autocomplete": "new-password"}, render_value=False)
+    return forms.CharField(
+        required=False, label=label, strip=False, widget=widget, help_text=help_text
+    )

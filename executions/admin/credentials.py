@@ -1,0 +1,165 @@
+"""Credentials: names for authors, values to set for those who may configure, none to see."""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from django.contrib import admin
+from django.http import HttpRequest
+from django.utils.html import format_html, format_html_join
+from unfold.decorators import display
+
+from executions import credentials
+from executions.access import Action
+from executions.actor import Actor
+from executions.admin import links, marks
+from executions.admin.credential_forms import CredentialForm, form_for, inputs_of
+from executions.admin.forms import ReasonForm
+from executions.admin.operating import OperatingAdmin
+from executions.admin.operations import Operation
+from executions.admin.writing import WritingAdmin
+from executions.credentials import KINDS
+from executions.credentials.naming import MOST_LISTED
+from executions.models import Credential
+from executions.states import Permission
+
+
+def _delete(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> None:
+    credentials.delete(pk, actor=actor, reason=data["reason"])
+
+
+DELETE = Operation(
+    name="remove",
+    title="Delete…",
+    icon="delete",
+    done="deleted",
+    question="Its values are gone for good. One that a published workflow names stays.",
+    apply=_delete,
+    needs=Permission.CONFIGURE,
+    form=ReasonForm,
+    danger=True,
+    bulk=False,
+    destination=lambda nothing: links.listing("executions_credential"),
+)
+
+
+@admin.register(Credential)
+class CredentialAdmin(OperatingAdmin, WritingAdmin):
+    """Secrets of a workspace; what was typed in is never shown."""
+
+    operations = (DELETE,)
+    needs = Action.AUTHOR
+    edits = Permission.CONFIGURE
+    list_display = ("name", "type", "workspace", "field_names", "used", "changed")
+    list_select_related = ("workspace",)
+    list_filter = ("type",)
+    list_defer = ("sealed",)
+    search_ids = ("id",)
+    search_texts = ("name", "workspace__slug")
+    empty_text = "No credentials: add one for each secret that workflows need."
+    warn_unsaved_form = True
+
+    @display(description="fields")
+    def field_names(self, row: Credential) -> str:
+        """The names of its fields."""
+        return marks.clipped(", ".join(row.fields), 60)
+
+    @display(description="last used")
+    def used(self, row: Credential) -> Any:
+        """When a step was last given it."""
+        return marks.ago(row.last_used_at) if row.last_used_at else "never"
+
+    @display(description="changed")
+    def changed(self, row: Credential) -> Any:
+        """When it was changed."""
+        return marks.ago(row.updated_at)
+
+    @display(description="made by")
+    def maker(self, row: Credential) -> str:
+        """Who made it."""
+        return row.created_by or marks.EMPTY
+
+    @display(description="named by")
+    def named_by(self, row: Credential) -> Any:
+        """The published workflows that name it."""
+        found = credentials.naming(row)
+        pages = [
+            (links.to("executions_workflow", one.workflow_id, one.workflow),)
+            for one in found[:MOST_LISTED]
+        ]
+        listed = format_html_join(", ", "{}", pages)
+        return listed + " and others" if len(found) > MOST_LISTED else listed or marks.EMPTY
+
+    @display(description="type")
+    def kinds(self, row: Credential) -> Any:
+        """Of a new one: its type, and the others, each a link to its form."""
+        address = f"{links.listing('executions_credential')}add/"
+        others = format_html_join(
+            " · ",
+            '<a class="vk-link" href="{}?type={}" title="{}">{}</a>',
+            (
+                (address, kind.name, kind.title, kind.name)
+                for kind in KINDS.values()
+                if kind.name != row.type
+            ),
+        )
+        mine = KINDS[row.type]
+        return format_html("<strong>{}</strong> ({}), or: {}", mine.name, mine.title, others)
+
+    def get_form(
+        self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any
+    ) -> Any:
+        """The form of the credential's type; of a new one, of the type that the address names."""
+        kwargs["form"] = _form(request, obj)
+        return super().get_form(request, obj, change, **kwargs)
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
+        """What can be typed, to those who may; else what is known of it."""
+        inputs = inputs_of(_form(request, obj))
+        if obj is None:
+            return ["workspace", "name", "kinds", "description", *inputs, "version_seen"]
+        known = ["workspace", "name", "type", "field_names", "named_by", "used", "changed", "maker"]
+        if not self.has_change_permission(request, obj):
+            return [*known, "description"]
+        return [*known, "description", *inputs, "version_seen"]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
+        """Name, type and workspace stay."""
+        if obj is None:
+            return ("kinds",)
+        return (
+            "workspace", "name", "type", "field_names", "named_by", "used", "changed", "maker",
+        )  # fmt: skip
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Only by the operation, which asks the published workflows."""
+        return False
+
+    def write(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> Credential:
+        """Make it, or set what was typed."""
+        actor, data = Actor.of_request(request), form.cleaned_data
+        if not change:
+            return credentials.create(
+                data["workspace"],
+                name=data["name"],
+                type=form.kind,
+                fields=form.values(),
+                description=data["description"],
+                actor=actor,
+            )
+        return credentials.update(
+            obj.pk,
+            fields=form.values(),
+            description=data["description"],
+            expected_version=data.get("version_seen"),
+            actor=actor,
+        )
+
+
+def _form(request: HttpRequest, obj: Credential | None) -> type[CredentialForm]:
+    if obj is not None:
+        # A type that is no more, its module being gone, takes any fields.
+        kind = obj.type if obj.type in KINDS else "custom"
+        return form_for(kind, sorted(obj.fields))
+    wanted = request.GET.get("type", "")
+    return form_for(wanted if wanted in KINDS else "secret", None)

@@ -1,0 +1,152 @@
+"""Object permissions in the admin: given from a workflow's page, listed and taken back here."""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from django import forms
+from django.contrib import admin
+from django.http import HttpRequest
+from unfold.decorators import display
+from unfold.forms import BaseDialogForm
+from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget, UnfoldAdminTextInputWidget
+
+from executions import grants
+from executions.access import Action
+from executions.actor import Actor
+from executions.admin import links
+from executions.admin.engine import FactAdmin
+from executions.admin.operating import OperatingAdmin
+from executions.admin.operations import Operation
+from executions.admin.sections import Page, facts
+from executions.models import Workflow, WorkflowGroupPermission, WorkflowUserPermission
+
+EXPLAINED = (
+    ("READ", "READ: see it and what it ran"),
+    ("WRITE", "WRITE: edit and publish it, operate its executions"),
+    ("EXECUTE", "EXECUTE: start, replay, fork and signal"),
+    ("DELETE", "DELETE: archive it"),
+)
+
+
+class ShareForm(BaseDialogForm):
+    """Who gets what on one workflow."""
+
+    name = forms.CharField(
+        max_length=150,
+        widget=UnfoldAdminTextInputWidget(),
+        help_text="A member's user name, or a group's name.",
+    )
+    is_group = forms.BooleanField(required=False, label="It is a group")
+    permissions = forms.MultipleChoiceField(
+        choices=EXPLAINED,
+        required=False,
+        widget=UnfoldAdminCheckboxSelectMultipleWidget(),
+        help_text="All that they shall have here; none takes everything away.",
+    )
+    reason = forms.CharField(required=False, max_length=2000, widget=UnfoldAdminTextInputWidget())
+
+
+def _share(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> grants.Grant:
+    who = {"group" if data["is_group"] else "username": data["name"].strip()}
+    return grants.give(
+        Workflow.objects.defer("definition").get(pk=pk),
+        data["permissions"],
+        actor=actor,
+        reason=data["reason"],
+        **who,
+    )
+
+
+SHARE = Operation(
+    name="share",
+    title="Share…",
+    icon="person_add",
+    done="shared",
+    question="Opens this workflow, its executions, runs and dead letters to a member whose role "
+    "alone does not, or to a group.",
+    apply=_share,
+    needs=Action.ADMINISTER,
+    form=ShareForm,
+    bulk=False,
+)
+
+
+def _take_back(model: Any) -> Any:
+    def apply(pk: Any, actor: Actor, data: Mapping[str, Any]) -> None:
+        row = model.objects.select_related("content_object", "permission").get(pk=pk)
+        who = (
+            {"username": row.user.username}
+            if model is WorkflowUserPermission
+            else {"group": row.group.name}
+        )
+        held = model.objects.filter(content_object=row.content_object).exclude(pk=row.pk)
+        held = held.filter(**({"user": row.user} if "username" in who else {"group": row.group}))
+        codes = set(held.values_list("permission__codename", flat=True))
+        kept = [name for name, code in grants.NAMES.items() if code in codes]
+        grants.give(row.content_object, kept, actor=actor, reason=data["reason"], **who)
+
+    return apply
+
+
+def taking_back(model: Any) -> Operation:
+    """The operation that takes one permission away."""
+    return Operation(
+        name="take_back",
+        title="Take back…",
+        icon="person_remove",
+        done="taken back",
+        question="The person or group loses this permission on the workflow at once.",
+        apply=_take_back(model),
+        needs=Action.ADMINISTER,
+        danger=True,
+        bulk=False,
+        destination=lambda _: links.listing(f"executions_{model._meta.model_name}"),
+    )
+
+
+class GrantAdmin(OperatingAdmin, FactAdmin):
+    """One permission on one workflow."""
+
+    needs = Action.ADMINISTER
+    ordering = ("-id",)
+    empty_text = "Nothing is shared: use Share… on a workflow's page."
+
+    @display(description="permission")
+    def permission_name(self, row: Any) -> str:
+        """READ, WRITE, EXECUTE or DELETE."""
+        return str(row.permission.codename.removesuffix("_workflow").upper())
+
+    def page(self, request: HttpRequest, obj: Any) -> Page:
+        """One permission."""
+        known = [("Workflow", self.workflow(obj)), ("Permission", self.permission_name(obj))]
+        return Page([str(obj)], facts(known))
+
+    @display(description="workflow")
+    def workflow(self, row: Any) -> Any:
+        """The workflow's page."""
+        return links.to("executions_workflow", row.content_object_id, row.content_object)
+
+
+@admin.register(WorkflowUserPermission)
+class UserGrantAdmin(GrantAdmin):
+    """What people were given."""
+
+    operations = (taking_back(WorkflowUserPermission),)
+    list_display = ("user", "permission_name", "workflow")
+    list_select_related = ("content_object", "permission", "user")
+    list_defer = ("content_object__definition",)
+    list_display_links = None
+    search_texts = ("user__username", "content_object__name")
+
+
+@admin.register(WorkflowGroupPermission)
+class GroupGrantAdmin(GrantAdmin):
+    """What groups were given."""
+
+    operations = (taking_back(WorkflowGroupPermission),)
+    list_display = ("group", "permission_name", "workflow")
+    list_select_related = ("content_object", "permission", "group")
+    list_defer = ("content_object__definition",)
+    list_display_links = None
+    search_texts = ("group__name", "content_object__name")

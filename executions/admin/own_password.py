@@ -1,0 +1,30 @@
+"""Who sets a new password for themselves leaves a line in the audit trail, without it."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.contrib.auth import get_user_model
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+
+from executions.actor import Actor
+from executions.admin.audited import note
+
+_theirs = admin.site.password_change
+
+
+@transaction.atomic
+def password_change(
+    request: HttpRequest, extra_context: dict[str, Any] | None = None
+) -> HttpResponse:
+    """As the site's; the password and the line that says so, or neither."""
+    user: Any = request.user
+    before = user.password
+    answer = _theirs(request, extra_context)
+    if user.password != before:
+        note(Actor.of_request(request), "password", get_user_model().objects.get(pk=user.pk))
+    return answer
+
+
+# Django has no signal for it, and no hook but the site's own method.
+admin.site.password_change = password_change  # type: ignore[method-assign, assignment]

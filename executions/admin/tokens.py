@@ -1,0 +1,189 @@
+"""API tokens: one's own, and those of the workspaces one administers; made here, shown once."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+from uuid import UUID
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.utils import timezone
+from django.utils.html import format_html
+from unfold.decorators import display
+from unfold.enums import ActionVariant
+
+from executions.access import Action
+from executions.access.table import Power
+from executions.accounts import tokens
+from executions.actor import Actor
+from executions.admin import marks
+from executions.admin.engine import FactAdmin
+from executions.admin.forms import ReasonForm
+from executions.admin.operating import OperatingAdmin
+from executions.admin.operations import Operation
+from executions.admin.scope import is_superuser, may
+from executions.admin.sections import Page, facts
+from executions.admin.token_forms import OwnTokenForm, options_of
+from executions.errors import ValkyrError, WithProblems
+from executions.models import ApiToken
+
+
+class RevokeForm(ReasonForm):
+    """Why, and by whom."""
+
+    def clean(self) -> dict[str, Any]:
+        """Say who revokes it."""
+        return {**(super().clean() or {}), "maker": self.request.user}
+
+
+def _revoke(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> ApiToken:
+    return tokens.revoke_token(pk, actor=actor, maker=data["maker"], reason=data["reason"])
+
+
+REVOKE = Operation(
+    name="revoke",
+    title="Revoke…",
+    icon="key_off",
+    done="revoked",
+    question="It opens nothing any more, from the next request on. This cannot be undone.",
+    apply=_revoke,
+    needs=Action.ADMINISTER,
+    refuse=lambda row: "Nothing to do: it is revoked." if row.revoked_at else "",
+    form=RevokeForm,
+    danger=True,
+)
+
+
+def standing(token: ApiToken) -> Any:
+    """Whether the token opens anything, as a mark."""
+    if token.revoked_at is not None:
+        return marks.mark("revoked", "key_off", "grey")
+    if token.expires_at is not None and token.expires_at <= timezone.now():
+        return marks.mark("expired", "timer_off", "grey")
+    if not token.user.is_active:
+        return marks.mark("account off", "person_off", "grey")
+    return marks.mark("valid", "key", "green")
+
+
+@admin.register(ApiToken)
+class ApiTokenAdmin(OperatingAdmin, FactAdmin):
+    """What programs sign in with."""
+
+    operations = (REVOKE,)
+    actions_list: ClassVar[Any] = ("make",)
+    list_display = ("name", "user", "workspace", "mark", "expires", "used", "scope_names")
+    list_select_related = ("user", "workspace")
+    ordering = ("-id",)
+    search_ids = ("id",)
+    search_texts = ("name", "prefix", "user__username")
+    empty_text = "No API tokens: programs need one. Make it with “New token…”."
+
+    def scope(self, request: HttpRequest, rows: QuerySet[Any], action: Power) -> QuerySet[Any]:
+        """One's own, and those of workspaces that one administers."""
+        if is_superuser(request):
+            return rows
+        return rows.filter(pk__in=tokens.visible_tokens(request.user).values("pk"))
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Everybody sees their own."""
+        if obj is None or is_superuser(request) or obj.user_id == request.user.pk:
+            return True
+        return may(request, obj, Action.ADMINISTER)
+
+    def has_make_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Everybody makes their own; it allows no more than they may."""
+        return True
+
+    def may_operate(self, request: HttpRequest, operation: Operation, row: Any = None) -> bool:
+        """One's own token is one's own to revoke."""
+        return self.has_view_permission(request, row)
+
+    def make(self, request: HttpRequest) -> HttpResponse:
+        """The dialog that makes one's own token, and shows it once."""
+        form = OwnTokenForm(data=request.POST or None, request=request)
+        context: dict[str, Any] = {"form": form, "dialog": DIALOG}
+        if request.method == "POST" and form.is_valid():
+            text = _made(request, form)
+            if text:
+                context["shown"] = once(text)
+        return TemplateResponse(request, "unfold/helpers/dialog.html", context)
+
+    make.__dict__.update(
+        {
+            "allowed_permissions": ("make",),
+            "short_description": "New token…",
+            "url_path": "make",
+            "icon": "add",
+            "dialog": {"title": "New token…"},
+            "variant": ActionVariant.PRIMARY,
+            "attrs": {},
+        }
+    )
+
+    @display(description="state")
+    def mark(self, row: ApiToken) -> Any:
+        """Whether it opens anything."""
+        return standing(row)
+
+    @display(description="expires")
+    def expires(self, row: ApiToken) -> Any:
+        """When it ends by itself."""
+        return marks.ago(row.expires_at)
+
+    @display(description="last used")
+    def used(self, row: ApiToken) -> Any:
+        """When it was used last."""
+        return marks.ago(row.last_used_at) if row.last_used_at else "never"
+
+    @display(description="scopes")
+    def scope_names(self, row: ApiToken) -> str:
+        """What it allows at most."""
+        return marks.clipped(", ".join(row.scopes), 60)
+
+    def page(self, request: HttpRequest, obj: Any) -> Page:
+        """One token, without its text."""
+        return Page(
+            [standing(obj)],
+            facts(
+                [
+                    ("Name", obj.name),
+                    ("Begins with", obj.prefix),
+                    ("User", obj.user.get_username()),
+                    ("Workspace", str(obj.workspace)),
+                    ("Made", marks.ago(obj.created_at)),
+                    ("Made by", obj.created_by),
+                    ("Expires", marks.ago(obj.expires_at)),
+                    ("Revoked", marks.ago(obj.revoked_at)),
+                    ("Last used", self.used(obj)),
+                    ("Last used from", obj.last_used_from),
+                    ("Scopes", ", ".join(obj.scopes)),
+                    ("Id", marks.copyable(obj.pk)),
+                ]
+            ),
+        )
+
+
+DIALOG = {
+    "title": "New API token",
+    "description": "It signs in as you, in one workspace, within its scopes. You see it once.",
+    "form_submit_text": "Make token",
+}
+
+
+def once(text: str) -> Any:
+    """A new token's text with a button that copies it, and what to do with it."""
+    return format_html("{}<br>Keep it now: nobody can show it again.", marks.copyable(text))
+
+
+def _made(request: HttpRequest, form: Any) -> str:
+    """The new token's text; empty when it was refused, which the form then says."""
+    data = form.cleaned_data
+    try:
+        return tokens.create_token(
+            data["workspace"], request.user, actor=Actor.of_request(request), **options_of(data)
+        )[1]
+    except ValkyrError as error:
+        found = error.problems if isinstance(error, WithProblems) else []
+        form.add_error(None, " ".join(problem.message for problem in found) or error.message)
+        return ""

@@ -1,0 +1,62 @@
+"""The audit trail as JSON, and the filters of its list."""
+# ruff: noqa: N815 - the names are the JSON's
+
+from rest_framework import serializers
+
+from executions.api.fields import Body, Json
+from executions.api.paging import PageQuery
+from executions.models import Activity
+
+
+class ActivitySummary(serializers.ModelSerializer[Activity]):
+    """A row of the audit trail in a list: everything but what changed."""
+
+    workspaceId = serializers.UUIDField(
+        source="workspace_id",
+        allow_null=True,
+        help_text="Null for what concerns the whole installation.",
+    )
+    actorId = serializers.IntegerField(source="actor_id", allow_null=True)
+    actor = serializers.CharField(source="actor_name")
+    via = serializers.CharField(help_text="admin, api, api token <name>, command, engine …")
+    address = serializers.IPAddressField(allow_null=True)
+    objectType = serializers.CharField(source="object_type")
+    objectId = serializers.CharField(source="object_id", allow_blank=True)
+    createdAt = serializers.DateTimeField(source="created_at")
+
+    class Meta:
+        model = Activity
+        fields = [
+            "id", "workspaceId", "actorId", "actor", "via", "address", "action", "objectType",
+            "objectId", "reason", "createdAt",
+        ]  # fmt: skip
+
+
+class ActivityShape(ActivitySummary):
+    """A row of the audit trail in full."""
+
+    before = Json(allow_null=True, help_text="The fields that changed, as they were.")
+    after = Json(allow_null=True, help_text="The same fields as they are since.")
+    details = Json(help_text="What else belongs to it, by action.")
+
+    class Meta(ActivitySummary.Meta):
+        fields = [*ActivitySummary.Meta.fields, "before", "after", "details"]
+
+
+class ActivityFilters(Body):
+    """Which rows of the audit trail."""
+
+    workspaceId = serializers.UUIDField(required=False)
+    actor = serializers.CharField(required=False, max_length=200, help_text="A user's name.")
+    action = serializers.CharField(
+        required=False, max_length=60, help_text="`execution.cancel`, or a beginning: `execution.`"
+    )
+    objectType = serializers.CharField(required=False, max_length=60)
+    objectId = serializers.CharField(required=False, max_length=64)
+    via = serializers.CharField(required=False, max_length=120)
+    createdAfter = serializers.DateTimeField(required=False)
+    createdBefore = serializers.DateTimeField(required=False)
+
+
+class ActivityQuery(ActivityFilters, PageQuery):
+    """The filters of the list."""

@@ -1,0 +1,150 @@
+"""API tokens: list, make, read, shorten, revoke. One's own; who administers, the workspace's."""
+
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from executions.access import Action, AmbiguousWorkspace, Forbidden, User, obtain
+from executions.accounts import tokens
+from executions.accounts.standing import seen_workspaces
+from executions.api.api_token_shapes import (
+    ApiTokenChange,
+    ApiTokenQuery,
+    ApiTokenShape,
+    NewApiToken,
+    NewApiTokenShape,
+)
+from executions.api.documentation import operation
+from executions.api.endpoint import Endpoint
+from executions.api.paging import page
+from executions.errors import NotFound, WrongState
+from executions.models import ApiToken, ServiceAccount, Workspace
+
+FILTERS = {"workspaceId": "workspace_id", "userId": "user_id"}
+
+
+def api_tokens(user: User) -> QuerySet[ApiToken]:
+    """The tokens that the caller may see, with their users."""
+    return tokens.visible_tokens(user).select_related("user")
+
+
+def found(user: User, pk: UUID) -> ApiToken:
+    """One of `api_tokens`; raises NotFound."""
+    token = api_tokens(user).filter(pk=pk).first()
+    if token is None:
+        raise NotFound(f"There is no API token {pk} of yours, or of a workspace you administer.")
+    return token
+
+
+class ApiTokens(Endpoint):
+    """All API tokens."""
+
+    @operation(
+        "listApiTokens", "ApiToken", {200: ApiTokenShape(many=True)}, parameters=[ApiTokenQuery]
+    )
+    def get(self, request: Request) -> Response:
+        """Your own tokens and those of the workspaces you administer, newest first."""
+        query = self.query(ApiTokenQuery)
+        filters = {path: query[name] for name, path in FILTERS.items() if name in query}
+        rows = page(request, api_tokens(self.user).filter(**filters), query)
+        return Response(ApiTokenShape(rows.rows, many=True).data, headers=rows.headers)
+
+    @operation(
+        "createApiToken",
+        "ApiToken",
+        {201: NewApiTokenShape},
+        request=NewApiToken,
+        errors=[403, 404, 409],
+        idempotent=True,
+    )
+    def post(self, request: Request) -> Response:
+        """A token of yours, or of a service account; its text is in this answer and nowhere else.
+
+        It never allows more than its user may at the time of use, nor anything outside its scopes.
+        """
+        given = self.body(NewApiToken)
+        workspace, owner = self._whose(given)
+        token, text = tokens.create_token(
+            workspace,
+            owner,
+            name=given["name"],
+            maker=self.user,
+            actor=self.actor,
+            scopes=given.get("scopes"),
+            expires_at=given.get("expiresAt"),
+        )
+        shown = NewApiTokenShape(token, context={"text": text}).data
+        return Response(shown, 201, headers={"Location": f"/v1/ApiToken/{token.pk}"})
+
+    def _whose(self, given: dict[str, Any]) -> tuple[Workspace, Any]:
+        """The workspace, and the user whom the token stands for."""
+        if "serviceAccountId" in given:
+            rows = ServiceAccount.objects.select_related("user", "workspace")
+            account, _ = obtain(self.user, rows, given["serviceAccountId"], Action.ADMINISTER)
+            if account.disabled_at is not None:
+                raise WrongState(
+                    f"The service account {account.name!r} is switched off; enable it first.",
+                    "DISABLED",
+                )
+            return account.workspace, account.user
+        return own_workspace(self.user, given.get("workspaceId")), self.user
+
+
+def own_workspace(user: User, workspace_id: UUID | None) -> Workspace:
+    """The workspace named, or the only one that the caller is in, whatever the role.
+
+    Raises NotFound, Forbidden for who is in none, AmbiguousWorkspace.
+    """
+    rows = seen_workspaces(user)[0].filter(archived_at=None)
+    if workspace_id is not None:
+        workspace = rows.filter(pk=workspace_id).first()
+        if workspace is None:
+            raise NotFound(f"You are in no workspace {workspace_id}.")
+        return workspace
+    several = list(rows[:2])
+    if not several:
+        raise Forbidden("You are in no workspace. Ask an administrator of one to add you.")
+    if len(several) > 1:
+        raise AmbiguousWorkspace
+    return several[0]
+
+
+class OneApiToken(Endpoint):
+    """One API token."""
+
+    @operation("getApiToken", "ApiToken", {200: ApiTokenShape}, errors=[404])
+    def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
+        """One token, without its text."""
+        return Response(ApiTokenShape(found(self.user, id)).data)
+
+    @operation(
+        "patchApiToken",
+        "ApiToken",
+        {200: ApiTokenShape},
+        request=ApiTokenChange,
+        errors=[403, 404, 409],
+    )
+    def patch(self, request: Request, id: UUID) -> Response:  # noqa: A002
+        """Rename it, or let it expire earlier."""
+        token = found(self.user, id)
+        given = self.body(ApiTokenChange)
+        if not given:
+            raise ValidationError("Name at least one field to change.", code="required")
+        changed = tokens.change_token(
+            token.pk,
+            actor=self.actor,
+            maker=self.user,
+            name=given.get("name"),
+            expires_at=given.get("expiresAt"),
+        )
+        return Response(ApiTokenShape(changed).data)
+
+    @operation("revokeApiToken", "ApiToken", {204: None}, errors=[403, 404])
+    def delete(self, request: Request, id: UUID) -> Response:  # noqa: A002
+        """Revoke it: it opens nothing any more, from the next request on."""
+        tokens.revoke_token(found(self.user, id).pk, actor=self.actor, maker=self.user)
+        return Response(status=204)

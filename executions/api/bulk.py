@@ -1,0 +1,169 @@
+"""One operation on many objects: each in a transaction of its own, one refusal stops no other."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+from uuid import UUID
+
+from django.db import DatabaseError
+from django.db.models import Model, QuerySet
+from rest_framework import serializers
+from rest_framework.response import Response
+
+from executions import lifecycle
+from executions.access import Action, User, visible
+from executions.access.table import Power
+from executions.api.documentation import operation
+from executions.api.endpoint import Endpoint
+from executions.api.fields import Body, Id, Text
+from executions.errors import ValkyrError
+from executions.models import WorkflowExecution
+from executions.states import Permission
+
+MAX_IDS = 1_000
+# More at once need a permission of their own: what is done to so many is hard to take back.
+FREE_IDS = 20
+
+
+class Many(Body):
+    """Which objects."""
+
+    ids = serializers.ListField(
+        child=Id(),
+        min_length=1,
+        max_length=MAX_IDS,
+        help_text=f"More than {FREE_IDS} need the permission bulk.",
+    )
+
+
+class ManyWithReason(Many):
+    """Which objects, and why."""
+
+    reason = Text(required=False, default="", allow_blank=True, max_length=2000)
+
+
+class RefusedItem(serializers.Serializer[Any]):
+    """One to which it was not done, and why."""
+
+    id = serializers.UUIDField()
+    code = serializers.CharField(help_text="As in the problem that one request would get.")
+    message = serializers.CharField()
+
+
+class ManyDone(serializers.Serializer[Any]):
+    """What became of each, in the order of the request."""
+
+    done = serializers.ListField(child=serializers.UUIDField())
+    refused = RefusedItem(many=True)
+
+
+def each(
+    user: User,
+    rows: QuerySet[Any],
+    ids: Iterable[UUID],
+    power: Power,
+    act: Callable[[UUID], Any],
+) -> Response:
+    """Do `act` to each row to which the user may do `power`; answers with done and refused.
+
+    `act` opens its own transaction and raises ValkyrError when it cannot be done. An id given
+    twice counts once.
+    """
+    wanted = list(dict.fromkeys(ids))
+    refusals = _forbidden(user, rows.filter(pk__in=wanted).order_by(), wanted, power)
+    done: list[UUID] = []
+    for pk in wanted:
+        if pk in refusals:
+            continue
+        try:
+            act(pk)
+        except ValkyrError as error:
+            refusals[pk] = (error.code, error.message)
+        except DatabaseError:
+            refusals[pk] = ("database_refused", "The database refused it just now; try again.")
+        else:
+            done.append(pk)
+    refused = [
+        {"id": pk, "code": refusals[pk][0], "message": refusals[pk][1]}
+        for pk in wanted
+        if pk in refusals
+    ]
+    return Response(ManyDone({"done": done, "refused": refused}).data)
+
+
+def _forbidden(
+    user: User, rows: QuerySet[Model], wanted: list[UUID], power: Power
+) -> dict[UUID, tuple[str, str]]:
+    """Why not, for those the user may not touch; a handful of queries however many they are."""
+    needed: list[Power] = [power]
+    if len(wanted) > FREE_IDS:
+        needed.append(Permission.BULK)
+    allowed = [(need, _ids(visible(user, rows, need))) for need in needed]
+    if all(len(found) == len(wanted) for _, found in allowed):
+        return {}
+    known = _ids(visible(user, rows, Action.VIEW)) | _ids(visible(user, rows, Action.TRIGGER))
+    out: dict[UUID, tuple[str, str]] = {}
+    for pk in wanted:
+        lacking = next((need.value for need, found in allowed if pk not in found), None)
+        if lacking is not None and pk in known:
+            out[pk] = ("forbidden", f"That needs {lacking} here. Ask an administrator.")
+        elif lacking is not None:
+            out[pk] = ("not_found", f"There is no such thing in your workspaces: {pk}.")
+    return out
+
+
+def _ids(rows: QuerySet[Any]) -> set[UUID]:
+    return set(rows.values_list("pk", flat=True))
+
+
+class MoveMany(Endpoint):
+    """A change of state of many executions by a person."""
+
+    move: Callable[..., Any]
+
+    def _moved(self) -> Response:
+        given = self.body(ManyWithReason)
+        move, actor = type(self).move, self.actor
+
+        def act(pk: UUID) -> Any:
+            return move(pk, actor=actor, reason=given["reason"])
+
+        return each(self.user, WorkflowExecution.objects.all(), given["ids"], Action.OPERATE, act)
+
+
+def _described(name: str) -> Callable[[Any], Any]:
+    return operation(
+        f"{name}WorkflowExecutions", "WorkflowExecution", {200: ManyDone}, request=ManyWithReason
+    )
+
+
+class CancelMany(MoveMany):
+    """End them."""
+
+    move = staticmethod(lifecycle.cancel)
+
+    @_described("cancel")
+    def post(self, request: Any) -> Response:
+        """End each execution; one that is over already is refused and stops no other."""
+        return self._moved()
+
+
+class PauseMany(MoveMany):
+    """Hold them."""
+
+    move = staticmethod(lifecycle.pause)
+
+    @_described("pause")
+    def post(self, request: Any) -> Response:
+        """Start nothing new in each execution; steps that run finish and are recorded."""
+        return self._moved()
+
+
+class ResumeMany(MoveMany):
+    """Go on."""
+
+    move = staticmethod(lifecycle.resume)
+
+    @_described("resume")
+    def post(self, request: Any) -> Response:
+        """Go on in each execution where a pause stopped it."""
+        return self._moved()

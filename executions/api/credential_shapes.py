@@ -1,0 +1,87 @@
+"""Credentials as JSON: values come in and never go out."""
+# ruff: noqa: N815 - the names are the JSON's
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from executions.api.fields import Body, Id, JsonObject, Text
+from executions.api.paging import ListQuery
+from executions.credentials.kinds import LONGEST, MAX_NAME
+from executions.models import Credential
+
+_VALUE = {"type": "string", "minLength": 1, "maxLength": LONGEST}
+
+
+@extend_schema_field({"type": "object", "additionalProperties": _VALUE})
+class SecretFields(JsonObject):
+    """The values by field; checked by `credentials`, which knows the types."""
+
+
+@extend_schema_field(
+    {"type": "object", "additionalProperties": {**_VALUE, "type": ["string", "null"]}}
+)
+class ChangedFields(JsonObject):
+    """The values of some fields; null takes a field away."""
+
+
+class CredentialShape(serializers.ModelSerializer[Credential]):
+    """A credential: the names of its fields, no value."""
+
+    workspaceId = serializers.UUIDField(source="workspace_id")
+    fields = serializers.ListField(  # type: ignore[assignment]
+        child=serializers.CharField(), help_text="The names of its fields; values are never shown."
+    )
+    createdBy = serializers.CharField(source="created_by")
+    createdAt = serializers.DateTimeField(source="created_at")
+    updatedAt = serializers.DateTimeField(source="updated_at")
+    lastUsedAt = serializers.DateTimeField(
+        source="last_used_at",
+        allow_null=True,
+        help_text="When a step was last given it, within a minute.",
+    )
+
+    class Meta:
+        model = Credential
+        fields = [
+            "id", "workspaceId", "name", "type", "description", "fields", "createdBy", "createdAt",
+            "updatedAt", "lastUsedAt",
+        ]  # fmt: skip
+
+
+class CredentialChange(Body):
+    """What `patchCredential` takes: its name and type stay."""
+
+    description = Text(allow_blank=True, max_length=10_000, required=False)
+    fields = ChangedFields(  # type: ignore[assignment]
+        required=False,
+        help_text="The fields to set; those left out stay. null takes one away (type custom).",
+    )
+
+
+class NewCredential(Body):
+    """What `createCredential` takes."""
+
+    name = Text(max_length=MAX_NAME, help_text="As workflows name it: `secrets.<name>`.")
+    type = Text(
+        max_length=40,
+        required=False,
+        default="secret",
+        help_text="secret (field value), basic (username, password), bearer (token), smtp (url) "
+        "or custom (any fields).",
+    )
+    description = Text(allow_blank=True, max_length=10_000, required=False, default="")
+    fields = SecretFields()  # type: ignore[assignment]
+    workspaceId = Id(required=False, help_text="May be left out by who has one workspace only.")
+
+    def to_representation(self, instance: Any) -> Any:
+        """Never: what came in does not go out again."""
+        raise TypeError("A credential's values are not shown.")
+
+
+class CredentialQuery(ListQuery):
+    """The filters of the list of credentials."""
+
+    name = serializers.CharField(required=False, max_length=MAX_NAME)
+    type = serializers.CharField(required=False, max_length=40)

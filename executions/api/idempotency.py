@@ -1,0 +1,147 @@
+"""`Idempotency-Key`: who asks again gets the answer of the first time, and nothing is done twice.
+
+The request is one transaction: what it made and the answer that is kept are committed together.
+Only answers of success are kept, sealed, for 24 hours; where nothing can be sealed because no key
+is set, a request with an `Idempotency-Key` is refused, since the promise could not be kept.
+"""
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any
+
+from django.db import transaction
+from django.utils.crypto import salted_hmac
+from rest_framework.exceptions import ValidationError
+from rest_framework.renderers import JSONRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from executions import payloads, statements
+from executions.access.powers import limits_of
+from executions.clock import database_now
+from executions.errors import KeyReused, RequestInProgress
+from executions.kept_answers import KEPT
+from executions.models import KeptAnswer
+from executions.sealing import place_of, prepare, seal, unseal
+
+KEPT_HEADERS = ("Location", "ETag")
+MAX_BYTES = 2**31  # the parsers have bounded the body already
+_KEY = re.compile(r"[\x21-\x7e]{1,200}")
+
+
+def idempotency_key(request: Request) -> str | None:
+    """The request's key; raises ValidationError for one that cannot be kept."""
+    key = request.headers.get("Idempotency-Key")
+    if key is not None and not _KEY.fullmatch(key):
+        raise ValidationError(
+            {"Idempotency-Key": "Expected 1 to 200 visible ASCII characters without spaces."},
+            code="bad_key",
+        )
+    return key
+
+
+def once(method: Callable[..., Response]) -> Callable[..., Response]:
+    """A view's method that does nothing twice for one caller and key.
+
+    Raises KeyReused for a key that came with another body or operation, RequestInProgress while
+    the first request with the key is under way.
+    """
+
+    @wraps(method)
+    def answer(view: Any, request: Request, *args: Any, **kwargs: Any) -> Response:
+        key = idempotency_key(request)
+        if key is None:
+            return method(view, request, *args, **kwargs)
+        asked = _Asked.of(request, key)
+        prepare()
+        with transaction.atomic():
+            _lock(asked)
+            known = _known(asked)
+            if known is not None:
+                return known
+            made = method(view, request, *args, **kwargs)
+            if made.status_code < 300:
+                _keep(asked, made)
+            return made
+
+    return answer
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """Who asks under which key, and for what."""
+
+    user_id: int
+    key: str
+    operation: str
+    digest: str
+
+    @classmethod
+    def of(cls, request: Request, key: str) -> "_Asked":
+        # What an API token leaves of its user's powers belongs to the caller: one with fewer scopes
+        # must not be shown the answer that another was given.
+        limits = limits_of(request.user)
+        content = [
+            sorted(request.query_params.lists()),
+            (request.content_type or "").partition(";")[0].strip().lower(),
+            None if limits is None else [str(limits.workspace_id), sorted(limits.scopes)],
+            request.data,
+        ]
+        text = payloads.dump(content, "body", MAX_BYTES)
+        operation = f"{request.method} {request.path}"[:300]
+        user_id = request.user.pk
+        assert user_id is not None
+        return cls(user_id, key, operation, _digest(text))
+
+
+def _digest(text: str) -> str:
+    """A digest that tells nobody without the server's key whether a guess of the body is right.
+
+    Bodies hold passwords, and a plain digest of one can be tried against a list.
+    """
+    return salted_hmac("executions.idempotency", text, algorithm="sha256").hexdigest()
+
+
+def _lock(asked: _Asked) -> None:
+    name = payloads.digest(f"idempotency {asked.user_id} {asked.key}")
+    row = statements.fetch_one("try_lock", {"number": int(name[:16], 16) - 2**63})
+    if row is None or not row[0]:
+        raise RequestInProgress(
+            f"A request with the idempotency key {asked.key!r} is under way. Ask again in a second "
+            "for its answer.",
+            retry_after=1,
+        )
+
+
+def _known(asked: _Asked) -> Response | None:
+    kept = KeptAnswer.objects.filter(user_id=asked.user_id, key=asked.key).first()
+    if kept is None:
+        return None
+    if kept.created_at < database_now() - KEPT:
+        kept.delete()
+        return None
+    if (kept.operation, kept.request_hash) != (asked.operation, asked.digest):
+        raise KeyReused(
+            f"You used the idempotency key {asked.key!r} for {kept.operation}, with another body "
+            "or as another caller. Use a new key for a new request."
+        )
+    body = unseal(kept.sealed, place_of(kept))
+    headers = kept.headers | {"Idempotency-Replayed": "true"}
+    return Response(json.loads(body) if body else None, kept.status, headers=headers)
+
+
+def _keep(asked: _Asked, made: Response) -> None:
+    row = KeptAnswer(
+        user_id=asked.user_id,
+        key=asked.key,
+        operation=asked.operation,
+        request_hash=asked.digest,
+        status=made.status_code,
+        headers={name: made.headers[name] for name in KEPT_HEADERS if name in made.headers},
+    )
+    sealed = seal(JSONRenderer().render(made.data), place_of(row))
+    row.sealed, row.key_id = sealed.value, sealed.key_id
+    row.save(force_insert=True)

@@ -1,0 +1,115 @@
+"""Memberships: who is in a workspace, and in which role; for those who administer it."""
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib.auth import get_user_model
+from django.db.models import QuerySet
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from executions.access import Action, obtain, visible, workspace_for
+from executions.accounts import members
+from executions.api.documentation import operation
+from executions.api.endpoint import Endpoint
+from executions.api.membership_shapes import (
+    MembershipChange,
+    MembershipQuery,
+    MembershipShape,
+    NewMembership,
+)
+from executions.api.paging import page
+from executions.models import Membership
+
+FILTERS = {"workspaceId": "workspace_id", "userId": "user_id", "role": "role"}
+
+
+def memberships() -> QuerySet[Membership]:
+    """Memberships with their users."""
+    return Membership.objects.select_related("user__service_account")
+
+
+class Memberships(Endpoint):
+    """All memberships."""
+
+    @operation(
+        "listMemberships",
+        "Membership",
+        {200: MembershipShape(many=True)},
+        parameters=[MembershipQuery],
+    )
+    def get(self, request: Request) -> Response:
+        """The members of the workspaces you administer, newest first."""
+        query = self.query(MembershipQuery)
+        filters = {path: query[name] for name, path in FILTERS.items() if name in query}
+        rows = visible(self.user, memberships(), Action.ADMINISTER).filter(**filters)
+        found = page(request, rows, query)
+        return Response(MembershipShape(found.rows, many=True).data, headers=found.headers)
+
+    @operation(
+        "createMembership",
+        "Membership",
+        {201: MembershipShape},
+        request=NewMembership,
+        errors=[403, 404, 409],
+        idempotent=True,
+    )
+    def post(self, request: Request) -> Response:
+        """Make an existing user a member; what the role allows holds at once."""
+        given = self.body(NewMembership)
+        workspace = workspace_for(self.user, given.get("workspaceId"), Action.ADMINISTER)
+        membership = members.add_member(
+            workspace,
+            _user(given),
+            role=given["role"],
+            permissions=given["permissions"],
+            actor=self.actor,
+        )
+        headers = {"Location": f"/v1/Membership/{membership.pk}"}
+        return Response(MembershipShape(membership).data, 201, headers=headers)
+
+
+def _user(given: dict[str, Any]) -> Any:
+    """The user named; raises ValidationError when there is none."""
+    users = get_user_model().objects.select_related("service_account")
+    if "userId" in given:
+        name, found = "userId", users.filter(pk=given["userId"]).first()
+    else:
+        name, found = "username", users.filter(username=given["username"]).first()
+    if found is None:
+        raise ValidationError({name: "There is no such user."}, code="unknown_user")
+    return found
+
+
+class OneMembership(Endpoint):
+    """One membership."""
+
+    @operation("getMembership", "Membership", {200: MembershipShape}, errors=[403, 404])
+    def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
+        """One membership."""
+        membership, _ = obtain(self.user, memberships(), id, Action.ADMINISTER)
+        return Response(MembershipShape(membership).data)
+
+    @operation(
+        "patchMembership",
+        "Membership",
+        {200: MembershipShape},
+        request=MembershipChange,
+        errors=[403, 404, 409],
+    )
+    def patch(self, request: Request, id: UUID) -> Response:  # noqa: A002
+        """Another role or other permissions; 409 for the last ADMIN of a workspace."""
+        obtain(self.user, memberships(), id, Action.ADMINISTER)
+        given = self.body(MembershipChange)
+        if not given:
+            raise ValidationError("Name at least one field to change.", code="required")
+        membership = members.change_member(id, actor=self.actor, **given)
+        return Response(MembershipShape(membership).data)
+
+    @operation("deleteMembership", "Membership", {204: None}, errors=[403, 404, 409])
+    def delete(self, request: Request, id: UUID) -> Response:  # noqa: A002
+        """Take somebody out of the workspace; 409 for its last ADMIN."""
+        obtain(self.user, memberships(), id, Action.ADMINISTER)
+        members.remove_member(id, actor=self.actor)
+        return Response(status=204)

@@ -1,0 +1,80 @@
+"""Object permissions on one workflow: who was given what, and giving it."""
+
+from typing import Any
+from uuid import UUID
+
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from executions import grants
+from executions.access import Action, obtain
+from executions.api.documentation import operation
+from executions.api.endpoint import Endpoint
+from executions.api.fields import Body, Text
+from executions.api.workflows import workflows
+
+CHOICES = [(name, name) for name in grants.NAMES]
+
+
+class GrantShape(serializers.Serializer[Any]):
+    """What one person, or one group, was given on the workflow."""
+
+    username = serializers.CharField(allow_null=True)
+    group = serializers.CharField(allow_null=True)
+    permissions: Any = serializers.ListField(child=serializers.ChoiceField(CHOICES))
+
+
+class GrantChange(Body):
+    """Who gets what: either `username` or `group`."""
+
+    username = Text(required=False, max_length=150)
+    group = Text(required=False, max_length=150)
+    permissions: Any = serializers.ListField(
+        child=serializers.ChoiceField(CHOICES),
+        allow_empty=True,
+        max_length=len(CHOICES),
+        help_text="All that this person or group shall have; an empty list takes everything away.",
+    )
+    reason = Text(required=False, default="", allow_blank=True, max_length=2000)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """One of the two names."""
+        if ("username" in attrs) == ("group" in attrs):
+            raise serializers.ValidationError(
+                {"username": "Give either username or group."}, code="one_principal"
+            )
+        return attrs
+
+
+class WorkflowPermissions(Endpoint):
+    """Who may do what with one workflow, beyond roles."""
+
+    @operation(
+        "listWorkflowPermissions", "Workflow", {200: GrantShape(many=True)}, errors=[403, 404]
+    )
+    def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
+        """Who was given what on this workflow; roles come on top."""
+        workflow, _ = obtain(self.user, workflows().defer("definition"), id, Action.ADMINISTER)
+        return Response(GrantShape(grants.grants_on(workflow), many=True).data)
+
+    @operation(
+        "setWorkflowPermissions",
+        "Workflow",
+        {200: GrantShape},
+        request=GrantChange,
+        errors=[403, 404],
+    )
+    def put(self, request: Request, id: UUID) -> Response:  # noqa: A002
+        """Make these the permissions of one member or group on this workflow and all it runs."""
+        workflow, _ = obtain(self.user, workflows().defer("definition"), id, Action.ADMINISTER)
+        given = self.body(GrantChange)
+        made = grants.give(
+            workflow,
+            given["permissions"],
+            actor=self.actor,
+            username=given.get("username"),
+            group=given.get("group"),
+            reason=given["reason"],
+        )
+        return Response(GrantShape(made).data)

@@ -1,0 +1,66 @@
+"""Revealing an execution's payloads to who may, for a reason that is kept."""
+# ruff: noqa: N815 - the names are the JSON's
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from executions.access import obtain
+from executions.api.documentation import operation
+from executions.api.endpoint import Endpoint
+from executions.api.fields import Body, Json, Text
+from executions.audit.revealing import EXECUTION, reveal
+from executions.models import WorkflowExecution
+from executions.states import Permission
+
+
+class RevealReason(Body):
+    """Why payloads are revealed; kept in the audit trail."""
+
+    reason = Text(max_length=2000)
+
+
+class RevealedExecution(serializers.Serializer[Any]):
+    """An execution's payloads as they are stored."""
+
+    id = serializers.UUIDField()
+    triggerPayload = Json(allow_null=True)
+    contextData = Json()
+    output = Json(allow_null=True)
+
+
+class Reveal(Endpoint):
+    """Payloads as they are stored."""
+
+    def revealed(
+        self, rows: QuerySet[Any], pk: UUID, fields: Mapping[str, str], shape: Any
+    ) -> Response:
+        """The answer with the values of `fields`; nothing on the way may keep it."""
+        row, _ = obtain(self.user, rows, pk, Permission.REVEAL)
+        reason = self.body(RevealReason)["reason"]
+        values = reveal(type(row), pk, fields, actor=self.actor, reason=reason)
+        return Response(shape({"id": pk, **values}).data, headers={"Cache-Control": "no-store"})
+
+
+class RevealExecution(Reveal):
+    """Of an execution."""
+
+    @operation(
+        "revealWorkflowExecution",
+        "WorkflowExecution",
+        {200: RevealedExecution},
+        request=RevealReason,
+        errors=[403, 404],
+    )
+    def post(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
+        """Payload, variables and output unmasked, for who has the permission `reveal`.
+
+        Each use is recorded with its reason.
+        """
+        rows = WorkflowExecution.objects.only("id", "workspace_id", "workflow_id")
+        return self.revealed(rows, id, EXECUTION, RevealedExecution)

@@ -1,0 +1,88 @@
+"""How often somebody may ask: by principal, by address, by what is asked for; over it a 429."""
+
+from collections.abc import Sequence
+from math import ceil
+
+from django.conf import settings
+from rest_framework.exceptions import APIException
+from rest_framework.request import Request
+
+from executions import rates
+from executions.rates import Excess, Rate
+
+REFUSED_HOOKS = 60
+
+
+class TooMany(APIException):
+    """Over a rate; the answer says which, and for how long."""
+
+    status_code = 429
+    default_code = "throttled"
+
+    def __init__(self, excess: Excess) -> None:
+        rate, seconds = excess.rate, max(1, ceil(excess.seconds))
+        super().__init__(
+            f"More than {rate.most:,} {rate.what} in a minute. Try again in {seconds} s."
+        )
+        # As in the IETF's draft of RateLimit header fields.
+        self.headers = {
+            "Retry-After": str(seconds),
+            "RateLimit-Policy": f'"minute";q={rate.most};w={rates.SECONDS}',
+            "RateLimit": f'"minute";r=0;t={seconds}',
+        }
+
+
+def check(counted: Sequence[Rate]) -> None:
+    """Count a request against its rates; raises TooMany."""
+    excess = rates.count(counted)
+    if excess is not None:
+        raise TooMany(excess)
+
+
+def check_known(rate: Rate) -> None:
+    """Raise TooMany for a rate of which this process knows that it is exceeded; counts nothing."""
+    excess = rates.exceeded(rate)
+    if excess is not None:
+        raise TooMany(excess)
+
+
+def of_principal(request: Request, *, starts: bool) -> list[Rate]:
+    """What everything a principal asks counts against; `starts`: it may start executions."""
+    whom = getattr(request.user, "pk", None)
+    if whom is None:
+        return []
+    found = [Rate("requests of yours", str(whom), settings.API_RATE)]
+    if starts:
+        what = "requests of yours that start executions"
+        found.append(Rate(what, str(whom), settings.TRIGGER_RATE))
+    return found
+
+
+def of_sign_in(request: Request, name: object) -> list[Rate]:
+    """What a try to sign in counts against; `name` is the body's user name, if it is a text."""
+    return rates.of_sign_in(_address(request), name if isinstance(name, str) else None)
+
+
+def of_refusal(request: Request) -> Rate:
+    """What a request without a valid sign-in counts against."""
+    return Rate("refused requests from your address", _whom(request), settings.REFUSAL_RATE)
+
+
+def of_hook(request: Request, trigger_id: object) -> Rate:
+    """What an accepted sender counts against: nobody else can use up its share."""
+    whom = f"{trigger_id} {_whom(request)}"
+    return Rate("requests to this webhook", whom, settings.WEBHOOK_REQUESTS_PER_MINUTE)
+
+
+def of_refused_hook(request: Request) -> Rate:
+    """What a forged request to a webhook, or a made-up address of a callback, counts against."""
+    return Rate("refused calls from your address", _whom(request), REFUSED_HOOKS)
+
+
+def _whom(request: Request) -> str:
+    return rates.network_of(_address(request))
+
+
+def _address(request: Request) -> str:
+    """The peer's address; a forwarded one could be made up by the caller."""
+    return str(request.META.get("REMOTE_ADDR", ""))

@@ -1,0 +1,150 @@
+"""Workspaces, tiers and the caller as JSON: what comes in, what goes out."""
+# ruff: noqa: N815 - the names are the JSON's
+
+from typing import Any
+
+from rest_framework import serializers
+
+from executions.access import Powers
+from executions.accounts.standing import permissions_of
+from executions.api.fields import Body, Flag, Text
+from executions.api.paging import PageQuery
+from executions.models import Tier, Workspace
+from executions.states import Role
+
+
+class WorkspaceShape(serializers.ModelSerializer[Workspace]):
+    """A workspace, and what the caller is in it (`powers` by workspace in the context)."""
+
+    tierId = serializers.UUIDField(source="tier_id")
+    tierName = serializers.CharField(source="tier.name")
+    createdAt = serializers.DateTimeField(source="created_at")
+    archivedAt = serializers.DateTimeField(
+        source="archived_at", allow_null=True, help_text="Since when nothing triggers there."
+    )
+    role = serializers.SerializerMethodField(help_text="Yours.")
+    permissions = serializers.SerializerMethodField(
+        help_text="Your finer permissions there, on what you may see."
+    )
+
+    class Meta:
+        model = Workspace
+        fields = [
+            "id", "name", "slug", "tierId", "tierName", "createdAt", "archivedAt", "role",
+            "permissions",
+        ]  # fmt: skip
+
+    def get_role(self, workspace: Workspace) -> str | None:
+        """The caller's role there."""
+        return self._powers(workspace).role
+
+    def get_permissions(self, workspace: Workspace) -> list[str]:
+        """The caller's finer permissions there."""
+        return permissions_of(self._powers(workspace))
+
+    def _powers(self, workspace: Workspace) -> Powers:
+        powers: Powers = self.context["powers"][workspace.pk]
+        return powers
+
+
+class NewWorkspace(Body):
+    """What `createWorkspace` takes."""
+
+    name = Text(max_length=200)
+    slug = serializers.SlugField(
+        max_length=80, required=False, help_text="Made from the name if left out; it stays."
+    )
+    tierId = serializers.UUIDField()
+
+
+class WorkspaceChange(Body):
+    """What `patchWorkspace` takes; `tierId` and `archived` are for superusers."""
+
+    name = Text(max_length=200, required=False)
+    tierId = serializers.UUIDField(required=False)
+    archived = Flag(required=False, help_text="False restores it.")
+
+
+class WorkspaceQuery(PageQuery):
+    """What `listWorkspaces` takes."""
+
+    archived = serializers.BooleanField(required=False, help_text="Only those, or only others.")
+
+
+class TierShape(serializers.ModelSerializer[Tier]):
+    """Limits on the executions of a workspace; null: none."""
+
+    maxConcurrent = serializers.IntegerField(source="max_concurrent", allow_null=True)
+    maxPending = serializers.IntegerField(source="max_pending", allow_null=True)
+    maxPerHour = serializers.IntegerField(source="max_per_hour", allow_null=True)
+    maxPerDay = serializers.IntegerField(source="max_per_day", allow_null=True)
+    createdAt = serializers.DateTimeField(source="created_at")
+
+    class Meta:
+        model = Tier
+        fields = [
+            "id", "name", "maxConcurrent", "maxPending", "maxPerHour", "maxPerDay", "createdAt",
+        ]  # fmt: skip
+
+
+class Limit(serializers.IntegerField):
+    """A JSON integer from 0, or null for none."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(
+            min_value=0, max_value=2**31 - 1, allow_null=True, required=False, **options
+        )
+
+    def to_internal_value(self, data: Any) -> int:
+        """The number; raises ValidationError for "5" or true."""
+        if isinstance(data, bool) or not isinstance(data, int):
+            self.fail("invalid")
+        return data
+
+
+class TierChange(Body):
+    """What `patchTier` takes."""
+
+    name = serializers.SlugField(max_length=50, required=False)
+    maxConcurrent = Limit(source="max_concurrent")
+    maxPending = Limit(source="max_pending")
+    maxPerHour = Limit(source="max_per_hour")
+    maxPerDay = Limit(source="max_per_day")
+
+
+class NewTier(TierChange):
+    """What `createTier` takes."""
+
+    name = serializers.SlugField(max_length=50)
+
+
+class MyWorkspace(serializers.Serializer[Any]):
+    """A workspace the caller is in."""
+
+    id = serializers.UUIDField()
+    name = serializers.CharField()
+    slug = serializers.CharField()
+    archivedAt = serializers.DateTimeField(allow_null=True)
+    role = serializers.ChoiceField(Role.choices)
+    permissions = serializers.ListField(child=serializers.CharField())
+
+
+class MyToken(serializers.Serializer[Any]):
+    """The API token the caller signed in with."""
+
+    id = serializers.UUIDField()
+    name = serializers.CharField()
+    workspaceId = serializers.UUIDField()
+    scopes = serializers.ListField(child=serializers.CharField())
+    expiresAt = serializers.DateTimeField(allow_null=True)
+
+
+class MeShape(serializers.Serializer[Any]):
+    """Who calls."""
+
+    userId = serializers.IntegerField()
+    username = serializers.CharField()
+    isSuperuser = serializers.BooleanField()
+    serviceAccountId = serializers.UUIDField(allow_null=True)
+    workspaces = MyWorkspace(many=True, help_text="By slug, 500 at most.")
+    token = MyToken(allow_null=True, help_text="Null for who signed in otherwise.")

@@ -1,0 +1,48 @@
+"""What changed, for the audit trail: the fields that differ, before and after, never a secret."""
+
+import hashlib
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+# Fields whose names say that they hold a secret; that one changed is told, not what it was.
+SECRET = re.compile(r"(?i)(password|passwd|secret|digest|api[-_]?key|private[-_]?key)")
+CHANGED = "••••••"
+# A longer text is told by its beginning and its checksum.
+LONGEST = 1_000
+
+
+def difference(
+    before: Mapping[str, Any], after: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Of both, the fields in which they differ, as JSON values."""
+    names = [name for name in after if name not in before or before[name] != after[name]]
+    return (
+        {name: _told(name, before.get(name)) for name in names},
+        {name: _told(name, after[name]) for name in names},
+    )
+
+
+def told(values: Mapping[str, Any]) -> dict[str, Any]:
+    """All of the values as the trail keeps them."""
+    return {name: _told(name, value) for name, value in values.items()}
+
+
+def _told(name: str, value: Any) -> Any:
+    if value in (None, ""):
+        return value
+    return CHANGED if SECRET.search(name) else _json(value)
+
+
+def _json(value: Any) -> Any:
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    if isinstance(value, Mapping):
+        return {str(key): _told(str(key), inner) for key, inner in value.items()}
+    if not isinstance(value, str) and isinstance(value, Iterable):
+        return sorted((_json(inner) for inner in value), key=str)
+    text = value.isoformat() if hasattr(value, "isoformat") else str(value)
+    if len(text) <= LONGEST:
+        return text
+    digest = hashlib.sha256(text.encode(errors="replace")).hexdigest()
+    return f"{text[:LONGEST]}… ({len(text):,} characters, SHA-256 {digest})"

@@ -1,0 +1,93 @@
+"""The audit trail as JSON lines, oldest first, in batches: memory is bounded, and so is time.
+
+Each batch is a query of its own that begins after the last row of the one before, so nothing is
+held between them while a slow reader reads.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
+from rest_framework.utils.encoders import JSONEncoder
+
+from executions.actor import Actor, record
+from executions.audit.changes import told
+from executions.clock import database_now
+from executions.models import Activity
+
+BATCH = 1_000
+
+
+def begin(
+    rows: QuerySet[Activity],
+    workspaces: Sequence[UUID] | None,
+    filters: Mapping[str, Any],
+    actor: Actor,
+) -> QuerySet[Activity]:
+    """The rows to export without those that come later; that they are exported is recorded.
+
+    One row in each of the workspaces they are of, or (None) one for the whole installation.
+    `filters` are what was asked for.
+    """
+    until = rows.filter(created_at__lt=database_now())
+    for workspace_id in [None] if workspaces is None else workspaces:
+        record(
+            actor,
+            "activity.export",
+            workspace_id=workspace_id,
+            object_type="Activity",
+            object_id="",
+            details={"filters": told({k: v for k, v in filters.items() if v})},
+        )
+    return until
+
+
+def batches(rows: QuerySet[Activity], size: int = BATCH) -> Iterator[list[Activity]]:
+    """The rows in lists of at most `size`."""
+    last: UUID | None = None
+    while True:
+        found = batch_after(rows, last, size)
+        if found:
+            yield found
+        if len(found) < size:
+            return
+        last = found[-1].pk
+
+
+def batch_after(rows: QuerySet[Activity], last: UUID | None, size: int = BATCH) -> list[Activity]:
+    """The next rows after the one of that id; fewer than `size` are the last."""
+    rest = rows if last is None else rows.filter(pk__gt=last)
+    return list(rest.order_by("pk")[:size])
+
+
+def lines(rows: QuerySet[Activity]) -> Iterator[bytes]:
+    """The rows as JSON lines, a batch at a time."""
+    for batch in batches(rows):
+        yield written(batch)
+
+
+def written(batch: Iterable[Activity]) -> bytes:
+    """Rows as JSON, one a line, as the API shows each."""
+    texts = (json.dumps(_shown(row), cls=JSONEncoder, ensure_ascii=False) for row in batch)
+    return "".join(f"{text}\n" for text in texts).encode()
+
+
+def _shown(row: Activity) -> dict[str, Any]:
+    return {
+        "id": row.pk,
+        "workspaceId": row.workspace_id,
+        "actorId": row.actor_id,
+        "actor": row.actor_name,
+        "via": row.via,
+        "address": row.address,
+        "action": row.action,
+        "objectType": row.object_type,
+        "objectId": row.object_id,
+        "reason": row.reason,
+        "createdAt": row.created_at,
+        "before": row.before,
+        "after": row.after,
+        "details": row.details,
+    }

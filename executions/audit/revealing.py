@@ -1,0 +1,52 @@
+"""Revealing: payloads as they are stored, for a reason; that it was done is kept."""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Model
+
+from executions.access import workspace_id_of
+from executions.actor import Actor, record
+from executions.audit.subjects import name_of
+from executions.errors import NotFound, ValkyrError
+
+# What is shown of an execution: attributes by their names in the API.
+EXECUTION = {
+    "triggerPayload": "trigger_payload",
+    "contextData": "context_data",
+    "output": "output",
+}
+
+
+class NoReason(ValkyrError):
+    """Say why the payloads are to be revealed; the reason is kept."""
+
+    code = "reason_required"
+
+
+def reveal(
+    model: type[Model], pk: UUID, fields: Mapping[str, str], *, actor: Actor, reason: str
+) -> dict[str, Any]:
+    """The values of a row's `fields` (attributes by name), unmasked; raises NotFound, NoReason.
+
+    The caller has made sure that the person may. What stands for a credential in a payload is its
+    reference: secrets are in no row.
+    """
+    if not reason.strip():
+        raise NoReason
+    with transaction.atomic():
+        row = model._default_manager.filter(pk=pk).first()
+        if row is None:
+            raise NotFound(f"There is no {model._meta.verbose_name} {pk}.")
+        record(
+            actor,
+            "payload.reveal",
+            workspace_id=workspace_id_of(row),
+            object_type=name_of(model),
+            object_id=pk,
+            reason=reason.strip(),
+            details={"fields": list(fields)},
+        )
+    return {name: getattr(row, path) for name, path in fields.items()}

@@ -1,0 +1,43 @@
+"""Sign-ins, failed ones and sign-outs, in the audit trail; importing this listens to Django's.
+
+What concerns accounts belongs to the whole installation, not to one workspace. No password is ever
+among what is kept; of a failed sign-in it is the name that was given and where from.
+"""
+
+from typing import Any
+
+from django.contrib.auth.signals import user_logged_in, user_logged_out, user_login_failed
+from django.dispatch import receiver
+
+from executions.actor import Actor, record
+
+LONGEST_NAME = 150
+
+
+def record_token(user: Any, request: Any) -> None:
+    """A token pair was given for a user name and password."""
+    _record("account.token", Actor.at_door(request, user.pk, user.get_username()), user.pk)
+
+
+@receiver(user_logged_in)
+def _signed_in(sender: Any, request: Any, user: Any, **kwargs: Any) -> None:
+    _record("account.sign_in", Actor.at_door(request, user.pk, user.get_username()), user.pk)
+
+
+@receiver(user_logged_out)
+def _signed_out(sender: Any, request: Any, user: Any, **kwargs: Any) -> None:
+    # Who was not signed in signs nobody out.
+    if user is not None:
+        _record("account.sign_out", Actor.at_door(request, user.pk, user.get_username()), user.pk)
+
+
+@receiver(user_login_failed)
+def _refused(sender: Any, credentials: Any, request: Any = None, **kwargs: Any) -> None:
+    given = str(credentials.get("username") or "").replace("\x00", "")[:LONGEST_NAME]
+    # As it was typed: what cannot be text in the database is written as question marks.
+    name = given.encode(errors="replace").decode()
+    _record("account.sign_in_failed", Actor.at_door(request, None, name), "")
+
+
+def _record(action: str, actor: Actor, user_id: Any) -> None:
+    record(actor, action, workspace_id=None, object_type="User", object_id=user_id)

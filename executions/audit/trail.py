@@ -1,0 +1,122 @@
+"""Who may read which rows of the audit trail, and which of them somebody asks for.
+
+Administrators read all of their workspaces. Who may see a workflow (or what it ran) reads what is
+about it alone. What concerns the whole installation is for superusers.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Model, Q, QuerySet
+
+from executions.access import (
+    Action,
+    Forbidden,
+    User,
+    obtain,
+    visible,
+    workspace_id_of,
+    workspaces_of,
+)
+from executions.access.scoping import sees_all, workflow_path, workspace_path
+from executions.audit import subjects
+from executions.clock import first_id_at
+from executions.errors import NotFound
+from executions.models import Activity
+
+FILTERS = {
+    "workspaceId": "workspace_id",
+    "actor": "actor_name",
+    "objectType": "object_type",
+    "objectId": "object_id",
+    "via": "via",
+    "createdAfter": "created_at__gt",
+    "createdBefore": "created_at__lt",
+}
+# An id is made a moment before its row is stored, by another clock: by less than this.
+AT_MOST_APART = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Readable:
+    """Rows of the trail that somebody may read.
+
+    `workspaces` are those they are of; None stands for all, and the whole installation.
+    """
+
+    rows: QuerySet[Activity]
+    workspaces: list[UUID] | None
+
+
+def administered(user: User) -> Readable:
+    """All rows of the workspaces that the user administers; everything for a superuser."""
+    rows = visible(user, Activity.objects.all(), Action.ADMINISTER)
+    return Readable(rows, None if sees_all(user) else workspaces_of(user, Action.ADMINISTER))
+
+
+def readable(user: User, object_id: str = "") -> Readable:
+    """What the user may read; about one object also with no more than the right to see it."""
+    own = administered(user)
+    if own.workspaces is None or not object_id:
+        return own
+    seen = _seen(user, object_id)
+    if seen is None or workspace_id_of(seen) in own.workspaces:
+        return own
+    workspace_id = workspace_id_of(seen)
+    about = Activity.objects.filter(workspace_id=workspace_id, object_id=object_id)
+    return Readable(about, [workspace_id])
+
+
+def one(user: User, pk: UUID) -> Activity:
+    """One row; raises NotFound for one that the user may not read."""
+    about = Activity.objects.filter(pk=pk).values_list("object_id", flat=True).first()
+    row = None if about is None else readable(user, about).rows.filter(pk=pk).first()
+    if row is None:
+        raise NotFound(f"There is no activity {pk} that you may read.")
+    return row
+
+
+def narrowed(rows: QuerySet[Activity], wanted: Mapping[str, Any]) -> QuerySet[Activity]:
+    """The rows that fit (see FILTERS); an `action` that ends with a dot is a beginning."""
+    conditions = Q(**{path: wanted[name] for name, path in FILTERS.items() if wanted.get(name)})
+    if action := wanted.get("action"):
+        look_up = "action__startswith" if action.endswith(".") else "action"
+        conditions &= Q(**{look_up: action})
+    # The primary key is in the order of time: a list that nothing else narrows starts there.
+    if after := wanted.get("createdAfter"):
+        conditions &= Q(pk__gte=first_id_at(after, -AT_MOST_APART))
+    return rows.filter(conditions)
+
+
+def _seen(user: User, object_id: str) -> Model | None:
+    """The object of that id, if it belongs to a workflow and the user may see it."""
+    about = Activity.objects.filter(object_id=object_id).order_by("created_at")
+    model = subjects.model_of(about.values_list("object_type", flat=True).first() or "")
+    if model is None or not _has_workflow(model):
+        return None
+    try:
+        row: Model = obtain(user, _identities(model), UUID(object_id), Action.VIEW)[0]
+    except (ValueError, NotFound, Forbidden):
+        return None
+    return row
+
+
+def _has_workflow(model: type[Model]) -> bool:
+    try:
+        return bool(workflow_path(model) and workspace_path(model))
+    except TypeError:
+        return False
+
+
+def _identities(model: type[Model]) -> QuerySet[Any]:
+    """Rows with as much as tells where they belong."""
+    relations: set[str] = set()
+    columns = {"pk"}
+    for path in (workspace_path(model), workflow_path(model)):
+        *around, _ = path.split("__")
+        relations |= {"__".join(around)} if around else set()
+        columns |= {path, *("__".join(around[: n + 1]) for n in range(len(around)))}
+    return model._default_manager.select_related(*sorted(relations)).only(*columns)

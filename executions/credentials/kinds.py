@@ -1,0 +1,156 @@
+"""The types of credentials: which fields each has, and what a value may be. Pure."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from executions.credentials.errors import InvalidCredential
+from executions.graph.problem import Problem
+
+NAME = re.compile(r"[a-z][a-z0-9_]*")
+MAX_NAME = 80
+# Shorter ones could not be kept out of texts: they occur in words that are no secret.
+SHORTEST = 6
+LONGEST = 64 * 1024
+MOST_FIELDS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A type of credential; without `fields` it takes any, at least one.
+
+    `known` are fields that are no secret by themselves, such as a user's name: they may be short.
+    """
+
+    name: str
+    title: str
+    fields: tuple[str, ...] = ()
+    known: frozenset[str] = frozenset()
+
+
+KINDS: dict[str, Kind] = {}
+
+
+def register(kind: Kind) -> Kind:
+    """Add a type; modules that take one of their own call this as they are imported."""
+    if KINDS.setdefault(kind.name, kind) != kind:
+        raise ValueError(f"There is another credential type {kind.name!r} already.")
+    return kind
+
+
+register(Kind("secret", "a single secret", ("value",)))
+register(
+    Kind(
+        "basic",
+        "a user name and a password",
+        ("username", "password"),
+        known=frozenset({"username"}),
+    )
+)
+register(Kind("bearer", "a bearer token", ("token",)))
+register(Kind("smtp", "a mail server: smtp://user:password@host:587", ("url",)))
+register(Kind("custom", "fields of your own"))
+
+
+def checked(kind: str, name: str, fields: Mapping[str, Any]) -> dict[str, str]:
+    """The fields of a new credential; raises InvalidCredential with every problem."""
+    _refuse([*_of_name(name), *_of_kind(kind), *_of_fields(kind, fields)])
+    return {key: str(value) for key, value in fields.items()}
+
+
+def checked_changes(kind: str, kept: Iterable[str], fields: Mapping[str, Any]) -> dict[str, str]:
+    """The changed fields; None takes a field away, so it is not among them.
+
+    `kept` are the names of the present fields. Raises InvalidCredential with every problem.
+    """
+    set_ = {key: value for key, value in fields.items() if value is not None}
+    remaining = (set(kept) - set(fields)) | set(set_)
+    problems = list(_of_values(kind, set_))
+    problems += _of_names(kind, remaining)
+    problems += [
+        Problem(f"fields.{key}", "unknown_field", "There is no such field to take away.")
+        for key in sorted(set(fields) - set(set_) - set(kept))
+    ]
+    _refuse(problems)
+    return {key: str(value) for key, value in set_.items()}
+
+
+def _refuse(problems: list[Problem]) -> None:
+    if problems:
+        many = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
+        raise InvalidCredential(f"The credential has {many} and was not kept.", problems)
+
+
+def _of_name(name: str) -> Iterator[Problem]:
+    if not NAME.fullmatch(name) or len(name) > MAX_NAME:
+        yield Problem("name", "bad_name", _naming("A name", name))
+
+
+def _of_kind(kind: str) -> Iterator[Problem]:
+    if kind not in KINDS:
+        known = ", ".join(sorted(KINDS))
+        yield Problem("type", "unknown_type", f"{kind[:40]!r} is no type; there are: {known}.")
+
+
+def _of_fields(kind: str, fields: Mapping[str, Any]) -> Iterator[Problem]:
+    yield from _of_names(kind, set(fields))
+    yield from _of_values(kind, fields)
+
+
+def _of_names(kind: str, names: set[str]) -> Iterator[Problem]:
+    if kind not in KINDS:
+        return
+    wanted = set(KINDS[kind].fields)
+    for name in sorted(wanted - names):
+        yield Problem(f"fields.{name}", "required", f"A credential of type {kind} needs it.")
+    if wanted:
+        for name in sorted(names - wanted)[:MOST_FIELDS]:
+            have = " and ".join(KINDS[kind].fields)
+            yield Problem(
+                f"fields.{name[:MAX_NAME]}",
+                "unknown_field",
+                f"A credential of type {kind} has {have} alone; type custom takes any.",
+            )
+    elif not 1 <= len(names) <= MOST_FIELDS:
+        found = len(names)
+        yield Problem("fields", "count", f"Give 1 to {MOST_FIELDS} fields; found {found}.")
+
+
+def _of_values(kind: str, fields: Mapping[str, Any]) -> Iterator[Problem]:
+    for name, value in list(fields.items())[: MOST_FIELDS + 1]:
+        path = f"fields.{name[:MAX_NAME]}"
+        if not NAME.fullmatch(name) or len(name) > MAX_NAME:
+            yield Problem(path, "bad_name", _naming("A field's name", name))
+        if not isinstance(value, str):
+            yield Problem(path, "not_text", f"Expected text; found {_kind_of(value)}.")
+        elif len(value) < (least := _shortest(kind, name)):
+            yield Problem(
+                path,
+                "too_short",
+                f"Expected at least {least} characters; found {len(value)}. Shorter values "
+                "could not be kept out of logs and answers.",
+            )
+        elif len(value) > LONGEST:
+            yield Problem(
+                path, "too_long", f"Expected at most {LONGEST:,} characters; found {len(value):,}."
+            )
+
+
+def _shortest(kind: str, name: str) -> int:
+    return 1 if kind in KINDS and name in KINDS[kind].known else SHORTEST
+
+
+def _naming(what: str, name: str) -> str:
+    return (
+        f"{what} begins with a small letter and goes on with small letters, digits and _, at most "
+        f"{MAX_NAME}; found {name[:40]!r}."
+    )
+
+
+def _kind_of(value: Any) -> str:
+    """What a value is in JSON's words, never the value."""
+    if value is None:
+        return "null"
+    names = {bool: "a boolean", int: "a number", float: "a number", list: "a list"}
+    return names.get(type(value), "an object")

@@ -1,0 +1,61 @@
+"""What steps are given: the values of a workspace's credentials, by name."""
+
+from collections.abc import Collection
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Q, QuerySet
+
+from executions.clock import ClockTimestamp
+from executions.credentials.contents import opened
+from executions.models import Credential
+from executions.sealing import KeyUnknown
+
+# How old `last_used_at` may get before a use writes it again.
+NOTED_EVERY = timedelta(minutes=1)
+
+
+def values_of(workspace_id: UUID, names: Collection[str]) -> dict[str, dict[str, str]]:
+    """The fields of each credential by name; a name that is unknown is left out.
+
+    One query for all; another once a minute, which notes the use and waits for nobody. Raises
+    SealBroken for a value that cannot be opened, and the errors of `sealing.unseal`.
+    """
+    if not names:
+        return {}
+    try:
+        found = _opened(workspace_id, names)
+    except KeyUnknown:
+        # Sealed anew, and its old key retired, between our reading it and opening the keyset.
+        found = _opened(workspace_id, names)
+    return found
+
+
+def _opened(workspace_id: UUID, names: Collection[str]) -> dict[str, dict[str, str]]:
+    rows = Credential.objects.filter(workspace_id=workspace_id, name__in=names)
+    found, unnoted = {}, []
+    for pk, name, sealed, is_due in rows.annotate(due=_due()).values_list(
+        "id", "name", "sealed", "due"
+    ):
+        found[name] = opened(pk, sealed)
+        if is_due:
+            unnoted.append(pk)
+    if unnoted:
+        _note(unnoted)
+    return found
+
+
+def _due() -> Any:
+    return Q(last_used_at__isnull=True) | Q(last_used_at__lt=ClockTimestamp() - NOTED_EVERY)
+
+
+def _note(ids: list[UUID]) -> None:
+    """Say that they were used now; rows that somebody changes this moment are left alone."""
+    with transaction.atomic():
+        free: QuerySet[Any, Any] = Credential.objects.select_for_update(
+            skip_locked=True, no_key=True
+        ).filter(_due(), pk__in=ids)
+        held = list(free.values_list("id", flat=True))
+        Credential.objects.filter(pk__in=held).update(last_used_at=ClockTimestamp())

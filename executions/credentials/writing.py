@@ -1,0 +1,183 @@
+"""Create, change and delete credentials: the only writers, each with its line in the audit trail.
+
+The trail says which fields were set, never to what.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+from uuid6 import uuid7
+
+from executions import sealing
+from executions.actor import Actor, record
+from executions.clock import database_now
+from executions.credentials.contents import closed, opened
+from executions.credentials.errors import CredentialInUse, NameTaken
+from executions.credentials.kinds import checked, checked_changes
+from executions.credentials.naming import MOST_LISTED, naming
+from executions.errors import NotFound, StaleRevision
+from executions.graph.problem import Problem
+from executions.models import Credential, Workspace
+
+
+def create(
+    workspace: Workspace,
+    *,
+    name: str,
+    type: str,  # noqa: A002 - the field's name
+    fields: Mapping[str, Any],
+    actor: Actor,
+    description: str = "",
+) -> Credential:
+    """A new credential; its name and type stay.
+
+    Raises InvalidCredential with every problem, NameTaken, and sealing's errors.
+    """
+    values = checked(type, name, fields)
+    sealing.prepare()
+    pk = UUID(str(uuid7()))
+    with transaction.atomic():
+        sealed = closed(pk, values)
+        credential = Credential(
+            id=pk,
+            workspace=workspace,
+            name=name,
+            type=type,
+            description=description,
+            fields=sorted(values),
+            sealed=sealed.value,
+            key_id=sealed.key_id,
+            created_by=actor.name[:200],
+            created_at=(now := database_now()),
+            updated_at=now,
+        )
+        _insert(credential)
+        after = {"name": name, "type": type, "fields": sorted(values)}
+        _audit(actor, "credential.create", credential, after=after)
+    return credential
+
+
+def update(
+    credential_id: UUID,
+    *,
+    actor: Actor,
+    fields: Mapping[str, Any] | None = None,
+    description: str | None = None,
+    expected_version: int | None = None,
+) -> Credential:
+    """Set the given fields and leave the others; None takes a field of type `custom` away.
+
+    Raises NotFound, StaleRevision, InvalidCredential with every problem, and sealing's errors.
+    """
+    if fields:
+        sealing.prepare()
+    with transaction.atomic():
+        credential = _locked(credential_id, expected_version)
+        before = sorted(credential.fields)
+        if fields:
+            _set(credential, fields)
+        if description is not None:
+            credential.description = description
+        credential.version += 1
+        credential.updated_at = database_now()
+        credential.save(
+            update_fields=["description", "fields", "sealed", "key_id", "version", "updated_at"]
+        )
+        _audit(
+            actor,
+            "credential.update",
+            credential,
+            before={"fields": before},
+            after={"fields": credential.fields},
+            details={"set": sorted(fields or ()), "described": description is not None},
+        )
+    return credential
+
+
+def delete(
+    credential_id: UUID, *, actor: Actor, expected_version: int | None = None, reason: str = ""
+) -> None:
+    """Delete a credential that no published workflow names.
+
+    Raises NotFound, StaleRevision, and CredentialInUse with the workflows.
+    """
+    with transaction.atomic():
+        credential = _locked(credential_id, expected_version)
+        _refuse_named(credential)
+        before = {
+            "name": credential.name,
+            "type": credential.type,
+            "fields": sorted(credential.fields),
+        }
+        _audit(actor, "credential.delete", credential, before=before, reason=reason)
+        credential.delete()
+
+
+def is_taken(workspace_id: UUID, name: str) -> bool:
+    """Whether the workspace has a credential of that name."""
+    return Credential.objects.filter(workspace_id=workspace_id, name=name).exists()
+
+
+def _set(credential: Credential, fields: Mapping[str, Any]) -> None:
+    given = checked_changes(credential.type, credential.fields, fields)
+    values = given
+    if set(credential.fields) - set(fields):
+        kept = opened(credential.pk, credential.sealed)
+        values = {name: kept[name] for name in kept if name not in fields} | given
+    sealed = closed(credential.pk, values)
+    credential.sealed, credential.key_id = sealed.value, sealed.key_id
+    credential.fields = sorted(values)
+
+
+def _locked(credential_id: UUID, expected_version: int | None) -> Credential:
+    rows = Credential.objects.select_for_update(no_key=True)
+    credential = rows.filter(pk=credential_id).first()
+    if credential is None:
+        raise NotFound(f"There is no credential {credential_id}.")
+    if expected_version is not None and credential.version != expected_version:
+        raise StaleRevision(
+            f"Credential {credential.name!r} is at version {credential.version}; you changed "
+            f"version {expected_version}. Fetch it again and repeat your change."
+        )
+    return credential
+
+
+def _insert(credential: Credential) -> None:
+    try:
+        with transaction.atomic():
+            credential.save(force_insert=True)
+    except IntegrityError:
+        raise NameTaken(
+            f"This workspace has a credential {credential.name!r} already. Change that one, or "
+            "choose another name."
+        ) from None
+
+
+def _refuse_named(credential: Credential) -> None:
+    found = naming(credential)
+    if not found:
+        return
+    listed = found[:MOST_LISTED]
+    names = ", ".join(f"{one.workflow!r} (version {one.version})" for one in listed)
+    more = ", and others" if len(found) > MOST_LISTED else ""
+    raise CredentialInUse(
+        f"Credential {credential.name!r} is named by the published workflows {names}{more}. "
+        "Publish them without it or put them away, then delete it.",
+        [
+            Problem(f"/v1/Workflow/{one.workflow_id}", "names_it", f"{one.workflow} names it.")
+            for one in listed
+        ],
+    )
+
+
+def _audit(actor: Actor, action: str, credential: Credential, **more: Any) -> None:
+    record(
+        actor,
+        action,
+        workspace_id=credential.workspace_id,
+        object_type="Credential",
+        object_id=credential.pk,
+        **more,
+    )

@@ -1,0 +1,69 @@
+"""Programs that act: service accounts, and the tokens that they and people sign in with."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from uuid6 import uuid7
+
+from executions.clock import ClockTimestamp
+from executions.models.workspace import Workspace
+
+
+class ServiceAccount(models.Model):
+    """A named program of one workspace. Its user has no password; its membership is its role."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    workspace = models.ForeignKey(
+        Workspace, on_delete=models.CASCADE, related_name="service_accounts"
+    )
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="service_account"
+    )
+    name = models.SlugField(max_length=80)
+    description = models.TextField(blank=True, default="")
+    created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
+    disabled_at = models.DateTimeField(null=True, blank=True, editable=False)
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [
+            models.UniqueConstraint(fields=["workspace", "name"], name="service_account_once"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class ApiToken(models.Model):
+    """A bearer token for one workspace, kept as its SHA-256: the text is shown once, when made.
+
+    It allows what its user's role and permissions allow in that workspace, but nothing outside
+    `scopes` (values of `access.Action` and `states.Permission`).
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="api_tokens")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="api_tokens"
+    )
+    name = models.CharField(max_length=80)
+    prefix = models.CharField(max_length=16, help_text="How the token begins, to know it by.")
+    digest = models.CharField(max_length=64, unique=True, help_text="SHA-256 in hex.")
+    scopes = models.JSONField(default=list)
+    expires_at = models.DateTimeField(null=True, blank=True)
+    revoked_at = models.DateTimeField(null=True, blank=True, editable=False)
+    last_used_at = models.DateTimeField(null=True, blank=True, editable=False)
+    last_used_from = models.GenericIPAddressField(null=True, blank=True, editable=False)
+    created_by = models.CharField(max_length=200, blank=True, default="", editable=False)
+    created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
+
+    class Meta:
+        ordering = ["-created_at", "-id"]
+        verbose_name = "API token"
+        indexes = [models.Index(fields=["workspace", "created_at", "id"], name="token_list")]
+        constraints = [
+            models.CheckConstraint(condition=~Q(digest=""), name="token_has_digest"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.prefix}…)"

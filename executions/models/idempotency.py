@@ -1,0 +1,33 @@
+"""Answers kept for who asks again with the same `Idempotency-Key`."""
+
+from django.db import models
+from uuid6 import uuid7
+
+from executions.clock import ClockTimestamp
+
+
+class KeptAnswer(models.Model):
+    """The answer to one POST that made something; the same caller gets it again for 24 hours.
+
+    `sealed` is the body, sealed like a credential, since some bodies show a secret once.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    user_id = models.IntegerField()
+    key = models.CharField(max_length=200)
+    operation = models.CharField(max_length=300, help_text="Method and path.")
+    request_hash = models.CharField(max_length=64)
+    status = models.PositiveSmallIntegerField()
+    headers = models.JSONField(default=dict)
+    sealed = models.BinaryField()
+    key_id = models.BigIntegerField(db_index=True)
+    created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["user_id", "key"], name="kept_answer_once"),
+        ]
+        indexes = [models.Index(fields=["created_at"], name="kept_answer_age")]
+
+    def __str__(self) -> str:
+        return f"{self.operation} {self.key}"

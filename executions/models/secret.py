@@ -1,0 +1,61 @@
+"""What is stored sealed: credentials of a workspace, and the keys they are sealed with."""
+
+from django.db import models
+from django.db.models import Q
+from uuid6 import uuid7
+
+from executions.clock import ClockTimestamp
+from executions.models.workspace import Workspace
+
+
+class Keyset(models.Model):
+    """The data keys, as a Tink keyset sealed with the installation's key; one row at most.
+
+    `version` counts its changes, so that a process knows whether the keyset it holds is the present
+    one. `key_uri` says which key it is sealed with (`file`, `env`, or the URI of a KMS key).
+    """
+
+    id = models.PositiveSmallIntegerField(primary_key=True, default=1)
+    sealed = models.BinaryField()
+    key_uri = models.CharField(max_length=500)
+    version = models.PositiveIntegerField(default=1)
+    created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
+    updated_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
+
+    class Meta:
+        constraints = [models.CheckConstraint(condition=Q(id=1), name="keyset_only_one")]
+
+    def __str__(self) -> str:
+        return f"keyset {self.version}"
+
+
+class Credential(models.Model):
+    """A named secret of a workspace: `secrets.<name>` in a workflow, or a module's credential.
+
+    `sealed` is an AES-256-GCM value over the JSON object of its fields, bound to this row's id;
+    `key_id` is the data key it is sealed with.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    workspace = models.ForeignKey(Workspace, on_delete=models.PROTECT, related_name="credentials")
+    name = models.CharField(max_length=80)
+    type = models.CharField(max_length=40, default="secret")
+    description = models.TextField(blank=True, default="")
+    fields = models.JSONField(default=list, help_text="The names of its fields, without values.")
+    sealed = models.BinaryField(editable=False)
+    key_id = models.BigIntegerField(editable=False, db_index=True)
+    version = models.PositiveIntegerField(default=1, editable=False)
+    created_by = models.CharField(max_length=200, blank=True, default="", editable=False)
+    created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
+    updated_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
+    last_used_at = models.DateTimeField(null=True, blank=True, editable=False)
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [
+            models.UniqueConstraint(fields=["workspace", "name"], name="credential_once"),
+        ]
+        indexes = [models.Index(fields=["workspace", "created_at", "id"], name="credential_list")]
+
+    def __str__(self) -> str:
+        return self.name

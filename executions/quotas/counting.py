@@ -1,0 +1,70 @@
+"""Counting executions against hourly and daily limits, in the transaction that starts them."""
+
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.db import transaction
+
+from executions import statements
+from executions.clock import database_now
+from executions.errors import QuotaExceeded
+from executions.models import QuotaUse
+from executions.quotas.limits import Ceilings, Limit
+from executions.quotas.windows import LENGTHS
+
+KEPT = timedelta(days=2)
+PRUNED_AT_ONCE = 5_000
+
+
+def count(workspace_id: UUID, ceilings: Ceilings, more: int) -> None:
+    """Count `more` executions, all or none; raises QuotaExceeded, which must undo the transaction.
+
+    Call it inside the starting transaction, after the workspace is locked and before keys and
+    executions are. Without limits nothing is asked of the database.
+    """
+    limits = ceilings.limits
+    if not limits or not more:
+        return
+    rows = statements.fetch(
+        "count_use",
+        {
+            "workspace": workspace_id,
+            "more": more,
+            "users": [limit.user_id for limit in limits],
+            "windows": [limit.window.value for limit in limits],
+        },
+    )
+    found = {(user_id, window): rest for user_id, window, *rest in rows}
+    refusals = []
+    for limit in limits:
+        used, starts_at, now = found[limit.user_id, limit.window.value]
+        if used > limit.most:
+            refusals.append(_exceeded(limit, used - more, more, starts_at, now))
+    if refusals:
+        raise max(refusals, key=lambda error: error.retry_after)
+
+
+def prune() -> int:
+    """Forget counters of windows that began more than two days ago; how many, 5,000 at most."""
+    old = QuotaUse.objects.filter(starts_at__lt=database_now() - KEPT)
+    with transaction.atomic():
+        rows = old.select_for_update(skip_locked=True).order_by("starts_at")
+        ids = list(rows.values_list("pk", flat=True)[:PRUNED_AT_ONCE])
+        return QuotaUse.objects.filter(pk__in=ids).delete()[0]
+
+
+def _exceeded(
+    limit: Limit, used: int, more: int, starts_at: datetime, now: datetime
+) -> QuotaExceeded:
+    ends_at = starts_at + LENGTHS[limit.window]
+    asked = "one more was" if more == 1 else f"{more:,} more were"
+    what = f"{limit.of} allows {limit.most:,} executions per {limit.window.value} (UTC)"
+    so_far = f"{used:,} were started since {starts_at:%Y-%m-%d %H:%M}, and {asked} asked for"
+    then = f"Try again from {ends_at:%Y-%m-%d %H:%M} UTC on."
+    if more > limit.most:
+        then = f"So many never fit: ask for {limit.most:,} at most."
+    return QuotaExceeded(
+        f"{what}; {so_far}. {then}",
+        retry_after=(ends_at - now).total_seconds(),
+        facts={"limitedBy": limit.of, "limit": limit.most, "resetAt": ends_at.isoformat()},
+    )

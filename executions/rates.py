@@ -1,0 +1,213 @@
+"""How often something may happen in a minute, counted in Redis for all processes together.
+
+A minute begins with the first one counted. While Redis does not answer, each process counts by
+itself and looks for it again every few seconds: nobody is refused because Redis is away. What is
+known to be over its limit is refused without asking again.
+"""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import sha256
+from ipaddress import ip_address, ip_network
+from threading import Lock
+from time import monotonic
+from typing import Any
+
+import redis
+from django.conf import settings
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+log = logging.getLogger(__name__)
+SECONDS = 60
+# Redis is near and quick; a request waits no longer than this for it, and not again for a while.
+TIMEOUT_SECONDS = 0.25
+REST_SECONDS = 5.0
+MOST_REMEMBERED = 20_000
+SIGN_INS_BY_ADDRESS, SIGN_INS_BY_NAME = 60, 20
+
+_COUNT = """
+local found = {}
+for i, key in ipairs(KEYS) do
+  local count = redis.call('INCR', key)
+  local left = redis.call('PTTL', key)
+  if left < 0 then
+    redis.call('PEXPIRE', key, ARGV[1])
+    left = tonumber(ARGV[1])
+  end
+  found[2 * i - 1], found[2 * i] = count, left
+end
+return found
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """At most `most` of something a minute, for somebody; 0 means no limit.
+
+    `what` is for people ("sign-ins from your address"), `whom` tells one counter from another.
+    """
+
+    what: str
+    whom: str
+    most: int
+
+    @property
+    def key(self) -> str:
+        """The counter's name: it shows neither names nor addresses."""
+        return sha256(f"{self.what}\n{self.whom}".encode(errors="replace")).hexdigest()[:32]
+
+
+@dataclass(frozen=True, slots=True)
+class Excess:
+    """A rate that is exceeded, and for how many seconds still."""
+
+    rate: Rate
+    seconds: float
+
+
+def count(rates: Sequence[Rate]) -> Excess | None:
+    """Count one more for each rate; the exceeded one that lasts longest, or None.
+
+    One round trip to Redis; none where nothing is limited, or an excess is known already.
+    """
+    limited = [rate for rate in rates if rate.most > 0]
+    known = [excess for rate in limited if (excess := exceeded(rate))]
+    if not limited or known:
+        return max(known, key=lambda excess: excess.seconds, default=None)
+    keys = [rate.key for rate in limited]
+    found = _in_redis(keys) or [_memory.count(f"count {key}") for key in keys]
+    over = [
+        Excess(rate, left)
+        for rate, (number, left) in zip(limited, found, strict=True)
+        if number > rate.most
+    ]
+    for excess in over:
+        _memory.set(f"over {excess.rate.key}", excess.seconds)
+    return max(over, key=lambda excess: excess.seconds, default=None)
+
+
+def exceeded(rate: Rate) -> Excess | None:
+    """The excess of a rate as far as this process knows of it; counts and asks nothing."""
+    left = _memory.left(f"over {rate.key}") if rate.most > 0 else 0.0
+    return Excess(rate, left) if left > 0 else None
+
+
+def of_sign_in(address: str, name: str | None) -> list[Rate]:
+    """What a try to sign in counts against, through whichever door."""
+    found = [Rate("sign-ins from your address", network_of(address), SIGN_INS_BY_ADDRESS)]
+    if name is not None:
+        # Spaces around it and its case make no other name of it.
+        text = name.strip().casefold()[:150]
+        found.append(Rate("sign-ins with this name", text, SIGN_INS_BY_NAME))
+    return found
+
+
+def network_of(address: str) -> str:
+    """Whom an address stands for: itself, or in IPv6 its network of 64 bits."""
+    try:
+        found = ip_address(address)
+    except ValueError:
+        return address
+    if found.version == 4:
+        return str(found)
+    mapped = found.ipv4_mapped
+    return str(mapped or ip_network((found, 64), strict=False))
+
+
+def forget() -> None:
+    """Begin anew in this process: forget its counts, and that Redis was away."""
+    _memory.clear()
+    _absence.over()
+
+
+class _Memory:
+    """Counts and excesses of this process, each until its minute is over; bounded."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._found: dict[str, tuple[int, float]] = {}
+
+    def count(self, name: str) -> tuple[int, float]:
+        """One more under a name: how many in its minute, and how many seconds are left of it."""
+        now = monotonic()
+        with self._lock:
+            number, until = self._found.get(name, (0, 0.0))
+            if until <= now:
+                number, until = 0, now + SECONDS
+            self._put(name, number + 1, until)
+        return number + 1, until - now
+
+    def set(self, name: str, seconds: float) -> None:
+        """Remember a name for so long."""
+        with self._lock:
+            self._put(name, 1, monotonic() + seconds)
+
+    def left(self, name: str) -> float:
+        """For how many seconds a name is still remembered; 0 or less if it is not."""
+        _, until = self._found.get(name, (0, 0.0))
+        return until - monotonic()
+
+    def clear(self) -> None:
+        with self._lock:
+            self._found.clear()
+
+    def _put(self, name: str, number: int, until: float) -> None:
+        if name not in self._found and len(self._found) >= MOST_REMEMBERED:
+            now = monotonic()
+            self._found = {key: row for key, row in self._found.items() if row[1] > now}
+            while len(self._found) >= MOST_REMEMBERED:
+                del self._found[next(iter(self._found))]
+        self._found[name] = (number, until)
+
+
+class _Absence:
+    """Whether Redis was away a moment ago; a log line at each end of it."""
+
+    def __init__(self) -> None:
+        self._until: float | None = None
+
+    def lasts(self) -> bool:
+        return self._until is not None and monotonic() < self._until
+
+    def noticed(self, error: Exception) -> None:
+        if self._until is None:
+            log.warning("Redis does not answer (%s); each process counts rates by itself", error)
+        self._until = monotonic() + REST_SECONDS
+
+    def over(self) -> None:
+        if self._until is not None:
+            log.warning("Redis answers again; rates are counted for all processes together")
+        self._until = None
+
+
+_memory = _Memory()
+_absence = _Absence()
+
+
+def _in_redis(keys: list[str]) -> list[tuple[int, float]] | None:
+    """Count and seconds left by key; None while Redis is away."""
+    if _absence.lasts():
+        return None
+    names = [f"{settings.VALKYR_KEY_PREFIX}rate:{key}" for key in keys]
+    try:
+        found = _script()(keys=names, args=[SECONDS * 1000])
+    except (redis.RedisError, OSError) as error:
+        _absence.noticed(error)
+        return None
+    _absence.over()
+    return [(found[i], found[i + 1] / 1000) for i in range(0, len(found), 2)]
+
+
+@lru_cache(maxsize=1)
+def _script() -> Any:
+    client = redis.Redis.from_url(
+        settings.REDIS_URL,
+        socket_timeout=TIMEOUT_SECONDS,
+        socket_connect_timeout=TIMEOUT_SECONDS,
+        # A connection that was cut is opened again; a Redis that is slow is not asked twice.
+        retry=Retry(NoBackoff(), 1, supported_errors=(redis.ConnectionError,)),
+    )
+    return client.register_script(_COUNT)

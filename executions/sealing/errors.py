@@ -1,0 +1,49 @@
+"""Why a value could not be sealed or opened; no message ever shows content or a key."""
+
+from executions.errors import ValkyrError
+
+
+class SealingError(ValkyrError):
+    """Sealing does not work just now; the server's key needs its administrator."""
+
+    code = "sealing_unavailable"
+
+
+class NoInstallationKey(SealingError):
+    """No installation key is set: set VALKYR_KEY_FILE, VALKYR_KEY or VALKYR_KEY_URI."""
+
+    code = "no_installation_key"
+
+
+class WrongInstallationKey(SealingError):
+    """The installation's key is another than the one that sealed the data keys."""
+
+    code = "wrong_installation_key"
+
+
+class KeyUnavailable(SealingError):
+    """The key management service did not do what it was asked."""
+
+    code = "key_unavailable"
+
+
+class SealBroken(SealingError):
+    """A sealed value cannot be opened: changed, moved from another row, or its key is gone."""
+
+    code = "seal_broken"
+
+
+class KeyUnknown(SealBroken):
+    """The value is sealed with a key that the keyset does not have."""
+
+
+class KeysetChanged(SealingError):
+    """Somebody else changed the keyset meanwhile; look at it and try again."""
+
+    code = "keyset_changed"
+
+
+class StillSealing(SealingError):
+    """A key that is to be removed still seals values."""
+
+    code = "still_sealing"

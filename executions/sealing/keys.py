@@ -1,0 +1,127 @@
+"""A set of data keys: new ones, one more, some fewer; sealed and opened. No database here.
+
+Tink's keysets for Python cannot be changed, so a changed one is put together from its keys.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from executions.sealing.errors import KeyUnavailable, WrongInstallationKey
+from executions.sealing.installation_key import Aead
+
+# Binds a sealed keyset to its place.
+PLACE = b"executions.Keyset.sealed"
+
+
+@dataclass(frozen=True)
+class Keys:
+    """An opened set of AES-256-GCM keys; `primary` is the id of the one that seals."""
+
+    handle: Any = field(repr=False)
+
+    @cached_property
+    def ids(self) -> tuple[int, ...]:
+        """The ids of all keys, the oldest first."""
+        return tuple(info.key_id for info in self.handle.keyset_info().key_info)
+
+    @cached_property
+    def primary(self) -> int:
+        """The id of the key that seals."""
+        return int(self.handle.keyset_info().primary_key_id)
+
+    @cached_property
+    def aead(self) -> Aead:
+        """What seals and opens values; a value begins with its key's id."""
+        from tink import aead
+
+        aead.register()
+        made: Aead = self.handle.primitive(aead.Aead)
+        return made
+
+
+def new_keys() -> Keys:
+    """A set of one fresh key."""
+    import tink
+    from tink import aead
+
+    aead.register()
+    return Keys(tink.new_keyset_handle(aead.aead_key_templates.AES256_GCM))
+
+
+def with_new_primary(keys: Keys) -> Keys:
+    """The same keys and a fresh one, which seals from now on."""
+    fresh = new_keys()
+    while fresh.primary in keys.ids:
+        fresh = new_keys()
+    keyset, more = _proto(keys), _proto(fresh)
+    keyset.key.extend(more.key)
+    keyset.primary_key_id = more.primary_key_id
+    return _of(keyset)
+
+
+def without(keys: Keys, ids: Collection[int]) -> Keys:
+    """The keys but for some; never without the primary."""
+    keyset = _proto(keys)
+    if keyset.primary_key_id in ids:
+        raise ValueError(f"Key {keyset.primary_key_id} is the primary and stays.")
+    kept = [key for key in keyset.key if key.key_id not in ids]
+    del keyset.key[:]
+    keyset.key.extend(kept)
+    return _of(keyset)
+
+
+def sealed_keys(keys: Keys, by: Aead) -> bytes:
+    """The keys sealed with the installation's key, their ids beside them for `ids_in`.
+
+    Raises KeyUnavailable.
+    """
+    import tink
+    from tink import proto_keyset_format
+    from tink.proto import tink_pb2
+
+    try:
+        sealed = proto_keyset_format.serialize_encrypted(keys.handle, by, PLACE)
+    except tink.TinkError as error:
+        raise KeyUnavailable("The data keys could not be sealed.") from error
+    told = tink_pb2.EncryptedKeyset.FromString(sealed)
+    told.keyset_info.CopyFrom(keys.handle.keyset_info())
+    text: bytes = told.SerializeToString()
+    return text
+
+
+def opened_keys(sealed: bytes, by: Aead) -> Keys:
+    """The keys; raises WrongInstallationKey, and KeyUnavailable where a KMS cannot be asked."""
+    import tink
+    from google.protobuf.message import DecodeError
+    from tink import aead, proto_keyset_format
+
+    aead.register()
+    try:
+        return Keys(proto_keyset_format.parse_encrypted(sealed, by, PLACE))
+    except (tink.TinkError, DecodeError) as error:
+        raise WrongInstallationKey from error
+
+
+def ids_in(sealed: bytes) -> tuple[tuple[int, ...], int]:
+    """The ids of the keys in a sealed set, and the primary's; needs no key."""
+    from tink.proto import tink_pb2
+
+    info = tink_pb2.EncryptedKeyset.FromString(sealed).keyset_info
+    return tuple(key.key_id for key in info.key_info), int(info.primary_key_id)
+
+
+def _proto(keys: Keys) -> Any:
+    from tink import proto_keyset_format, secret_key_access
+    from tink.proto import tink_pb2
+
+    return tink_pb2.Keyset.FromString(
+        proto_keyset_format.serialize(keys.handle, secret_key_access.TOKEN)
+    )
+
+
+def _of(keyset: Any) -> Keys:
+    from tink import proto_keyset_format, secret_key_access
+
+    return Keys(proto_keyset_format.parse(keyset.SerializeToString(), secret_key_access.TOKEN))

@@ -1,0 +1,139 @@
+"""The one keyset row, opened once a process and kept while it is the present one.
+
+Whoever seals holds a shared lock until its transaction ends, whoever adds or removes keys an
+exclusive one: no value appears under a key that is being taken away. The lock is PostgreSQL's
+advisory one, since it is granted in the order of asking and costs no write.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import connection
+
+from executions.clock import ClockTimestamp
+from executions.models import Keyset
+from executions.sealing import installation_key
+from executions.sealing.columns import columns
+from executions.sealing.errors import (
+    KeysetChanged,
+    KeyUnavailable,
+    StillSealing,
+    WrongInstallationKey,
+)
+from executions.sealing.keys import Keys, new_keys, opened_keys, sealed_keys
+from executions.sealing.sources import Source
+
+LOCK = 7_305_811_942_016_001
+Stamp = tuple[int, datetime]
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """The keyset as it was at `stamp`: its version and the time of its last change."""
+
+    stamp: Stamp
+    keys: Keys
+
+
+class _Kept:
+    """What this process holds; replaced whole, so threads need no lock."""
+
+    opened: Opened | None = None
+
+
+def hold_shared() -> None:
+    """Keep keys from being added or removed until the transaction ends."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock_shared(%s)", [LOCK])
+
+
+def hold_alone() -> None:
+    """Keep anybody from sealing until the transaction ends; waits for who seals now."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])
+
+
+def present() -> Keys | None:
+    """The keyset of this moment; None before the first secret. One small query.
+
+    Raises NoInstallationKey, WrongInstallationKey, KeyUnavailable when it has to be opened.
+    """
+    rows = Keyset.objects.values_list("version", "updated_at")
+    stamp = rows.first()
+    if stamp is None:
+        return None
+    kept = _Kept.opened
+    if kept is None or kept.stamp != stamp:
+        kept = _load()
+    return kept.keys if kept else None
+
+
+def kept() -> Keys | None:
+    """The keyset this process holds, present or not; no query."""
+    return _Kept.opened.keys if _Kept.opened else None
+
+
+def make() -> Keys:
+    """The keyset of this moment, made if there is none; of two who make one, one wins."""
+    source = installation_key.required()
+    sealed = sealed_keys(new_keys(), installation_key.aead_of(source))
+    Keyset.objects.bulk_create([Keyset(sealed=sealed, key_uri=source.uri)], ignore_conflicts=True)
+    made = present()
+    assert made is not None
+    return made
+
+
+def opened(row: Keyset) -> tuple[Keys, Source]:
+    """The keys of a row, and the installation key that opened them; raises as `present`."""
+    reasons = []
+    sources = list(installation_key.openers())
+    # The one it is sealed with by name first; a file's content may have moved elsewhere.
+    for source in sorted(sources, key=lambda source: source.uri != row.key_uri):
+        try:
+            return opened_keys(bytes(row.sealed), installation_key.aead_of(source)), source
+        except WrongInstallationKey:
+            reasons.append(f"{source.variable} ({source.uri}) cannot open them.")
+        except KeyUnavailable as error:
+            if source.uri == row.key_uri:
+                raise
+            reasons.append(error.message)
+    raise WrongInstallationKey(
+        f"The data keys are sealed with another installation key ({row.key_uri}). "
+        f"{' '.join(reasons)} Set the key they were sealed with."
+    )
+
+
+def replace(row: Keyset, sealed: bytes, key_uri: str, removed: Collection[int] = ()) -> None:
+    """Put another sealed keyset into the place of the row's; call it in a transaction.
+
+    Raises KeysetChanged when the row is not the present one, StillSealing when a `removed` key
+    seals a value.
+    """
+    hold_alone()
+    still = [column.label for column in columns() if removed and column.holds(removed)]
+    if still:
+        raise StillSealing(
+            f"{_keys(removed)} still {'seals' if len(removed) == 1 else 'seal'} values of "
+            f"{' and '.join(still)}. Run `manage.py keys reseal` first; no key was removed."
+        )
+    changed = Keyset.objects.filter(version=row.version, updated_at=row.updated_at).update(
+        sealed=sealed,
+        key_uri=key_uri,
+        version=row.version + 1,
+        updated_at=ClockTimestamp(),
+    )
+    if not changed:
+        raise KeysetChanged
+
+
+def _keys(ids: Collection[int]) -> str:
+    return f"{'Key' if len(ids) == 1 else 'Keys'} {', '.join(map(str, sorted(ids)))}"
+
+
+def _load() -> Opened | None:
+    row = Keyset.objects.first()
+    if row is None:
+        return None
+    _Kept.opened = found = Opened((row.version, row.updated_at), opened(row)[0])
+    return found

@@ -1,0 +1,99 @@
+"""Sealing and opening one value."""
+
+from dataclasses import dataclass, field
+
+from django.db import connection
+from django.db.models import Model
+
+from executions.sealing import store
+from executions.sealing.errors import KeyUnknown, SealBroken
+from executions.sealing.keys import Keys
+
+# A value of Tink's begins with this byte and the four of its key's id.
+_START = 1
+_PREFIX_BYTES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Sealed:
+    """A sealed value and the id of its key, which is stored beside it."""
+
+    value: bytes = field(repr=False)
+    key_id: int
+
+
+def place_of(row: Model, column: str = "sealed") -> str:
+    """What a row's sealed column is bound to: `executions.Credential.sealed:<id>`."""
+    return f"{row._meta.label}.{column}:{row.pk}"
+
+
+def prepare() -> None:
+    """Open the data keys, and make them if there are none.
+
+    To be called before a transaction that seals: a KMS is asked while no lock is held. Raises
+    NoInstallationKey, WrongInstallationKey, KeyUnavailable.
+    """
+    if store.present() is None:
+        store.make()
+
+
+def seal(data: bytes, bound_to: str) -> Sealed:
+    """Seal `data` so that it opens only where `bound_to` says (see `place_of`).
+
+    Must be called in the transaction that stores the value: until it ends, no key is retired.
+    Raises as `prepare`.
+    """
+    return Sealer().seal(data, bound_to)
+
+
+class Sealer:
+    """Seals values of one transaction with one look at the keyset; raises as `prepare`."""
+
+    def __init__(self) -> None:
+        if not connection.in_atomic_block:
+            raise RuntimeError("Sealing belongs into the transaction that stores the value.")
+        store.hold_shared()
+        self._keys = store.present() or store.make()
+
+    def seal(self, data: bytes, bound_to: str) -> Sealed:
+        """Seal one value, as `seal`."""
+        value = self._keys.aead.encrypt(data, bound_to.encode())
+        return Sealed(value, self._keys.primary)
+
+
+def unseal(value: bytes | memoryview, bound_to: str) -> bytes:
+    """What was sealed for this place. No query while this process knows the key.
+
+    Raises SealBroken, or KeyUnknown where the value was sealed anew since it was read and the key
+    is gone: read it again. Raises NoInstallationKey and others when the keyset must be opened.
+    """
+    import tink
+
+    sealed = bytes(value)
+    keys = _holding(_key_id(sealed, bound_to), bound_to)
+    try:
+        return keys.aead.decrypt(sealed, bound_to.encode())
+    except tink.TinkError:
+        # Its cause says nothing, and a chain of errors could show content in a log.
+        raise SealBroken(
+            f"The sealed value of {bound_to} cannot be opened: it was changed, or belongs to "
+            "another row. Store it again."
+        ) from None
+
+
+def _key_id(sealed: bytes, bound_to: str) -> int:
+    if len(sealed) <= _PREFIX_BYTES or sealed[0] != _START:
+        raise SealBroken(f"What is stored for {bound_to} is no sealed value. Store it again.")
+    return int.from_bytes(sealed[1:_PREFIX_BYTES], "big")
+
+
+def _holding(key_id: int, bound_to: str) -> Keys:
+    """The keys with this one among them: those this process knows, or the present ones."""
+    keys = store.kept()
+    if keys is None or key_id not in keys.ids:
+        keys = store.present()
+    if keys is None or key_id not in keys.ids:
+        raise KeyUnknown(
+            f"The value of {bound_to} is sealed with key {key_id}, which the keyset does not have."
+        )
+    return keys
