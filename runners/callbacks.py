@@ -9,6 +9,7 @@ from uuid import UUID
 
 from django.db import transaction
 
+from executions.actor import Actor, record
 from executions.clock import database_now
 from executions.errors import NotFound, ValkyrError, WrongState
 from executions.models import WorkflowExecution
@@ -53,9 +54,10 @@ class CallbackGone(ValkyrError):
     code = "callback_gone"
 
 
-def receive(token: str, payload: Any) -> None:
+def receive(token: str, payload: Any, *, actor: Actor) -> None:
     """Let the step of an address go on with `payload`, or keep it until the step waits.
 
+    `actor` is whoever called: nobody knows more of them than where from.
     Raises UnknownCallback for a token that is not ours, CallbackUsed, CallbackGone.
     """
     named = read(token)
@@ -69,10 +71,12 @@ def receive(token: str, payload: Any) -> None:
         run = _newest(execution_id, path, execution.epoch)
         if run is None or (run.waits_for == "" and run.state in TO_COME):
             _keep(execution_id, path, payload)
+            _audit(actor, execution, path, early=True)
             return
         if run.state == RunState.WAITING:
             waking = _waking(payload, database_now().isoformat())
             if waiting.wake(run.pk, WaitKind.CALLBACK, waking):
+                _audit(actor, execution, path, early=False)
                 return
         raise CallbackUsed if _woken_by_call(run) else CallbackGone
 
@@ -91,8 +95,19 @@ def hand_over(execution_id: UUID, run_id: UUID, path: str) -> bool:
 
 
 def _locked(execution_id: UUID) -> WorkflowExecution | None:
-    rows = WorkflowExecution.objects.select_for_update(no_key=True).only("id", "state", "epoch")
-    return rows.filter(pk=execution_id).first()
+    rows = WorkflowExecution.objects.select_for_update(no_key=True)
+    return rows.only("id", "workspace_id", "state", "epoch").filter(pk=execution_id).first()
+
+
+def _audit(actor: Actor, execution: WorkflowExecution, path: str, *, early: bool) -> None:
+    record(
+        actor,
+        "execution.callback",
+        workspace_id=execution.workspace_id,
+        object_type="WorkflowExecution",
+        object_id=execution.pk,
+        details={"step": path, "early": early},
+    )
 
 
 def _newest(execution_id: UUID, path: str, epoch: int) -> Run | None:

@@ -5,6 +5,7 @@ decided from the rows.
 """
 
 from dataclasses import dataclass
+from itertools import takewhile
 
 from executions.graph.model import Graph, Step
 from executions.graph.places import Place
@@ -64,6 +65,21 @@ def arrange(place: Place, ready: list[int], *, headers: int, links: int) -> list
             canvas.append(Chord(batch) if len(batch) > 1 else Chain(batch))
     canvas.extend(Chain(chain_of(place, step, links)) for step in rest)
     return canvas
+
+
+def ours(canvas: Canvas, remote: frozenset[str]) -> list[Canvas]:
+    """What our own workers are sent of it; runs of remote queues wait to be leased.
+
+    A chain ends before the first of them, since what follows is sent when that one is done. A chord
+    with such a header would never be complete: its others go one by one, and plan their join.
+    """
+    links = canvas.links if isinstance(canvas, Chain) else canvas.headers
+    if not any(link.queue in remote for link in links):
+        return [canvas]
+    if isinstance(canvas, Chord):
+        return [Chain((link,)) for link in links if link.queue not in remote]
+    near = tuple(takewhile(lambda link: link.queue not in remote, links))
+    return [Chain(near)] if near else []
 
 
 def successor(graph: Graph, step: Step) -> Step | None:

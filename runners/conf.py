@@ -25,6 +25,7 @@ class Config:
     chain_links: int  # segments a Celery chain links at most
     chord_headers: int  # headers a chord has at most
     stuck_threads: int  # threads past their deadline before a worker drains
+    remote_waiters: int  # remote runners that one process lets wait for work at once
 
 
 @lru_cache(maxsize=1)
@@ -45,6 +46,7 @@ def config() -> Config:
         chain_links=8,
         chord_headers=100,
         stuck_threads=env.integer("VALKYR_STUCK_THREADS", 8),
+        remote_waiters=env.integer("VALKYR_REMOTE_WAITERS", 32),
     )
 
 

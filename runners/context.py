@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
+from runners.scrubbing import Scrubber
 from runners.storable import storable_text
 
 MAX_ENTRIES = 200
@@ -17,11 +18,12 @@ MAX_AMOUNT = Decimal(10**9)
 class Log:
     """Messages kept with the run, the first 200; later ones are counted."""
 
-    __slots__ = ("_began", "entries", "left_out")
+    __slots__ = ("_began", "entries", "left_out", "scrub")
 
     def __init__(self) -> None:
         self.entries: list[dict[str, Any]] = []
         self.left_out = 0
+        self.scrub: Scrubber | None = None
         self._began = time.monotonic()
 
     def debug(self, message: str, **fields: Any) -> None:
@@ -54,21 +56,26 @@ class Log:
         entry: dict[str, Any] = {
             "ms": round(1000 * (time.monotonic() - self._began)),
             "level": level,
-            "message": storable_text(str(message), MAX_TEXT),
+            "message": self._text(message),
         }
         if fields:
             entry["fields"] = {
-                storable_text(name, MAX_TEXT): _plain(value) for name, value in fields.items()
+                self._text(name): self._plain(value) for name, value in fields.items()
             }
         self.entries.append(entry)
 
+    def _plain(self, value: Any) -> Any:
+        if value is None or isinstance(value, bool):
+            return value
+        small = isinstance(value, int) and abs(value) < MAX_INTEGER
+        if small and (self.scrub is None or self.scrub.details(value) == value):
+            return value
+        return self._text(value)
 
-def _plain(value: Any) -> Any:
-    if value is None or isinstance(value, bool):
-        return value
-    if isinstance(value, int) and abs(value) < MAX_INTEGER:
-        return value
-    return storable_text(str(value), MAX_TEXT)
+    def _text(self, value: Any) -> str:
+        text = str(value)
+        # First scrubbed, then cut: half a secret would not be known.
+        return storable_text(text if self.scrub is None else self.scrub.message(text), MAX_TEXT)
 
 
 class Context:
@@ -79,6 +86,7 @@ class Context:
         "_details",
         "amount",
         "attempt",
+        "credential",
         "deadline",
         "execution_id",
         "idempotency_key",
@@ -109,11 +117,17 @@ class Context:
         self.variables = variables
         self.last_details = last_details
         self.log = Log()
+        self.credential: Mapping[str, str] | None = None
         self.tokens = 0
         self.amount = Decimal(0)
         self.told: Any = None  # the details last given to `heartbeat`
         self._details: Callable[[Any], None] | None = None
         self._cancelled: Callable[[], bool] | None = None
+
+    def reveal(self, credential: Mapping[str, str] | None, scrub: Scrubber) -> None:
+        """Give the module its credential, and take secrets out of what it says from now on."""
+        self.credential = credential
+        self.log.scrub = scrub
 
     def mind(self, *, cancelled: Callable[[], bool], details: Callable[[Any], None]) -> None:
         """Connect the process's heartbeat, which knows of cancelling and keeps details."""
@@ -131,6 +145,8 @@ class Context:
     def heartbeat(self, details: Any = None) -> None:
         """Say that the step is alive; `details` reach the next attempt."""
         if self._details is not None and details is not None:
+            if self.log.scrub is not None:
+                details = self.log.scrub.value(details, "details of the heartbeat")
             self._details(details)
             self.told = details
 

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from django.db import transaction
 
-from executions.access import ALLOWED, Action, Forbidden, User, allows, role_in
+from executions.access import Action, Forbidden, Powers, User, powers_on
 from executions.actor import Actor, record
 from executions.clock import database_now
 from executions.errors import NotFound, WrongState
@@ -20,7 +20,7 @@ APPROVED, REJECTED = "approved", "rejected"
 DECISIONS = (APPROVED, REJECTED)
 
 
-def decide(run_id: UUID, decision: str, comment: str, *, user: User) -> Run:
+def decide(run_id: UUID, decision: str, comment: str, *, user: User, actor: Actor) -> Run:
     """Approve or reject what a run waits for; returns the run, which goes on with it.
 
     Of two decisions the first counts. Raises NotFound for who may not know of the run, Forbidden
@@ -28,10 +28,14 @@ def decide(run_id: UUID, decision: str, comment: str, *, user: User) -> Run:
     """
     with transaction.atomic():
         run = _locked(run_id)
-        role = role_in(user, run.execution.workspace_id) if run is not None else None
-        if run is None or role is None:
+        may = (
+            powers_on(user, run.execution.workspace_id, run.execution.workflow_id)
+            if run is not None
+            else None
+        )
+        if run is None or may is None or not (may.role or may.any):
             raise _unknown(run_id)
-        _check_right(run, user, role)
+        _check_right(run, user, may)
         if run.state != RunState.WAITING or run.waits_for != WaitKind.APPROVAL:
             raise WrongState(_not_waiting(run), run.state)
         waking = {
@@ -45,7 +49,7 @@ def decide(run_id: UUID, decision: str, comment: str, *, user: User) -> Run:
             state = run.execution.state
             raise WrongState(f"Its execution is {state}, so there is nothing to decide.", state)
         record(
-            Actor.of(user),
+            actor,
             "run.decide",
             workspace_id=run.execution.workspace_id,
             object_type="Run",
@@ -57,16 +61,17 @@ def decide(run_id: UUID, decision: str, comment: str, *, user: User) -> Run:
     return run
 
 
-def may_decide(name: str, role: str | None, approvers: Sequence[str]) -> bool:
+def may_decide(name: str, may: Powers, approvers: Sequence[str]) -> bool:
     """Whether a member may decide: one named, or of a named role; without names, who may operate.
 
     What reads as a role means the role, even where a user has that name.
     """
-    if role is None:
-        return False
     if not approvers:
-        return allows(role, Action.OPERATE)
-    return role in approvers or (name in approvers and name not in Role.values)
+        return may.allows(Action.OPERATE)
+    if may.limits is not None and Action.OPERATE not in may.limits.scopes:
+        return False
+    named = name in approvers and name not in Role.values
+    return may.role in approvers or (named and bool(may.role or may.any))
 
 
 def approvers_of(run: Run) -> list[str]:
@@ -85,11 +90,11 @@ def _locked(run_id: UUID) -> Run | None:
     return Run.objects.select_related("execution").get(pk=run_id)
 
 
-def _check_right(run: Run, user: User, role: str) -> None:
+def _check_right(run: Run, user: User, may: Powers) -> None:
     approvers = approvers_of(run)
-    if may_decide(user.get_username(), role, approvers):
+    if may_decide(user.get_username(), may, approvers):
         return
-    if not ALLOWED[role]:
+    if not may.any:
         raise _unknown(run.pk)
     who = ", ".join(approvers) or "who may operate executions"
     raise Forbidden(f"You may not decide this; {who} may. Ask one of them.")

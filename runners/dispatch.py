@@ -5,7 +5,7 @@ Failing to publish is therefore logged, never raised: the sweeper finds the pend
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from uuid import UUID
 
@@ -15,7 +15,8 @@ from django.db import transaction
 from kombu.exceptions import OperationalError
 
 from executions.graph.places import Place
-from runners.canvas import Canvas, Chain, Chord, Link, arrange
+from executions.limits import limits
+from runners.canvas import Canvas, Chain, Chord, Link, arrange, ours
 from runners.conf import config
 
 log = logging.getLogger(__name__)
@@ -38,8 +39,8 @@ def parcel(
     execution_id: UUID, version_id: UUID, priority: int, place: Place, ready: Sequence[int]
 ) -> Parcel:
     """Arrange an execution's ready steps for sending."""
-    limits = config()
-    canvas = arrange(place, list(ready), headers=limits.chord_headers, links=limits.chain_links)
+    most = config()
+    canvas = arrange(place, list(ready), headers=most.chord_headers, links=most.chain_links)
     return Parcel(execution_id, version_id, priority, tuple(canvas))
 
 
@@ -52,9 +53,13 @@ def publish_segment_after_commit(
 
 
 def publish_after_commit(parcels: Sequence[Parcel]) -> None:
-    """Send when the open transaction commits, or now when there is none."""
-    if parcels:
-        transaction.on_commit(lambda: publish(parcels), robust=True)
+    """Send when the open transaction commits, or now when there is none.
+
+    Runs of remote queues are not sent to anybody.
+    """
+    sent = [near for item in parcels if (near := _near(item)).canvas]
+    if sent:
+        transaction.on_commit(lambda: publish(sent), robust=True)
 
 
 def publish(parcels: Sequence[Parcel]) -> None:
@@ -95,6 +100,13 @@ def broker_priority(priority: int) -> int:
     """Ours is 9 first; so is RabbitMQ's, but Redis's is 0 first."""
     redis = str(settings.CELERY_BROKER_URL).startswith(("redis", "unix"))
     return 9 - priority if redis else priority
+
+
+def _near(item: Parcel) -> Parcel:
+    remote = limits().remote_queues
+    if not remote:
+        return item
+    return replace(item, canvas=tuple(c for whole in item.canvas for c in ours(whole, remote)))
 
 
 def _signature(item: Parcel, canvas: Canvas) -> Signature:

@@ -6,7 +6,7 @@ No database connection is held while a module does I/O.
 import logging
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 from uuid import UUID
 
@@ -16,7 +16,7 @@ from executions import payloads
 from executions.errors import PayloadError
 from executions.graph.model import Step
 from executions.templates import TemplateError
-from runners import bodies, caching, completion, heartbeat, leases, rows, scopes
+from runners import bodies, caching, completion, heartbeat, leases, rows, scopes, secrets
 from runners.conf import config, pool
 from runners.context import Context
 from runners.deadline import StepTimeout, time_limit
@@ -26,10 +26,14 @@ from runners.modules import registry
 from runners.modules.base import StepError, Wait
 from runners.outcomes import Failure, classify
 from runners.prepare import Prepared, prepare
+from runners.quiet_logs import scrubbed_logs
+from runners.secrets import Revealed
 from runners.states import ErrorType
 from runners.work import Broken, Done, Unit, Work
 
 log = logging.getLogger(__name__)
+
+_NOTHING_TO_HIDE = nullcontext()
 
 
 def carry_segment(
@@ -123,14 +127,17 @@ def perform(journey: Journey, work: Work) -> Unit:
         return Unit(reused)
     started = time.perf_counter()
     context = _context(journey, work)
+    revealed: Revealed | None = None
     try:
-        with held(work, context):
-            head = execute(journey, work.step, work.prepared, context, work.wake)
+        if secrets.uses_secrets(work.step):
+            revealed = _reveal(journey, work, work.prepared, context)
+        with _logs(revealed), held(work, context):
+            head = execute(journey, work.step, work.prepared, context, work.wake, revealed)
     except (Exception, StepTimeout) as error:
         milliseconds = 1000 * (time.perf_counter() - started)
         return Unit(
             None,
-            failure=_classed(error, work.step, work.path),
+            failure=_classed(error, work.step, work.path, revealed),
             milliseconds=milliseconds,
             logs=context.log.kept(),
             details=context.told,
@@ -199,12 +206,33 @@ def next_item(journey: Journey, unit: Unit) -> bool:
     return True
 
 
+def _reveal(journey: Journey, work: Work, prepared: Prepared, context: Context) -> Revealed:
+    """The secrets of a step that uses some, given to its module alone."""
+    revealed = secrets.revealed(
+        journey, work.step, prepared.value, attempt=work.attempt, overrides=work.overrides
+    )
+    context.reveal(revealed.credential, revealed.scrub)
+    return revealed
+
+
+def _logs(revealed: Revealed | None) -> AbstractContextManager[None]:
+    return scrubbed_logs(revealed.scrub) if revealed is not None else _NOTHING_TO_HIDE
+
+
 def execute(
-    journey: Journey, step: Step, prepared: Prepared, context: Context, wake: Any = None
+    journey: Journey,
+    step: Step,
+    prepared: Prepared,
+    context: Context,
+    wake: Any = None,
+    revealed: Revealed | None = None,
 ) -> Done | Wait:
     """Run the step's module on its inputs (or let it go on); raises whatever the module raises."""
     started = time.perf_counter()
-    result = registry.get(step.module).run(prepared.value, context, wake)
+    inputs = prepared.value if revealed is None else revealed.inputs
+    result = registry.get(step.module).run(inputs, context, wake)
+    if revealed is not None:
+        result = revealed.cleaned(result, journey.path(step))
     if isinstance(result, Wait):
         return result
     if result.outcome != "success" and result.outcome not in step.outcomes:
@@ -275,7 +303,9 @@ def _writes(unit: Unit) -> bool:
     return last is not None and last.step.writes_variables
 
 
-def _classed(error: BaseException, step: Step, path: str) -> Failure:
+def _classed(
+    error: BaseException, step: Step, path: str, revealed: Revealed | None = None
+) -> Failure:
     if isinstance(error, StepTimeout):
         return Failure(
             ErrorType.TIMEOUT,
@@ -294,4 +324,4 @@ def _classed(error: BaseException, step: Step, path: str) -> Failure:
         )
     if isinstance(error, PayloadError):
         return Failure(ErrorType.PERMANENT, error.message, "PayloadError", None, None, "")
-    return classify(error)
+    return classify(error, None if revealed is None else revealed.scrub)

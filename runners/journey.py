@@ -13,6 +13,7 @@ from executions.graph.model import Graph, Step
 from executions.graph.places import Place, split
 from executions.graph.readiness import Settlement, decide, settle
 from executions.history.due import Passed
+from executions.templating.secrets import REFERENCES
 from executions.versions import Compiled
 from runners import scopes
 from runners.outcomes import Failure
@@ -66,6 +67,7 @@ class Journey:
     ended_turns: list[int] = field(default_factory=list)
     onward: "Segment | None" = None  # to be carried next by this worker, without a message
     stays: bool = True  # whether this worker may go on with more
+    hands_over: bool = False  # nobody carries it on: all that follows is sent to workers
 
     @property
     def graph(self) -> Graph:
@@ -175,6 +177,7 @@ class Journey:
             "tasks": tasks,
             "previous": None if step.previous is None else self.chain.get(step.previous),
             "execution": self.described(attempt),
+            "secrets": REFERENCES,
         }
         if self.place.outer is not None:
             scope |= scopes.turn(self)

@@ -21,6 +21,8 @@ from runners.scopes import reads_of
 from runners.states import ErrorType, RunState
 from runners.work import Work
 
+CLAIMABLE = (RunState.PENDING, RunState.RUNNING)
+
 
 @dataclass(frozen=True, slots=True)
 class Seen:
@@ -49,8 +51,12 @@ def load(
     *,
     links: tuple[str, ...] = (),
     header: bool = False,
+    states: tuple[str, ...] = CLAIMABLE,
 ) -> tuple[Journey, Seen] | None:
-    """The segment's live run and what its first step needs; None when there is nothing to do."""
+    """The segment's live run and what its first step needs; None when there is nothing to do.
+
+    `states` are those in which the run is of interest.
+    """
     version = compiled(version_id)
     try:
         place, first = find(version.graph, segment)
@@ -73,7 +79,7 @@ def load(
     run_id, path, attempt, budget, run_state, token, leased_by = row[6:13]
     recoveries, overrides, details, priority, expired = row[13:18]
     waits_for, wake, inputs, publications, results = row[18:]
-    if state != "RUNNING" or run_state not in (RunState.PENDING, RunState.RUNNING):
+    if state != "RUNNING" or run_state not in states:
         return None
     prefix, inner = split(path)
     if prefix != place.prefix:  # a batch of a map's items, taken over in the middle

@@ -34,6 +34,9 @@ def choose(journey: Journey, work: Work, broken: Broken | None) -> Onward:
     """Which ready step this worker goes on with, and which are sent to others."""
     graph = journey.graph
     ready = journey.frontier.ready
+    if journey.hands_over:
+        journey.frontier.ready = []
+        return Onward(pending=ready)
     effects = [index for index in ready if not graph.steps[index].inline]
     inline = [index for index in ready if graph.steps[index].inline]
     onward = Onward(run_id=uuid7())

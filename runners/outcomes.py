@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 from runners.modules.base import StepError
 from runners.retry import parse_retry_after
+from runners.scrubbing import Scrubber
 from runners.states import ErrorType
 from runners.storable import storable_details, storable_text
 from runners.tracebacks import own_frames
@@ -66,6 +67,9 @@ BY_CLASS: dict[str, ErrorType] = {
     "kombu.exceptions.ConnectionLimitExceeded": _TRANSIENT,
     "amqp.exceptions.RecoverableConnectionError": _TRANSIENT,
     "amqp.exceptions.RecoverableChannelError": _TRANSIENT,
+    # What opens secrets is out of order, not the step; a value that does not open stays closed.
+    "executions.sealing.errors.SealingError": _TRANSIENT,
+    "executions.sealing.errors.SealBroken": _PERMANENT,
     "smtplib.SMTPServerDisconnected": _TRANSIENT,
     "billiard.exceptions.SoftTimeLimitExceeded": _TIMEOUT,
     "billiard.exceptions.TimeLimitExceeded": _TIMEOUT,
@@ -115,8 +119,11 @@ BY_ERRNO: dict[int, ErrorType] = dict.fromkeys(
 )
 
 
-def classify(error: BaseException) -> Failure:
-    """Class a failure and make it fit to be recorded; never raises."""
+def classify(error: BaseException, scrub: Scrubber | None = None) -> Failure:
+    """Class a failure and make it fit to be recorded; never raises.
+
+    `scrub` knows the secrets of the step, which may stand in texts of any length.
+    """
     retry_after, details = None, None
     if isinstance(error, StepError):
         error_type, message = error.error_type, error.message
@@ -126,6 +133,8 @@ def classify(error: BaseException) -> Failure:
     else:
         error_type, message = error_type_of(error), _message(error)
         retry_after = _retry_after(error)
+    if scrub is not None:
+        message, details = scrub.message(str(message)), scrub.details(details)
     return Failure(
         error_type=error_type,
         message=storable_text(str(message), MAX_MESSAGE_CHARACTERS),

@@ -41,7 +41,7 @@ def look(run_id: UUID) -> Looked | None:
     if row is None:
         return None
     (execution_id, epoch, path, segment, attempt, budget, state, token, leased_by, overrides,
-     recoveries, execution_state, version_id, priority, started_at, holds_body) = row  # fmt: skip
+     recoveries, execution_state, version_id, priority, holds_body) = row  # fmt: skip
     version = compiled(version_id)
     place, step = find(version.graph, path)
     journey = Journey(
@@ -52,11 +52,12 @@ def look(run_id: UUID) -> Looked | None:
         queue="",
         epoch=epoch,
         priority=priority,
-        started_at=started_at,
+        started_at=None,
         input=None,
         variables={},
         resumed=True,
         stays=False,
+        hands_over=True,
     )
     work = Work(
         run_id=run_id,

@@ -26,26 +26,7 @@ def again(
     The caller holds the execution's lock. Raises WrongState when the run is not the step's newest
     or not dead, or belongs to a time before a roll-back.
     """
-    dead = Run.objects.only(
-        "id", "execution_id", "epoch", "step_path", "attempt", "state", "overrides", "superseded"
-    ).get(pk=dead_run_id)
-    newest = (
-        Run.objects.filter(
-            execution_id=execution.pk,
-            epoch=execution.epoch,
-            step_path=dead.step_path,
-            superseded=False,
-        )
-        .order_by("-attempt")
-        .values_list("pk", flat=True)
-        .first()
-    )
-    if dead.state != "DLQ" or newest != dead.pk:
-        raise WrongState(
-            f"Run {dead.pk} of step {dead.step_path} is not the step's newest attempt any more; "
-            "nothing was done.",
-            dead.state,
-        )
+    dead = newest_dead(execution, dead_run_id)
     version = compiled(execution.version_id)
     place, step = find(version.graph, dead.step_path)
     journey = Journey(
@@ -80,6 +61,31 @@ def again(
             f"Step {dead.step_path} has a live or successful run already; nothing was done.",
             dead.state,
         )
+
+
+def newest_dead(execution: WorkflowExecution, dead_run_id: UUID) -> Run:
+    """The dead run, if it is its step's newest attempt; raises WrongState."""
+    dead = Run.objects.only(
+        "id", "execution_id", "epoch", "step_path", "attempt", "state", "overrides", "superseded"
+    ).get(pk=dead_run_id)
+    newest = (
+        Run.objects.filter(
+            execution_id=execution.pk,
+            epoch=execution.epoch,
+            step_path=dead.step_path,
+            superseded=False,
+        )
+        .order_by("-attempt")
+        .values_list("pk", flat=True)
+        .first()
+    )
+    if dead.state != "DLQ" or newest != dead.pk:
+        raise WrongState(
+            f"Run {dead.pk} of step {dead.step_path} is not the step's newest attempt any more; "
+            "nothing was done.",
+            dead.state,
+        )
+    return dead
 
 
 def _overrides(before: Any, inputs: Any, attempt: int, *, new_key: bool) -> Any:

@@ -12,7 +12,7 @@ from unfold.decorators import display
 from unfold.forms import BaseDialogForm
 from unfold.widgets import UnfoldAdminTextareaWidget
 
-from executions.access import Action, role_in
+from executions.access import Action, powers_on
 from executions.actor import Actor
 from executions.admin import links, marks
 from executions.admin.engine import FactAdmin
@@ -46,7 +46,7 @@ def _applying(decision: str) -> Callable[[UUID, Actor, Mapping[str, Any]], Any]:
     def apply(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> Any:
         assert actor.user_id is not None
         user = get_user_model().objects.get(pk=actor.user_id)
-        return decide(pk, decision, data["comment"], user=user)
+        return decide(pk, decision, data["comment"], user=user, actor=actor)
 
     return apply
 
@@ -128,9 +128,10 @@ class ApprovalAdmin(OperatingAdmin, FactAdmin):
         """The buttons, for who may decide."""
         row = self.get_object(request, str(object_id))
         user: Any = request.user
-        if row is None or not may_decide(
-            user.get_username(), role_in(user, row.execution.workspace_id), row.approvers
-        ):
+        if row is None:
+            return []
+        may = powers_on(user, row.execution.workspace_id, row.execution.workflow_id)
+        if not may_decide(user.get_username(), may, row.approvers):
             return []
         return super().get_actions_detail(request, object_id)
 

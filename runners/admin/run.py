@@ -1,6 +1,6 @@
 """Runs: what each attempt of each step did, to read; a live one can be quarantined by hand."""
 
-from typing import Any
+from typing import Any, ClassVar
 from uuid import UUID
 
 from django.contrib import admin
@@ -11,16 +11,22 @@ from django.utils.html import format_html
 from unfold.decorators import display
 
 from executions.admin import links, marks
+from executions.admin.done import done_to
 from executions.admin.engine import FactAdmin
 from executions.admin.filters import AgeFilter, TabFilter, WorkflowFilter
 from executions.admin.operating import OperatingAdmin
-from executions.admin.sections import Page, Section, facts, json_section, text_section
+from executions.admin.operations import Operation
+from executions.admin.revealing import reveal_operation
+from executions.admin.scope import may
+from executions.admin.sections import Page, Section, facts, payload_section, text_section
 from executions.graph.places import split
+from executions.states import Permission
 from runners.admin.places import place_link, runs_in
 from runners.admin.turns import said
 from runners.admin.waits import wait_of, waited_of
 from runners.lineage import children_of
 from runners.models import Run
+from runners.revealing import FIELDS
 from runners.states import WaitKind
 
 # A waiting run in a word.
@@ -61,6 +67,7 @@ class RunWorkflowFilter(WorkflowFilter):
 class RunAdmin(OperatingAdmin, FactAdmin):
     """One attempt of one step; the engine alone writes these rows."""
 
+    operations: ClassVar[tuple[Operation, ...]] = (reveal_operation(Run, FIELDS),)
     list_display = (
         "step", "mark", "workflow", "worker", "queue", "queued", "waited", "duration", "failure",
     )  # fmt: skip
@@ -148,16 +155,22 @@ class RunAdmin(OperatingAdmin, FactAdmin):
         sections: list[Section] = []
         if obj.error:
             sections.append(text_section("Error", obj.error, error=True))
+        sees = may(request, obj, Permission.VIEW_PAYLOADS)
         trace = (obj.error_details or {}).get("traceback")
         if trace:
             sections.append(text_section("Traceback", str(trace), folded=True))
         sections += [
-            json_section("Inputs", obj.inputs, folded=False),
-            json_section("Outputs", obj.outputs),
-            *([json_section("Overrides", obj.overrides)] if obj.overrides is not None else []),
-            *([json_section("Logs", obj.logs)] if obj.logs else []),
-            *([json_section("Error details", obj.error_details)] if obj.error_details else []),
+            payload_section(title, value, shown=sees, folded=title != "Inputs")
+            for title, value, always in (
+                ("Inputs", obj.inputs, True),
+                ("Outputs", obj.outputs, True),
+                ("Overrides", obj.overrides, False),
+                ("Logs", obj.logs, False),
+                ("Error details", obj.error_details, False),
+            )
+            if always or value
         ]
+        sections.append(done_to(obj.pk))
         lead = [marks.state(obj.state), f"{obj.step_path}, attempt {obj.attempt}, {obj.module}"]
         return Page(lead, facts(self._facts(obj)), sections)
 

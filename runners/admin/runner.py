@@ -4,13 +4,15 @@ from datetime import timedelta
 from typing import Any
 
 from django.contrib import admin
+from django.db.models import Q
 from django.http import HttpRequest
 from django.utils import timezone
 from unfold.decorators import display
 
-from executions.access import Action
+from executions.access.table import Power
 from executions.admin import marks
 from executions.admin.engine import FactAdmin
+from executions.admin.scope import holds, is_superuser, reach
 from executions.admin.sections import Page, facts
 from runners.models import Runner
 
@@ -27,9 +29,15 @@ class RunnerAdmin(FactAdmin):
     empty_text = "No worker has reported: `make up` starts them with everything else."
     search_texts = ("name", "host")
 
-    def scope(self, request: HttpRequest, rows: Any, action: Action) -> Any:
-        """Workers serve all workspaces; Django's permissions decide."""
-        return rows
+    def scope(self, request: HttpRequest, rows: Any, action: Power) -> Any:
+        """Our own workers serve all workspaces; a remote runner is seen by its workspace."""
+        if is_superuser(request):
+            return rows
+        return rows.filter(Q(workspace=None) | Q(workspace__in=reach(request).workspaces(action)))
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Who sees executions sees what works on them."""
+        return holds(request, self.needs)
 
     @display(description="state")
     def health(self, row: Runner) -> Any:

@@ -7,11 +7,11 @@ from rest_framework import serializers
 from rest_framework.exceptions import APIException
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.throttling import BaseThrottle
 
+from executions.actor import Actor
+from executions.api import throttles
 from executions.api.documentation import operation
 from executions.api.hook_body import check_size, payload_of
-from executions.api.hook_throttles import Refusals
 from executions.api.hooks import AnyAnswer
 from executions.api.tokens import OpenEndpoint
 from runners import callbacks
@@ -34,11 +34,6 @@ class Callback(OpenEndpoint):
 
     content_negotiation_class: Any = AnyAnswer
 
-    def get_throttles(self) -> list[BaseThrottle]:
-        """Few forged addresses; what is accepted is not counted, each address works once anyway."""
-        self._refusals = Refusals()
-        return [self._refusals]
-
     @operation(
         "receiveCallback",
         "Callback",
@@ -53,12 +48,17 @@ class Callback(OpenEndpoint):
         404: no address of ours. 409 (`callback_used`): used before. 410: its time is over, or its
         execution has ended.
         """
+        # Only made-up addresses are counted: each of ours works once anyway.
+        forged = throttles.of_refused_hook(request)
+        throttles.check_known(forged)
         body: bytes = request._request.body
         check_size(body)
         try:
-            callbacks.receive(token, payload_of(body, request.headers.get("Content-Type", "")))
+            payload = payload_of(body, request.headers.get("Content-Type", ""))
+            actor = Actor.at_door(request, None, "callback", "callback")
+            callbacks.receive(token, payload, actor=actor)
         except callbacks.UnknownCallback:
-            self._refusals.count()
+            throttles.check([forged])
             raise
         except callbacks.CallbackGone as error:
             raise Gone(error.message, error.code) from None

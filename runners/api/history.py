@@ -8,7 +8,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from executions.access import Action, allows, obtain, require
+from executions.access import Action, Powers, obtain, require
 from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
 from executions.api.execution_shapes import WorkflowExecutionShape
@@ -21,12 +21,12 @@ from runners.verifying import verify
 
 
 def _identities() -> QuerySet[WorkflowExecution]:
-    return WorkflowExecution.objects.only("id", "workspace_id")
+    return WorkflowExecution.objects.only("id", "workspace_id", "workflow_id")
 
 
-def _accepted(execution: WorkflowExecution, role: str) -> Response:
+def _accepted(execution: WorkflowExecution, may: Powers) -> Response:
     return Response(
-        WorkflowExecutionShape(execution, context={"role": role}).data,
+        WorkflowExecutionShape(execution, context={"may": may}).data,
         202,
         headers={"Location": f"/v1/WorkflowExecution/{execution.pk}"},
     )
@@ -47,7 +47,7 @@ class RollbackExecution(Endpoint):
 
         Only while RUNNING, PAUSED or FAILED; what is over otherwise can be forked.
         """
-        _, role = obtain(self.user, _identities(), id, Action.OPERATE)
+        _, may = obtain(self.user, _identities(), id, Action.OPERATE)
         given = self.body(Rollback)
         checkpoint_id, step_path = given.get("checkpointId"), given.get("stepPath")
         if (checkpoint_id is None) == (step_path is None):
@@ -61,11 +61,13 @@ class RollbackExecution(Endpoint):
             actor=self.actor,
             reason=given["reason"],
         )
-        return Response(WorkflowExecutionShape(execution, context={"role": role}).data)
+        return Response(WorkflowExecutionShape(execution, context={"may": may}).data)
 
 
 class ForkExecution(Endpoint):
     """Branch off."""
+
+    starts = True
 
     @operation(
         "forkWorkflowExecution",
@@ -73,13 +75,14 @@ class ForkExecution(Endpoint):
         {202: WorkflowExecutionShape},
         request=Fork,
         errors=[403, 404, 409, 429],
+        idempotent=True,
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """A new execution from a checkpoint, or from right before a step, which runs again.
 
         Without either it begins at the beginning. The origin stays as it is.
         """
-        _, role = obtain(self.user, _identities(), id, Action.TRIGGER)
+        _, may = obtain(self.user, _identities(), id, Action.TRIGGER)
         given = self.body(Fork)
         if given.get("checkpointId") is not None and given.get("stepPath") is not None:
             raise ValidationError(
@@ -94,11 +97,13 @@ class ForkExecution(Endpoint):
             actor=self.actor,
             reason=given["reason"],
         )
-        return _accepted(made, role)
+        return _accepted(made, may)
 
 
 class ReplayExecution(Endpoint):
     """Run it again."""
+
+    starts = True
 
     @operation(
         "replayWorkflowExecution",
@@ -106,6 +111,7 @@ class ReplayExecution(Endpoint):
         {202: WorkflowExecutionShape, 200: VerificationShape},
         request=Replay,
         errors=[403, 404, 409, 429],
+        idempotent=True,
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """A new execution of the same version with the same input (202).
@@ -113,13 +119,13 @@ class ReplayExecution(Endpoint):
         With `verify`, nothing is run (200): every recorded step is rendered and decided again from
         recorded results, and what comes out otherwise is listed.
         """
-        found, role = obtain(self.user, _identities(), id, Action.TRIGGER)
+        found, may = obtain(self.user, _identities(), id, Action.TRIGGER)
         given = self.body(Replay)
         if not given["verify"]:
-            return _accepted(replay(id, actor=self.actor, reason=given["reason"]), role)
-        if not allows(role, Action.VIEW):
+            return _accepted(replay(id, actor=self.actor, reason=given["reason"]), may)
+        if not may.allows(Action.VIEW):
             require(self.user, found.workspace_id, Action.VIEW)
-        return Response(VerificationShape(verify(id)).data)
+        return Response(VerificationShape(verify(id), context={"may": may}).data)
 
 
 def _overrides(given: dict[str, Any]) -> Overrides:

@@ -6,7 +6,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from executions.api.fields import Body, Flag, Json, JsonObject, Text
+from executions.api.fields import Body, Flag, Json, JsonObject, Payload, Text
 
 MAX_VERSION = 2**31 - 1
 MAX_STEPS = 100
@@ -105,8 +105,8 @@ class DifferenceShape(serializers.Serializer[Any]):
 
     stepPath = serializers.CharField(source="step_path", allow_blank=True)
     field = serializers.CharField()
-    recorded = Json(allow_null=True)
-    replayed = Json(allow_null=True)
+    recorded = Payload(allow_null=True)
+    replayed = Payload(allow_null=True)
 
 
 class VerificationShape(serializers.Serializer[Any]):

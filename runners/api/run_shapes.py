@@ -5,8 +5,8 @@ from typing import Any
 
 from rest_framework import serializers
 
-from executions.api.fields import Json
-from executions.api.paging import PageQuery
+from executions.api.fields import Json, Payload
+from executions.api.paging import ListQuery
 from runners.models import Run
 from runners.states import ErrorType, RunState, WaitKind
 
@@ -58,19 +58,19 @@ class RunSummary(serializers.ModelSerializer[Run]):
 class RunShape(RunSummary):
     """A run in full."""
 
-    inputs = Json(allow_null=True)
-    outputs = Json(allow_null=True)
+    inputs = Payload(allow_null=True)
+    outputs = Payload(allow_null=True)
     progress = Json(
         allow_null=True,
         help_text="What it knows of its wait: a container's counters, an event's name, a question.",
     )
-    wake = Json(allow_null=True, help_text="What ended its wait, and after how long.")
+    wake = Payload(allow_null=True, help_text="What ended its wait, and after how long.")
 
     class Meta(RunSummary.Meta):
         fields = [*RunSummary.Meta.fields, "inputs", "outputs", "progress", "wake"]
 
 
-class RunQuery(PageQuery):
+class RunQuery(ListQuery):
     """The filters of the list of runs."""
 
     executionId = serializers.UUIDField(required=False)
@@ -81,6 +81,8 @@ class RunQuery(PageQuery):
         help_text='How step paths begin, such as "refine[2]."; needs executionId.',
     )
     state = serializers.ChoiceField(STATES, required=False)
+    queuedAfter = serializers.DateTimeField(required=False)
+    queuedBefore = serializers.DateTimeField(required=False)
 
     def validate(self, attrs: Any) -> Any:
         """A place is one of an execution; across all of them nothing is ordered by path."""

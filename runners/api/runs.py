@@ -1,5 +1,6 @@
 """Runs, and an execution's runs on the time axis."""
 
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -12,8 +13,8 @@ from rest_framework.response import Response
 from executions.access import Action, obtain, visible
 from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
-from executions.api.paging import page
-from executions.clock import database_now
+from executions.api.paging import narrowed, page
+from executions.clock import database_now, first_id_at
 from executions.models import WorkflowExecution
 from runners.api.run_shapes import RunQuery, RunShape, RunSummary
 from runners.api.timeline_shapes import Bar, TimelineQuery
@@ -28,9 +29,18 @@ BAR = (
     "started_at", "finished_at", "duration_ms", "outcome", "error_type", "waits_for", "due_at",
     "progress", "cached_from", "superseded",
 )  # fmt: skip
-FILTERS = {"executionId": "execution_id", "taskId": "task_id", "state": "state"}
+FILTERS = {
+    "executionId": "execution_id",
+    "taskId": "task_id",
+    "state": "state",
+    "place": "step_path__startswith",
+    "queuedAfter": "queued_at__gt",
+    "queuedBefore": "queued_at__lt",
+}
 # Ids are made in the order of time; the primary key serves a list that nothing narrows.
 BY_ID = ("id",)
+# How far the clock of a process that makes ids may be from the database's.
+CLOCKS_APART = timedelta(minutes=5)
 
 
 class Runs(Endpoint):
@@ -40,10 +50,8 @@ class Runs(Endpoint):
     def get(self, request: Request) -> Response:
         """The runs of your workspaces, newest first, without what may be large."""
         query = self.query(RunQuery)
-        filters = {path: query[name] for name, path in FILTERS.items() if name in query}
-        if "place" in query:
-            filters["step_path__startswith"] = query["place"]
-        rows = visible(self.user, Run.objects.all()).filter(**filters).defer(*LARGE)
+        rows = narrowed(visible(self.user, Run.objects.all()), query, FILTERS)
+        rows = _queued(rows, query).defer(*LARGE)
         found = page(request, rows, query, order=BY_ID)
         return Response(RunSummary(found.rows, many=True).data, headers=found.headers)
 
@@ -55,9 +63,11 @@ class OneRun(Endpoint):
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
         """One run in full."""
         shown = [field.name for field in Run._meta.fields if field.name not in HIDDEN]
-        rows = Run.objects.select_related("execution").only(*shown, "execution__workspace_id")
-        run, _ = obtain(self.user, rows, id, Action.VIEW)
-        return Response(RunShape(run).data)
+        rows = Run.objects.select_related("execution").only(
+            *shown, "execution__workspace_id", "execution__workflow_id"
+        )
+        run, may = obtain(self.user, rows, id, Action.VIEW)
+        return Response(RunShape(run, context={"may": may}).data)
 
 
 class Timeline(Endpoint):
@@ -72,13 +82,23 @@ class Timeline(Endpoint):
     )
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """Every attempt of every step, in the order in which they were queued."""
-        obtain(self.user, WorkflowExecution.objects.only("id", "workspace_id"), id, Action.VIEW)
+        rows = WorkflowExecution.objects.only("id", "workspace_id", "workflow_id")
+        obtain(self.user, rows, id, Action.VIEW)
         query = self.query(TimelineQuery)
         order = ("queued_at", "id")
         found = page(request, bars(id, query), query, order=order, ascending=True)
         context = {"now": database_now(), "children": children_of(id, found.rows)}
         shown = Bar(found.rows, many=True, context=context)
         return Response(shown.data, headers=found.headers)
+
+
+def _queued(rows: QuerySet[Run], query: dict[str, Any]) -> QuerySet[Run]:
+    """Bound the ids as well: no index has the time, and ids are made in its order."""
+    if "queuedAfter" in query:
+        rows = rows.filter(pk__gte=first_id_at(query["queuedAfter"], -CLOCKS_APART))
+    if "queuedBefore" in query:
+        rows = rows.filter(pk__lt=first_id_at(query["queuedBefore"], CLOCKS_APART))
+    return rows
 
 
 def bars(execution_id: UUID, query: dict[str, Any]) -> QuerySet[Run]:

@@ -55,7 +55,7 @@ class SignalExecution(Endpoint):
 
         409 (`nobody_waits`) when none does, or no filter lets the payload pass.
         """
-        rows = WorkflowExecution.objects.only("id", "workspace_id", "state")
+        rows = WorkflowExecution.objects.only("id", "workspace_id", "workflow_id", "state")
         execution, _ = obtain(self.user, rows, id, Action.TRIGGER)
         given = self.body(Signal)
         woken = signal(execution, given["name"], given["payload"], actor=self.actor)

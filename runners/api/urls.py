@@ -2,16 +2,24 @@
 
 from django.urls import URLPattern, path
 
-from runners.api import decisions, history, runs
+from runners.api import decisions, history, remote, runners, runs
 from runners.api.callbacks import Callback
 from runners.api.explain import ExplainExecution
+from runners.api.reveal import RevealRun
 from runners.api.signals import SignalExecution
 
 EXECUTION = "v1/WorkflowExecution/<uuid:id>"
 
 urlpatterns: list[URLPattern] = [
     path("v1/Run", runs.Runs.as_view()),
+    path("v1/Runner", runners.Runners.as_view()),
+    path("v1/Runner/<uuid:id>", runners.OneRunner.as_view()),
     path("v1/Run/<uuid:id>", runs.OneRun.as_view()),
+    path("v1/Run/<uuid:id>/reveal", RevealRun.as_view()),
+    path("v1/Run/lease", remote.LeaseRun.as_view()),
+    path("v1/Run/<uuid:id>/heartbeat", remote.HeartbeatRun.as_view()),
+    path("v1/Run/<uuid:id>/complete", remote.CompleteRun.as_view()),
+    path("v1/Run/<uuid:id>/fail", remote.FailRun.as_view()),
     path("v1/Run/<uuid:id>/decide", decisions.Decide.as_view()),
     path("v1/callbacks/<str:token>", Callback.as_view()),
     path("v1/WorkflowExecution/<uuid:id>/signal", SignalExecution.as_view()),

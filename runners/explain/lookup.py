@@ -6,10 +6,11 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef, Q, Value
+from django.db.models import Exists, Max, OuterRef, Q, Value
 from django.db.models.functions import Sign, StrIndex
 
 from executions.graph.places import find, module_in
+from executions.limits import limits
 from executions.models import WorkflowExecution, WorkflowVersion
 from executions.versions import Compiled
 from runners import statements
@@ -24,6 +25,7 @@ COLUMNS = (
     "published_at", "publications", "queued_at", "started_at", "finished_at", "error", "error_type",
 )  # fmt: skip
 FILTER = "filter"
+MOST_QUEUES = 20
 
 
 def live_and_dead(row: WorkflowExecution, most: int) -> tuple[list[Run], bool]:
@@ -60,6 +62,7 @@ def look_around(
         filters=_filters(row, runs),
         children=_children(runs),
         letters=_letters(runs),
+        remote=_remote(row, runs),
     )
 
 
@@ -68,6 +71,19 @@ def _served(now: datetime) -> frozenset[str]:
     lately = now - timedelta(seconds=SILENT_SECONDS)
     found = Runner.objects.filter(seen_at__gte=lately, leaving_at__isnull=True)
     return frozenset(name for names in found.values_list("queues", flat=True) for name in names)
+
+
+def _remote(row: WorkflowExecution, runs: Sequence[Run]) -> Mapping[str, datetime | None]:
+    """The queues of remote runners for which these runs wait, and who was last seen there."""
+    pending = {run.queue for run in runs if run.state == RunState.PENDING}
+    waiting = sorted(pending & limits().remote_queues)
+    return {queue: _last_seen(row.workspace_id, queue) for queue in waiting[:MOST_QUEUES]}
+
+
+def _last_seen(workspace_id: UUID, queue: str) -> datetime | None:
+    own = Runner.objects.filter(workspace_id=workspace_id, queues__contains=[queue])
+    seen: datetime | None = own.aggregate(seen=Max("seen_at"))["seen"]
+    return seen
 
 
 def _before(row: WorkflowExecution, sent: Sequence[Run]) -> Mapping[UUID, int]:

@@ -28,7 +28,8 @@ class Around:
     run's own, by run; `failed` holds the error of the attempt before, by run; `most` the attempts
     a step may have, by run. `noticed` says since when something outside may wake a run; `filters`
     are the texts of events' filters, by run. `children` are the states of child executions, and
-    `letters` the open dead letters, by run.
+    `letters` the open dead letters, by run. `remote` are the queues of remote runners, and when one
+    of the workspace's was last seen that asks for them.
     """
 
     now: datetime
@@ -42,6 +43,7 @@ class Around:
     filters: Mapping[UUID, str] = field(default_factory=dict)
     children: Mapping[str, str] = field(default_factory=dict)
     letters: Mapping[UUID, UUID] = field(default_factory=dict)
+    remote: Mapping[str, datetime | None] = field(default_factory=dict)
 
 
 def step_reason(run: Run, around: Around) -> Reason:
@@ -104,6 +106,23 @@ def _retry_due(run: Run, around: Around) -> Reason | None:
     )
 
 
+def _no_runner_yet(run: Run, around: Around) -> Reason | None:
+    if run.queue not in around.remote:
+        return None
+    seen = around.remote[run.queue]
+    last = (
+        "none of this workspace was seen yet. Start one"
+        if seen is None
+        else f"the last of this workspace was seen at {at(seen)}"
+    )
+    return Reason(
+        "waiting_for_remote_runner",
+        f"It waits for a remote runner that asks for the queue {run.queue!r}; {last}.",
+        since=run.retry_after or run.queued_at,
+        details={"queue": run.queue, "lastSeenAt": iso(seen)},
+    )
+
+
 def _no_worker(run: Run, around: Around) -> Reason | None:
     if run.queue in around.served:
         return None
@@ -158,6 +177,15 @@ def _held(run: Run, around: Around) -> Reason:
             f"Worker {run.runner} had it and was last heard of at {at(run.heartbeat_at)}; its "
             f"lease ended at {at(run.lease_until)} and the step is taken over within seconds.",
             since=run.lease_until,
+            details=details,
+        )
+    if run.state == RunState.LEASED:
+        return Reason(
+            "leased",
+            f"Remote runner {run.runner} took it at {at(run.heartbeat_at)} and has not said yet "
+            f"that it is at work; its lease ends at {at(run.lease_until)}.",
+            since=run.heartbeat_at,
+            until=run.lease_until,
             details=details,
         )
     return Reason(
@@ -295,6 +323,7 @@ PENDING: tuple[Check, ...] = (
     _execution_paused,
     _execution_without_place,
     _retry_due,
+    _no_runner_yet,
     _no_worker,
 )
 WAITS: Mapping[str, Callable[[Run, Around], Reason]] = {

@@ -1,7 +1,7 @@
 """One attempt of one step: the hot table. Hand-written statements in `sql/` write most of it.
 
-Five indexes, the primary key included, and a small one of approvals; a renewal of a lease touches
-no indexed column.
+Five indexes, the primary key included, and small ones of approvals, of remote queues and of what
+failed; a renewal of a lease touches no indexed column.
 
 PostgreSQL reads every CHECK of a table anew in every statement: there are the two that tie a
 state to its columns (an unknown state breaks the second), and none on the counters.
@@ -12,6 +12,7 @@ from django.db.models import Q
 from uuid6 import uuid7
 
 from executions.clock import ClockTimestamp
+from executions.limits import OWN_QUEUES
 from executions.models import WorkflowExecution
 from runners.states import FINAL, HELD, IDENTITY, LIVE, ErrorType, RunState
 
@@ -114,6 +115,18 @@ class Run(models.Model):
                 fields=["due_at"],
                 condition=Q(state="PENDING", published_at__isnull=True),
                 name="run_retry",
+            ),
+            # Of queues that none of our own workers serves, in the order in which they are leased.
+            models.Index(
+                fields=["queue", "-priority", "id"],
+                condition=Q(state="PENDING") & ~Q(queue__in=sorted(OWN_QUEUES)),
+                name="run_remote",
+            ),
+            # For lists of those that failed, however few they are among millions.
+            models.Index(
+                fields=["state", "id"],
+                condition=Q(state__in=["FAILED", "DLQ", "CANCELLED"]),
+                name="run_ended_badly",
             ),
             # Of the few runs that wait or waited for a person, for their list.
             models.Index(

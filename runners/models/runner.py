@@ -4,13 +4,21 @@ from django.db import models
 from uuid6 import uuid7
 
 from executions.clock import ClockTimestamp
+from executions.models import Workspace
 
 
 class Runner(models.Model):
-    """What a worker said of itself, and when it was last seen."""
+    """What a worker said of itself, and when it was last seen.
+
+    A remote runner (pool `remote`) belongs to the workspace that it works for; our own workers
+    serve all and belong to none.
+    """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    name = models.CharField(max_length=200, unique=True)
+    workspace = models.ForeignKey(
+        Workspace, on_delete=models.CASCADE, null=True, blank=True, related_name="+"
+    )
+    name = models.CharField(max_length=300, unique=True)
     host = models.CharField(max_length=200)
     pid = models.PositiveIntegerField()
     pool = models.CharField(max_length=20)

@@ -87,6 +87,10 @@ class StepContext(Protocol):
         """What the attempt before gave to `heartbeat`, or None."""
 
     @property
+    def credential(self) -> Mapping[str, str] | None:
+        """The fields of the credential that the step names, or None where it names none."""
+
+    @property
     def log(self) -> StepLog:
         """Where messages about this run go."""
 
@@ -164,8 +168,10 @@ class Module(Generic[InputsT]):
 
     `effect` is `none` (safe to repeat), `idempotent` (safe with the idempotency key) or
     `external` (may happen twice after a crash). An `inline` module does no I/O and takes under
-    a millisecond. `outcomes` is empty for a module that has only `success`. The docstring of a
-    subclass is its description, shown to those who build workflows.
+    a millisecond. `outcomes` is empty for a module that has only `success`. `credential` are the
+    types of credential it takes, one of them at a time, as `ctx.credential`. A module that gives
+    its inputs back does not `takes_secrets`; nor does one that is inline, holds a body or sets
+    variables. The docstring of a subclass is its description, shown to those who build workflows.
     """
 
     type: ClassVar[str]
@@ -181,15 +187,27 @@ class Module(Generic[InputsT]):
     retry: ClassVar[str] = "standard"
     timeout_seconds: ClassVar[float] = 60.0
     writes_variables: ClassVar[bool] = False
-    credential: ClassVar[str | None] = None
+    credential: ClassVar[tuple[str, ...]] = ()
+    takes_secrets: ClassVar[bool] = True
     container: ClassVar[str] = ""
     waits: ClassVar[bool] = False
     deferred: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
+        if cls.credential and not cls.may_take_secrets():
+            raise TypeError(
+                f"{cls.__name__} declares a credential, but a module that is inline, holds a body, "
+                "sets variables or does not take secrets can have none"
+            )
         if "description" not in vars(cls) and cls.__doc__:
             cls.description = inspect.cleandoc(cls.__doc__)
+
+    @classmethod
+    def may_take_secrets(cls) -> bool:
+        """Whether its inputs may hold secrets."""
+        kept = cls.inline or cls.container or cls.writes_variables
+        return cls.takes_secrets and not kept
 
     def outcomes_for(self, config: Mapping[str, Any]) -> tuple[str, ...]:
         """The outcomes this `with` can have; empty when there is only `success`."""

@@ -19,6 +19,7 @@ BUILTIN: dict[str, str] = {
     "data.template": "runners.modules.data:Template",
     "data.validate": "runners.modules.validate:Validate",
     "http.request": "runners.modules.network.http_request:HttpRequest",
+    "remote.step": "runners.modules.remote:RemoteStep",
     "email.send": "runners.modules.mail.send:EmailSend",
     "file.read": "runners.modules.files.modules:FileRead",
     "file.write": "runners.modules.files.modules:FileWrite",

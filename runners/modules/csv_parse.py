@@ -51,6 +51,7 @@ class CsvParse(Module[CsvParseInputs]):
     type = "data.csv_parse"
     title = "Parse CSV"
     category = "data"
+    takes_secrets = False
     retry = "none"
     Inputs = CsvParseInputs
     Outputs = CsvParseOutputs

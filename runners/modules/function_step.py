@@ -24,6 +24,7 @@ def step(
     effect: str = "external",
     retry: str = "standard",
     timeout_seconds: float = 60.0,
+    credential: tuple[str, ...] = (),
 ) -> Callable[[F], F]:
     """Make the decorated function the module `type_name`.
 
@@ -43,6 +44,7 @@ def step(
             "effect": effect,
             "retry": retry,
             "timeout_seconds": timeout_seconds,
+            "credential": credential,
         }
         setattr(function, MODULE_ATTRIBUTE, _module(function, type_name, facts))
         return function

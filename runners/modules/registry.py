@@ -144,6 +144,7 @@ def spec(module: Module[Any]) -> ModuleSpec:
         retry=module.retry,
         timeout_seconds=module.timeout_seconds,
         credential=module.credential,
+        takes_secrets=module.may_take_secrets(),
         inputs_schema=module.Inputs.model_json_schema(),
         outputs_schema=outputs.model_json_schema(mode="serialization") if outputs else None,
         check=partial(check, module),

@@ -46,6 +46,7 @@ class Validate(Module[ValidateInputs]):
     type = "data.validate"
     title = "Validate"
     category = "data"
+    takes_secrets = False
     retry = "none"
     Inputs = ValidateInputs
     Outputs = ValidateOutputs

@@ -23,6 +23,7 @@ from runners.sweeper import (
     orphans,
     overdue,
     places,
+    runners,
     stalled,
     timers,
 )
@@ -44,6 +45,7 @@ SELDOM: dict[str, Duty] = {
     "leftovers": leftovers.sweep,
     "admission": admission.sweep,
     "cache": cache.sweep,
+    "runners": runners.sweep,
 }
 
 

@@ -11,6 +11,7 @@ from celery import current_app
 from kombu import Connection
 from kombu.exceptions import ChannelError
 
+from executions.limits import limits
 from runners import statements
 from runners.conf import config
 from runners.resend import resend
@@ -22,7 +23,9 @@ BATCH = 2_000
 def sweep() -> int:
     """Send lost segments again; returns how many."""
     patience = config().patience
-    picked = statements.fetch("overlooked", {"batch": BATCH, "patience": patience})
+    found = statements.fetch("overlooked", {"batch": BATCH, "patience": patience})
+    # Nobody is sent to those of remote queues: they wait until a runner asks.
+    picked = [row for row in found if row[0] not in limits().remote_queues]
     if not picked:
         return 0
     empty = _empty({row[0] for row in picked})

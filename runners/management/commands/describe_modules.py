@@ -18,7 +18,8 @@ themselves, and a test keeps it so; the JSON Schemas are at `/v1/ModuleType`.
 
 *Queue* says which workers run it, *effect* what a repeat after a crash does: `none` (nothing),
 `idempotent` (nothing, thanks to the idempotency key), `external` (it may happen twice, with the
-same key). A module of your own is a class or a function: see [the end](#your-own).
+same key), *credential* the types it takes. A module of your own is a class or a function: see
+[the end](#your-own).
 """
 CLOSING = """\
 ## Your own
@@ -48,6 +49,10 @@ shop = "shop.steps"
 
 A class (`runners.modules.base.Module`) can say more: outcomes, a circuit's target, what its `with`
 may hold. `runners/modules/data.py` has short ones.
+
+With `credential=("bearer",)` (of a class, an attribute of that name) a step may name a credential
+of that type, whose fields are `ctx.credential`. What a module gives back, logs and raises loses the
+values of its secrets; what it writes elsewhere does not.
 """
 WORDS = {
     "string": "text",
@@ -81,12 +86,13 @@ def page(specs: Mapping[str, ModuleSpec]) -> str:
 
 def _module(spec: ModuleSpec) -> str:
     outcomes = f" · outcomes {_codes(spec.outcomes)}" if spec.outcomes else ""
+    credential = f" · credential {_codes(spec.credential)}" if spec.credential else ""
     lines = [
         f"### {spec.type}\n",
         f"{spec.description}\n",
         (
             f"Queue `{spec.queue}` · effect `{spec.effect}` · retry `{spec.retry}` · "
-            f"timeout {spec.timeout_seconds:g} s{outcomes}\n"
+            f"timeout {spec.timeout_seconds:g} s{outcomes}{credential}\n"
         ),
         "| input | type | default | |",
         "|---|---|---|---|",

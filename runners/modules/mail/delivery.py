@@ -10,6 +10,7 @@ from pathlib import Path
 
 from runners.modules.base import StepError
 from runners.modules.files.modules import replace
+from runners.modules.mail.guarded import GuardedSmtp, GuardedSmtpSsl
 from runners.modules.mail.settings import SmtpServer
 from runners.outcomes import error_type_of
 
@@ -76,8 +77,10 @@ def _readable(refused: Mapping[str, tuple[int, bytes]]) -> dict[str, str]:
 def _connect(server: SmtpServer, seconds: float) -> smtplib.SMTP:
     context = ssl.create_default_context()
     if server.tls == "from_start":
-        return smtplib.SMTP_SSL(server.host, server.port, timeout=seconds, context=context)
-    connection = smtplib.SMTP(server.host, server.port, timeout=seconds)
+        encrypted = smtplib.SMTP_SSL if server.trusted else GuardedSmtpSsl
+        return encrypted(server.host, server.port, timeout=seconds, context=context)
+    plain = smtplib.SMTP if server.trusted else GuardedSmtp
+    connection = plain(server.host, server.port, timeout=seconds)
     try:
         _encrypt(connection, server, context)
     except BaseException:

@@ -87,7 +87,7 @@ class EmailSendOutputs(ModuleOutputs):
 
 
 class EmailSend(Module[EmailSendInputs]):
-    """Sends a mail over the server an administrator has set.
+    """Sends a mail over the server an administrator has set, or a credential of type smtp names.
 
     After a crash it may be sent twice; both carry the same Message-ID, by which mail programs
     and servers know a repeat.
@@ -98,6 +98,7 @@ class EmailSend(Module[EmailSendInputs]):
     category = "messages"
     queue = "io"
     effect = "external"
+    credential = ("smtp",)
     Inputs = EmailSendInputs
     Outputs = EmailSendOutputs
 
@@ -108,7 +109,7 @@ class EmailSend(Module[EmailSendInputs]):
         message = _message(inputs, ctx.idempotency_key)
         recipients = [parseaddr(a)[1] for a in (*inputs.to, *inputs.cc, *inputs.bcc)]
         recipients = list(dict.fromkeys(recipients))
-        refused = deliver(message, recipients, destination(), seconds=ctx.remaining())
+        refused = deliver(message, recipients, destination(ctx.credential), seconds=ctx.remaining())
         return Result(
             {
                 "messageId": str(message["Message-ID"]),

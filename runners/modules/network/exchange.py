@@ -11,6 +11,7 @@ from typing import Any
 import httpx
 
 from runners.modules.base import StepContext, StepError
+from runners.modules.network.authorization import authorization
 from runners.modules.network.body import (
     ACCEPT_ENCODING,
     BodyTooLarge,
@@ -39,7 +40,7 @@ def exchange(inputs: HttpRequestInputs, ctx: StepContext) -> dict[str, Any]:
     if inputs.timeout_seconds is not None:
         seconds = min(seconds, inputs.timeout_seconds)
     request_deadline.set(started + seconds)
-    request = _request(inputs, ctx.idempotency_key)
+    request = _request(inputs, ctx)
     with _named_errors(request), _answer(request, inputs) as response:
         _require_accepted(response, inputs)
         try:
@@ -60,13 +61,17 @@ def exchange(inputs: HttpRequestInputs, ctx: StepContext) -> dict[str, Any]:
     }
 
 
-def _request(inputs: HttpRequestInputs, idempotency_key: str) -> httpx.Request:
+def _request(inputs: HttpRequestInputs, ctx: StepContext) -> httpx.Request:
     headers = httpx.Headers({name: str(value) for name, value in inputs.headers.items()})
+    if ctx.credential is not None:
+        if "authorization" in headers:
+            raise StepError("headers and the credential both give Authorization: take one out")
+        headers["authorization"] = authorization(ctx.credential)
     headers.setdefault("user-agent", "Valkyr")
     headers.setdefault("accept", "*/*")
     headers.setdefault("accept-encoding", ACCEPT_ENCODING)
     if inputs.method in CHANGING_METHODS:
-        headers.setdefault("idempotency-key", idempotency_key)
+        headers.setdefault("idempotency-key", ctx.idempotency_key)
     query = {key: value for key, value in inputs.query.items() if value is not None}
     content: dict[str, Any] = {}
     if inputs.body is not None:
@@ -109,7 +114,7 @@ def _origin(url: httpx.URL) -> tuple[str, str, int | None]:
 
 
 def _drop_private_headers(request: httpx.Request, inputs: HttpRequestInputs) -> None:
-    for name in inputs.headers:
+    for name in (*inputs.headers, "authorization"):
         if name.lower() not in HARMLESS_HEADERS:
             request.headers.pop(name, None)
 

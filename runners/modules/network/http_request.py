@@ -103,7 +103,8 @@ class HttpRequest(Module[HttpRequestInputs]):
 
     An answer of 400 or more fails the step, unless `acceptStatus` lists it; 408, 425, 429 and
     5xx are tried again, after the answer's Retry-After. After a crash a request may be sent
-    twice, with the same Idempotency-Key. Private and special addresses are refused unless an
+    twice, with the same Idempotency-Key. A credential of type bearer or basic becomes the
+    Authorization header. Private and special addresses are refused unless an
     administrator allows their range.
     """
 
@@ -112,6 +113,7 @@ class HttpRequest(Module[HttpRequestInputs]):
     category = "network"
     queue = "io"
     effect = "external"
+    credential = ("bearer", "basic")
     Inputs = HttpRequestInputs
     Outputs: ClassVar[Any] = HttpRequestOutputs
 

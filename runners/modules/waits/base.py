@@ -20,3 +20,4 @@ class WaitingModule(Module[Any]):
     retry: ClassVar[str] = "none"
     timeout_seconds: ClassVar[float] = 10.0
     waits: ClassVar[bool] = True
+    takes_secrets: ClassVar[bool] = False

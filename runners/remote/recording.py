@@ -1,0 +1,48 @@
+"""A run that a remote runner holds is recorded as any other, by whoever has its report in hand.
+
+Nobody carries its segment on: whatever follows is sent to workers, or waits for remote runners.
+"""
+
+from dataclasses import dataclass
+
+from django.db import transaction
+
+from runners import completion, ending, statements
+from runners.errors import LeaseLost
+from runners.journey import Journey
+from runners.work import Unit, Work
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What is known of a run whose lease was seen to hold: its inputs' hash, key, time worked."""
+
+    inputs_hash: str
+    key: str
+    milliseconds: float
+
+
+def record(journey: Journey, work: Work, unit: Unit) -> None:
+    """Record a unit under the lease; nothing where the lease was lost meanwhile."""
+    try:
+        with transaction.atomic():
+            if hold(journey, work) is not None:
+                completion.record(journey, work, unit)
+    except LeaseLost:
+        return
+
+
+def hold(journey: Journey, work: Work) -> Held | None:
+    """Lock the execution and then the run, as begun; None when the lease is over.
+
+    Needs a transaction that is open.
+    """
+    locked = statements.fetch_one("lock", {"execution": journey.execution_id})
+    if locked is None or locked[0] not in ("RUNNING", "PAUSED") or locked[1] != journey.epoch:
+        return None
+    ending.note_state(journey, locked[0])
+    row = statements.fetch_one("remote_hold", {"run": work.run_id, "token": work.token})
+    if row is None:
+        return None
+    work.holder = row[0]
+    return Held(*row[1:])

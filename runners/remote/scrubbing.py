@@ -1,0 +1,16 @@
+"""What takes secrets out of what a remote runner reports of a step that was given some."""
+
+from runners.outside import Looked
+from runners.scrubbing import Scrubber
+from runners.secrets import scrubber_of, uses_secrets
+
+
+def scrubber(looked: Looked) -> Scrubber | None:
+    """What scrubs the reports of this run; None for a step that uses no secrets.
+
+    Call it outside a transaction: reading secrets may take a key service. Raises
+    SecretUnavailable when one of them is gone meanwhile.
+    """
+    if not uses_secrets(looked.work.step):
+        return None
+    return scrubber_of(looked.journey, looked.work.step)

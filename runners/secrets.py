@@ -1,0 +1,148 @@
+"""What a step's module gets in place of `[secret:…]`, and what takes it out of what comes back.
+
+Rows, hashes, messages and logs hold references only. The values are read right before a module
+runs, in one query, and only for steps that name secrets or a credential (`uses_secrets`).
+
+    revealed(journey, step, inputs, attempt=…, overrides=…) -> Revealed
+    scrubber_of(journey, step) -> Scrubber      for what a remote runner hands in later
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from executions import credentials
+from executions.graph.model import Step
+from executions.templating.errors import Pointer, key_path
+from executions.templating.secrets import SecretField, at, reference, reveal
+from runners.journey import Journey
+from runners.modules.base import Result, StepError, Wait
+from runners.scrubbing import Scrubber
+
+Fields = Mapping[str, str]
+
+
+class SecretUnavailable(StepError):
+    """A step names a secret that it cannot have; no retry mends that."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Revealed:
+    """The module's real inputs, its credential's fields, and what scrubs its results of both."""
+
+    inputs: Any
+    credential: Fields | None
+    scrub: Scrubber
+
+    def cleaned(self, ended: Result | Wait, path: str) -> Result | Wait:
+        """What the module gave back, without secrets; raises StepError, PayloadError."""
+        scrub = self.scrub
+        if isinstance(ended, Wait):
+            if scrub.text(ended.key) != ended.key:
+                raise StepError(
+                    f"Step {path} waits under a name that holds a secret, which would be stored."
+                )
+            return replace(ended, facts=scrub.value(ended.facts, f"facts of step {path}"))
+        return replace(
+            ended,
+            outputs=scrub.value(ended.outputs, f"output of step {path}"),
+            variables=scrub.value(ended.variables, f"variables of step {path}"),
+        )
+
+
+def uses_secrets(step: Step) -> bool:
+    """Whether the step names a secret or a credential."""
+    return bool(step.secrets or step.credential)
+
+
+def revealed(
+    journey: Journey, step: Step, inputs: Any, *, attempt: int, overrides: Any = None
+) -> Revealed:
+    """Read the values of a step that uses secrets, and put them where its inputs name them.
+
+    `inputs` are the rendered ones, with references (`Prepared.value`); they are not changed.
+    Raises SecretUnavailable, TemplateError, and what `credentials.values_of` raises.
+    """
+    found = _read(journey, step)
+    values = {secret: _value(journey, step, found, secret) for secret in step.secrets}
+    given, left = inputs, list[Pointer]()
+    if step.secrets:
+        scope = journey.scope(step, attempt)
+        given, left = reveal(step.config.sealed, inputs, scope, values)
+        _refuse_written(journey, step, inputs, left, overrides)
+    return Revealed(given, found.get(step.credential), _scrubber(step, found))
+
+
+def scrubber_of(journey: Journey, step: Step) -> Scrubber:
+    """What scrubs the results of a step that uses secrets, by the values they have now."""
+    return _scrubber(step, _read(journey, step))
+
+
+def _read(journey: Journey, step: Step) -> Mapping[str, Fields]:
+    names = {name for name, _ in step.secrets}
+    if step.credential:
+        names.add(step.credential)
+    found = credentials.values_of(journey.version.workspace_id, names)
+    missing = sorted(names - found.keys())
+    if missing:
+        raise SecretUnavailable(
+            f'{_who(journey, step)} needs the credential "{missing[0]}", which its workspace does '
+            "not have. Create it, then requeue the step."
+        )
+    return found
+
+
+def _value(journey: Journey, step: Step, found: Mapping[str, Fields], secret: SecretField) -> str:
+    name, field = secret
+    if field not in found[name]:
+        raise SecretUnavailable(
+            f'{_who(journey, step)} needs the field "{field}" of the credential "{name}", which '
+            f"has only: {', '.join(sorted(found[name])) or 'none'}. Add it, or name another field."
+        )
+    return found[name][field]
+
+
+def _scrubber(step: Step, found: Mapping[str, Fields]) -> Scrubber:
+    names = {
+        found[name][field]: reference((name, field))
+        for name, field in step.secrets
+        if field in found[name]
+    }
+    own = found.get(step.credential, {})
+    return Scrubber(
+        names | {value: reference((step.credential, field)) for field, value in own.items()}
+    )
+
+
+def _refuse_written(
+    journey: Journey, step: Step, inputs: Any, left: list[Pointer], overrides: Any
+) -> None:
+    """Refuse a reference that somebody wrote by hand: the module would get it as mere text."""
+    names = [reference(secret) for secret in step.secrets]
+    filled = {pointer for pointer, _, _ in step.config.sealed} - set(left)
+    written: list[tuple[Pointer, Any]] = []
+    if overrides and "inputs" in overrides:
+        written += _texts(overrides["inputs"], ())
+    written += [(pointer, at(inputs, pointer)) for pointer in left]
+    for pointer, text in written:
+        found = [name for name in names if isinstance(text, str) and name in text]
+        if found and pointer not in filled:
+            raise SecretUnavailable(
+                f"{_who(journey, step)}: {key_path(pointer)} is not what the workflow puts there "
+                f"any more, so {found[0]} in it cannot be filled in. Requeue it without a change "
+                "of that value, or write one without secrets."
+            )
+
+
+def _texts(value: Any, pointer: Pointer) -> list[tuple[Pointer, str]]:
+    if isinstance(value, str):
+        return [(pointer, value)]
+    if isinstance(value, Mapping):
+        pairs: Any = value.items()
+    else:
+        pairs = enumerate(value) if isinstance(value, list) else ()
+    return [found for key, item in pairs for found in _texts(item, (*pointer, key))]
+
+
+def _who(journey: Journey, step: Step) -> str:
+    return f'Step {journey.path(step)} of workflow "{journey.graph.name}"'

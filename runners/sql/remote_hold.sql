@@ -1,0 +1,9 @@
+-- A remote runner reports the end of its run: hold it, as begun, until the result is recorded in
+-- this transaction. The caller holds the execution's lock. A lease that is over holds nothing.
+-- Answers who has it, under which inputs, and for how many milliseconds.
+UPDATE runners_run r
+   SET state = 'RUNNING', started_at = coalesce(r.started_at, r.heartbeat_at)
+ WHERE r.id = %(run)s AND r.lease_token = %(token)s AND (r.state IN ('LEASED', 'RUNNING')) IS TRUE
+   AND r.lease_until >= clock_timestamp()
+RETURNING r.leased_by, r.inputs_hash, r.idempotency_key,
+          1000 * extract(epoch FROM clock_timestamp() - r.started_at)::float8

@@ -1,0 +1,12 @@
+-- A remote runner asks for work: it is listed in each workspace it works for. Written at most every
+-- five seconds, however often it asks; a worker of ours with that name is left alone.
+INSERT INTO runners_runner AS n (id, workspace_id, name, host, pid, pool, queues, started_at, seen_at)
+SELECT own.id, w.id, w.slug || '/' || %(runner)s, %(host)s, 0, 'remote', %(queues)s::jsonb,
+       clock_timestamp(), clock_timestamp()
+  FROM unnest(%(ids)s::uuid[], %(workspaces)s::uuid[]) AS own (id, workspace)
+  JOIN executions_workspace w ON w.id = own.workspace
+ ORDER BY w.id
+ON CONFLICT (name) DO UPDATE
+   SET host = excluded.host, queues = excluded.queues, seen_at = excluded.seen_at
+ WHERE n.pool = 'remote'
+   AND (n.queues <> excluded.queues OR n.seen_at < clock_timestamp() - interval '5 seconds')
