@@ -12,6 +12,11 @@ from dlq.models import DeadLetterEntry, Resolution
 from executions.actor import Actor, record
 from executions.clock import database_now
 from executions.errors import NotFound, WrongState
+from executions.models import WorkflowExecution
+from executions.states import ExecutionState
+
+# In these nothing goes on any more; a FAILED execution goes on with the step that failed it.
+OVER = frozenset({ExecutionState.SUCCESS, ExecutionState.CANCELLED, ExecutionState.TIMEOUT})
 
 
 def find(entry_id: UUID) -> DeadLetterEntry:
@@ -20,6 +25,30 @@ def find(entry_id: UUID) -> DeadLetterEntry:
     if entry is None:
         raise NotFound(f"There is no dead letter {entry_id}.")
     return entry
+
+
+def must_be_open(entry: DeadLetterEntry, done: str) -> None:
+    """Tell the loser of a race before anything else fails for a lesser reason.
+
+    Raises WrongState where it is resolved, or its execution is over but for FAILED; `done` is what
+    was wanted: "requeued".
+    """
+    if entry.resolution != Resolution.PENDING:
+        raise WrongState(
+            f"Dead letter {entry.pk} is {entry.resolution} already; nothing was done.",
+            entry.resolution,
+        )
+    state = (
+        WorkflowExecution.objects.filter(pk=entry.execution_id)
+        .values_list("state", flat=True)
+        .get()
+    )
+    if state in OVER:
+        raise WrongState(
+            f"Execution {entry.execution_id} is {state}; only a step of one that is RUNNING, "
+            f"PAUSED or FAILED can be {done}. Start the workflow again instead.",
+            state,
+        )
 
 
 def resolve(
@@ -59,6 +88,8 @@ def resolve(
         object_type="DeadLetterQueue",
         object_id=entry.pk,
         reason=notes,
+        before={"resolution": str(Resolution.PENDING)},
+        after={"resolution": str(resolution)},
         details=details,
     )
 

@@ -8,11 +8,9 @@ from django.db import transaction
 from uuid6 import uuid7
 
 from dlq import lifecycle
-from dlq.models import DeadLetterEntry, Resolution
+from dlq.models import Resolution
 from executions import lifecycle as executions
 from executions.actor import Actor
-from executions.errors import WrongState
-from executions.models import WorkflowExecution
 from runners import reruns
 from runners.models import Run
 
@@ -34,7 +32,7 @@ def requeue(
     entry = lifecycle.find(entry_id)
     run_id = uuid7()
     with transaction.atomic():
-        _guard(entry)
+        lifecycle.must_be_open(entry, "requeued")
         execution = executions.reopen(entry.execution_id, workspace_id=entry.workspace_id)
         reruns.again(
             execution,
@@ -48,28 +46,9 @@ def requeue(
             Resolution.REQUEUED,
             actor=actor,
             notes=reason,
-            details={"runId": str(run_id), "overrides": dict(overrides or {})},
+            # Their names alone: the values are in the run, and the trail cannot be cleaned of them.
+            details={"runId": str(run_id), "overrides": sorted(overrides or {})},
             requeued_run_id=run_id,
         )
         executions.announce(execution)
     return Run.objects.get(pk=run_id)
-
-
-def _guard(entry: DeadLetterEntry) -> None:
-    """Tell the loser of a race before anything else fails for a lesser reason."""
-    if entry.resolution != Resolution.PENDING:
-        raise WrongState(
-            f"Dead letter {entry.pk} is {entry.resolution} already; nothing was done.",
-            entry.resolution,
-        )
-    state = (
-        WorkflowExecution.objects.filter(pk=entry.execution_id)
-        .values_list("state", flat=True)
-        .get()
-    )
-    if state in ("CANCELLED", "TIMEOUT", "SUCCESS"):
-        raise WrongState(
-            f"Execution {entry.execution_id} is {state}; only a step of one that is RUNNING, "
-            "PAUSED or FAILED can be requeued. Start the workflow again instead.",
-            state,
-        )

@@ -9,20 +9,26 @@ from django.http import HttpRequest
 from django.utils.html import format_html
 from unfold.decorators import display
 
+from dlq.admin.fix import fix_operation
 from dlq.admin.marks import resolution
 from dlq.admin.story import attempts_section, sentence
 from dlq.models import DeadLetterEntry, Resolution
 from dlq.requeue import requeue
+from dlq.revealing import FIELDS
 from dlq.triage import discard
 from executions.access import Action
 from executions.actor import Actor, record
 from executions.admin import links, marks
+from executions.admin.done import done_to
 from executions.admin.engine import FactAdmin
 from executions.admin.filters import AgeFilter, TabFilter, WorkflowFilter
 from executions.admin.forms import NotesForm, OverridesForm, ReasonForm
 from executions.admin.operating import OperatingAdmin
 from executions.admin.operations import Operation
-from executions.admin.sections import Page, Section, facts, json_section, text_section
+from executions.admin.revealing import reveal_operation
+from executions.admin.scope import holds, may
+from executions.admin.sections import Page, Section, facts, payload_section, text_section
+from executions.states import Permission
 from runners.admin.run import state_of
 
 
@@ -48,7 +54,7 @@ REQUEUE = Operation(
     done="requeued",
     question="Starts a new run of the step in the same execution, with the same inputs.",
     apply=_requeue,
-    needs=Action.TRIAGE,
+    needs=Permission.REDRIVE,
     refuse=_refuse_resolved,
     form=ReasonForm,
     primary=True,
@@ -60,10 +66,11 @@ REQUEUE_WITH = Operation(
     done="requeued",
     question="Starts a new run of the step with these changes merged into its inputs.",
     apply=_requeue,
-    needs=Action.TRIAGE,
+    needs=Permission.REDRIVE_CHANGED,
     refuse=_refuse_resolved,
     form=OverridesForm,
 )
+FIX = fix_operation(_refuse_resolved)
 DISCARD = Operation(
     name="discard",
     title="Discard…",
@@ -71,7 +78,7 @@ DISCARD = Operation(
     done="discarded",
     question="Closes the dead letter without another try. The evidence is kept for 30 days.",
     apply=_discard,
-    needs=Action.TRIAGE,
+    needs=Permission.DISCARD,
     refuse=_refuse_resolved,
     form=NotesForm,
     danger=True,
@@ -96,7 +103,7 @@ class ResolutionFilter(TabFilter):
 class DeadLetterEntryAdmin(OperatingAdmin, FactAdmin):
     """The engine owns these rows; only the notes can be edited."""
 
-    operations = (REQUEUE, REQUEUE_WITH, DISCARD)
+    operations = (REQUEUE, REQUEUE_WITH, FIX, DISCARD, reveal_operation(DeadLetterEntry, FIELDS))
     list_display = ("error", "where", "mark", "kind", "attempts", "age")
     list_display_links = ("error",)
     list_select_related = ("workflow",)
@@ -109,8 +116,10 @@ class DeadLetterEntryAdmin(OperatingAdmin, FactAdmin):
     search_texts = ("step_path", "failure_reason", "fingerprint")
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """For the notes."""
-        return self.has_operate_permission(request)
+        """For the notes, which who may operate executions writes."""
+        if obj is None:
+            return holds(request, Action.OPERATE)
+        return may(request, obj, Action.OPERATE)
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
         """The notes, below the facts."""
@@ -120,13 +129,17 @@ class DeadLetterEntryAdmin(OperatingAdmin, FactAdmin):
         """Write the notes and nothing else: the engine may have moved the row meanwhile."""
         if "notes" not in form.changed_data:
             return
-        DeadLetterEntry.objects.filter(pk=obj.pk).update(notes=obj.notes)
+        rows = DeadLetterEntry.objects.filter(pk=obj.pk)
+        before = rows.values("notes").get()
+        rows.update(notes=obj.notes)
         record(
-            Actor.of(request.user),
+            Actor.of_request(request),
             "dead_letter.note",
             workspace_id=obj.workspace_id,
-            object_type="DeadLetterEntry",
+            object_type="DeadLetterQueue",
             object_id=obj.pk,
+            before=before,
+            after={"notes": obj.notes},
         )
 
     @display(description="error")
@@ -165,13 +178,15 @@ class DeadLetterEntryAdmin(OperatingAdmin, FactAdmin):
         sections: list[Section] = [
             text_section("Error", run.error or obj.failure_reason, error=True),
         ]
+        sees = may(request, obj, Permission.VIEW_PAYLOADS)
         trace = (run.error_details or {}).get("traceback")
         if trace:
             sections.append(text_section("Traceback", str(trace), folded=True))
         sections += [
             attempts_section(obj),
-            json_section("Inputs", obj.original_inputs, folded=False),
-            json_section("Configuration", obj.original_config),
+            payload_section("Inputs", obj.original_inputs, shown=sees, folded=False),
+            payload_section("Configuration", obj.original_config, shown=sees),
+            done_to(obj.pk),
         ]
         lead = [resolution(obj.resolution), sentence(obj)]
         return Page(lead, facts(self._facts(obj)), sections)

@@ -33,7 +33,7 @@ QUARANTINE = Operation(
     done="quarantined",
     question="Takes this live run out of the flow into the dead-letter queue.",
     apply=_quarantine,
-    needs=Action.TRIAGE,
+    needs=Action.OPERATE,
     refuse=lambda run: "" if run.state in LIVE else "Nothing to do: this run has ended.",
     form=QuarantineForm,
     danger=True,
@@ -47,4 +47,4 @@ admin.site.unregister(Run)
 class QuarantiningRunAdmin(RunAdmin):
     """Runs, with the one thing a person may do to a live one."""
 
-    operations = (QUARANTINE,)
+    operations = (QUARANTINE, *RunAdmin.operations)

@@ -8,8 +8,9 @@ from django.db.models import Count
 from rest_framework import serializers
 
 from dlq.models import DeadLetterEntry, FailureType, Resolution
-from executions.api.fields import Body, Json, Text
-from executions.api.paging import PageQuery
+from executions.api.bulk import Many
+from executions.api.fields import Body, Json, Payload, Text
+from executions.api.paging import ListQuery
 
 
 class DeadLetterSummary(serializers.ModelSerializer[DeadLetterEntry]):
@@ -53,14 +54,14 @@ class DeadLetterSummary(serializers.ModelSerializer[DeadLetterEntry]):
 class DeadLetterQueue(DeadLetterSummary):
     """A dead letter in full."""
 
-    originalInputs = Json(source="original_inputs", allow_null=True)
-    originalConfig = Json(source="original_config", allow_null=True)
+    originalInputs = Payload(source="original_inputs", allow_null=True)
+    originalConfig = Payload(source="original_config", allow_null=True)
 
     class Meta(DeadLetterSummary.Meta):
         fields = [*DeadLetterSummary.Meta.fields, "originalInputs", "originalConfig"]
 
 
-class DeadLetterQuery(PageQuery):
+class DeadLetterQuery(ListQuery):
     """The filters of the list of dead letters."""
 
     resolution = serializers.ChoiceField(Resolution.choices, required=False)
@@ -75,6 +76,27 @@ class DeadLetterQuery(PageQuery):
 class Discard(Body):
     """Why it is given up."""
 
+    notes = Text(required=False, default="", allow_blank=True, max_length=10_000)
+
+
+class DiscardMany(Many):
+    """Which are given up, and why."""
+
+    notes = Text(required=False, default="", allow_blank=True, max_length=10_000)
+
+
+class FixBody(Body):
+    """What the step has come to."""
+
+    outputs = Json(
+        allow_null=True,
+        help_text="The step's result, as its module would have given it.",
+    )
+    outcome = Text(
+        required=False,
+        max_length=100,
+        help_text="How the step ended; needed where it decides where to go on.",
+    )
     notes = Text(required=False, default="", allow_blank=True, max_length=10_000)
 
 

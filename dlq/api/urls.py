@@ -2,14 +2,17 @@
 
 from django.urls import URLPattern, path
 
-from dlq.api import entries
+from dlq.api import entries, resolving, reveal
 
 ENTRY = "v1/DeadLetterQueue/<uuid:id>"
 
 urlpatterns: list[URLPattern] = [
     path("v1/DeadLetterQueue", entries.Entries.as_view()),
+    path("v1/DeadLetterQueue/discard", resolving.DiscardEntries.as_view()),
     path(ENTRY, entries.OneEntry.as_view()),
-    path(f"{ENTRY}/requeue", entries.Requeue.as_view()),
-    path(f"{ENTRY}/discard", entries.DiscardEntry.as_view()),
+    path(f"{ENTRY}/requeue", resolving.Requeue.as_view()),
+    path(f"{ENTRY}/discard", resolving.DiscardEntry.as_view()),
+    path(f"{ENTRY}/fix", resolving.Fix.as_view()),
+    path(f"{ENTRY}/reveal", reveal.RevealEntry.as_view()),
     path("v1/Run/<uuid:id>/quarantine", entries.QuarantineRun.as_view()),
 ]

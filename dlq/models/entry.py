@@ -31,6 +31,8 @@ class Resolution(models.TextChoices):
 class DeadLetterEntry(models.Model):
     """Evidence of one failure; a requeue leaves it, and the new run and it point at each other."""
 
+    AUDITED_AS = "DeadLetterQueue"  # its name in the API and in the audit trail
+
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     workspace = models.ForeignKey(Workspace, on_delete=models.PROTECT, related_name="+")
     workflow = models.ForeignKey(Workflow, on_delete=models.PROTECT, related_name="+")
