@@ -1,14 +1,23 @@
 """The ASGI entry point: `uvicorn valkyr_project.asgi:application --lifespan off`."""
 
+import logging
 import os
 
+import django
 from django.conf import settings
-from django.core.asgi import get_asgi_application
 
 from valkyr_project.gate import Gate
+from valkyr_project.handler import Handler
+from valkyr_project.production import warnings
+from valkyr_project.proxies import Proxies
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "valkyr_project.settings")
 os.environ.setdefault("VALKYR_PROCESS", "web")
 # Each request may have a thread of its own, so a connection kept by a thread is one leaked.
 os.environ.setdefault("VALKYR_POOL", "threads")
-application = Gate(get_asgi_application(), settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
+django.setup(set_prefix=False)
+application = Proxies(
+    Gate(Handler(), settings.DATA_UPLOAD_MAX_MEMORY_SIZE), settings.TRUSTED_PROXIES
+)
+for _warning in warnings(settings.INSTALLATION):
+    logging.getLogger(__name__).warning(_warning)

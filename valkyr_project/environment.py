@@ -45,6 +45,14 @@ def integer(name: str, default: int) -> int:
     return int(value)
 
 
+def whole(name: str, default: int) -> int:
+    """The variable as a whole number from 0 on; raises ImproperlyConfigured on anything else."""
+    value = integer(name, default)
+    if value < 0:
+        raise ImproperlyConfigured(f"{name} is {value}; expected 0 or more.")
+    return value
+
+
 def words(name: str, default: tuple[str, ...] = ()) -> list[str]:
     """The variable split at commas."""
     raw = text(name)

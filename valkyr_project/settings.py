@@ -9,7 +9,10 @@ from django.core.exceptions import ImproperlyConfigured
 from django.urls import reverse_lazy
 
 from valkyr_project import environment as env
+from valkyr_project import production
 from valkyr_project.content_security import ADMIN_POLICY
+from valkyr_project.proxies import read_networks
+from valkyr_project.sso.configuration import from_environment as single_sign_on
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 HOME = Path(env.text("VALKYR_HOME", str(BASE_DIR / ".valkyr")))
@@ -26,6 +29,8 @@ if not SECRET_KEY:
 SECRET_KEY_FALLBACKS = env.words("VALKYR_SECRET_KEY_FALLBACKS")
 ALLOWED_HOSTS = env.words("VALKYR_ALLOWED_HOSTS", ("127.0.0.1", "localhost", "[::1]"))
 CSRF_TRUSTED_ORIGINS = env.words("VALKYR_TRUSTED_ORIGINS")
+# Whose X-Forwarded-For is believed (valkyr_project/proxies.py); nobody's by default.
+TRUSTED_PROXIES = read_networks(env.words("VALKYR_TRUSTED_PROXIES"))
 
 # Served over HTTPS (behind a proxy) unless the address is this machine's own.
 HTTPS = env.flag("VALKYR_HTTPS", False)
@@ -34,6 +39,23 @@ SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 SECURE_REDIRECT_EXEMPT = [r"^actuator/"]
+# What must not reach others does not start.
+INSTALLATION = production.Installation(
+    hosts=ALLOWED_HOSTS,
+    secret_key=SECRET_KEY,
+    old_keys=SECRET_KEY_FALLBACKS,
+    debug=DEBUG,
+    insecure_key=env.flag("VALKYR_INSECURE_KEY", False),
+    https=HTTPS,
+    allow_http=env.flag("VALKYR_ALLOW_HTTP", False),
+    proxies=env.words("VALKYR_TRUSTED_PROXIES"),
+    addresses={
+        name: env.text(name)
+        for name in ("DATABASE_URL", "DATABASE_DIRECT_URL", "REDIS_URL", "CELERY_BROKER_URL")
+    },
+)
+if _refusals := production.refusals(INSTALLATION):
+    raise ImproperlyConfigured("\n".join(_refusals))
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 SECURE_REFERRER_POLICY = "same-origin"
@@ -50,6 +72,11 @@ INSTALLED_APPS = [
     "django.contrib.sessions",
     "django.contrib.messages",
     "django.contrib.staticfiles",
+    "guardian",
+    "allauth",
+    "allauth.account",
+    "allauth.socialaccount",
+    "valkyr_project.sso",
     "django_celery_beat",
     "rest_framework",
     "drf_spectacular",
@@ -60,6 +87,7 @@ INSTALLED_APPS = [
     "dlq.apps.DlqConfig",
 ]
 MIDDLEWARE = [
+    "valkyr_project.headers.SecurityHeaders",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -69,7 +97,23 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
 ]
+AUTHENTICATION_BACKENDS = [
+    "valkyr_project.sso.backends.PasswordBackend",
+    "guardian.backends.ObjectPermissionBackend",
+    "valkyr_project.sso.backends.SingleSignOnBackend",
+]
+# ---- Single sign-on: docs/security.md. Of allauth nothing but the conversation is used.
+SINGLE_SIGN_ON = single_sign_on()
+SOCIALACCOUNT_ADAPTER = "valkyr_project.sso.adapter.SocialAccounts"
+ACCOUNT_ADAPTER = "valkyr_project.sso.adapter.Accounts"
+ACCOUNT_EMAIL_VERIFICATION = "none"
+SOCIALACCOUNT_REQUESTS_TIMEOUT = 5
+# From sign-in, whatever happens meanwhile: how late a change at the provider may be noticed.
+SESSION_COOKIE_AGE = round(env.number("VALKYR_SESSION_HOURS", 12) * 3600)
+# Nobody is somebody: what is open is open by its view, not by an account.
+ANONYMOUS_USER_NAME = None
 ROOT_URLCONF = "valkyr_project.urls"
 ASGI_APPLICATION = "valkyr_project.asgi.application"
 TEMPLATES = [
@@ -83,6 +127,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "valkyr_project.sso.context.sign_in",
             ]
         },
     }
@@ -228,8 +273,23 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": timedelta(minutes=1),
         "options": {"expires": 60.0, "queue": "control"},
     },
+    "valkyr: kept answers": {
+        "task": "executions.prune_answers",
+        "schedule": timedelta(minutes=1),
+        "options": {"expires": 60.0, "queue": "control"},
+    },
+    "valkyr: quota counts": {
+        "task": "executions.prune_counts",
+        "schedule": timedelta(hours=1),
+        "options": {"expires": 3600.0, "queue": "control"},
+    },
     "valkyr: events": {
         "task": "executions.expire_told",
+        "schedule": timedelta(hours=1),
+        "options": {"expires": 3600.0, "queue": "control"},
+    },
+    "valkyr: sessions": {
+        "task": "sso.clear_sessions",
         "schedule": timedelta(hours=1),
         "options": {"expires": 3600.0, "queue": "control"},
     },
@@ -248,6 +308,7 @@ CELERY_BEAT_SCHEDULE = {
 # ---- The API.
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
+        "executions.api.authentication.ApiTokenAuthentication",
         "executions.api.authentication.TokenAuthentication",
         "executions.api.authentication.SessionAuthentication",
     ],
@@ -257,11 +318,19 @@ REST_FRAMEWORK = {
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "EXCEPTION_HANDLER": "executions.api.problems.handle",
     "UNAUTHENTICATED_USER": None,
+    # `Accept` says it; a parameter of this name is as unknown as any other.
+    "URL_FORMAT_OVERRIDE": None,
 }
+# How many days an API token holds, where nobody says otherwise and at most.
+TOKEN_DAYS = env.integer("VALKYR_TOKEN_DAYS", 90)
+TOKEN_MAX_DAYS = env.integer("VALKYR_TOKEN_MAX_DAYS", 365)
 SIMPLE_JWT = {
     "ACCESS_TOKEN_LIFETIME": timedelta(minutes=30),
     "REFRESH_TOKEN_LIFETIME": timedelta(days=1),
     "UPDATE_LAST_LOGIN": False,
+    # Tokens end with the password that they were given for, and with the right to use one.
+    "CHECK_REVOKE_TOKEN": True,
+    "USER_AUTHENTICATION_RULE": "valkyr_project.sso.backends.may_use_a_password",
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Valkyr",
@@ -269,6 +338,11 @@ SPECTACULAR_SETTINGS = {
     "VERSION": "1",
     "OAS_VERSION": "3.1.0",
     "SERVE_INCLUDE_SCHEMA": False,
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "executions.api.document.complete",
+    ],
+    "LICENSE": {"name": "Apache 2.0", "identifier": "Apache-2.0"},
     "ENUM_NAME_OVERRIDES": {
         "ExecutionState": "executions.states.ExecutionState",
         "TriggerType": "executions.states.TriggerType",
@@ -280,6 +354,13 @@ SPECTACULAR_SETTINGS = {
         "Resolution": "dlq.models.Resolution",
         "CheckpointKind": "executions.states.CheckpointKind",
         "VersionKind": "executions.states.VersionKind",
+        "Role": "executions.states.Role",
+        "Permission": "executions.states.Permission",
+        "Container": "runners.api.timeline_shapes.CONTAINERS",
+        "WaitKind": "runners.api.run_shapes.WAITS",
+        "ObjectPermission": "executions.api.permissions.CHOICES",
+        "Decision": "runners.decisions.DECISIONS",
+        "Effect": ["none", "idempotent", "external"],
     },
 }
 DATA_UPLOAD_MAX_MEMORY_SIZE = env.integer("VALKYR_MAX_BODY_BYTES", 5 * 1024 * 1024)
@@ -288,7 +369,11 @@ APPEND_SLASH = True
 PUBLIC_URL = env.text("VALKYR_PUBLIC_URL", f"http://localhost:{env.integer('PORT', 8000)}").rstrip(
     "/"
 )
-WEBHOOK_REQUESTS_PER_MINUTE = env.integer("VALKYR_WEBHOOK_RATE", 600)
+# Requests a minute, counted in Redis for all web processes together; 0 is no limit.
+API_RATE = env.whole("VALKYR_API_RATE", 60_000)
+TRIGGER_RATE = env.whole("VALKYR_TRIGGER_RATE", 30_000)
+REFUSAL_RATE = env.whole("VALKYR_REFUSAL_RATE", 300)
+WEBHOOK_REQUESTS_PER_MINUTE = env.whole("VALKYR_WEBHOOK_RATE", 600)
 WEBHOOK_WAITERS = env.integer("VALKYR_WEBHOOK_WAITERS", 32)
 
 # ---- Pages.
@@ -328,4 +413,6 @@ LOGGING = {
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": env.text("VALKYR_LOG_LEVEL", "WARNING")},
 }
-os.environ.setdefault("VALKYR_FILES_ROOT", str(HOME / "files"))
+if INSTALLATION.local:
+    # One folder for all workspaces: where others come in, only who says so shares one.
+    os.environ.setdefault("VALKYR_FILES_ROOT", str(HOME / "files"))

@@ -2,7 +2,9 @@
 
 from typing import Any
 
+from django.apps import apps
 from django.conf import settings
+from django.contrib import admin
 from django.http import HttpRequest
 from django.templatetags.static import static
 from django.urls import reverse_lazy
@@ -17,13 +19,11 @@ def _flower(request: HttpRequest) -> str:
 
 
 def may_view(model: str) -> Any:
-    """A side bar entry's permission: whether the user may see `app.model`."""
-    app, name = model.split(".")
+    """A side bar entry's permission: whether the person may see `app.model`."""
 
     def permitted(request: HttpRequest) -> bool:
-        return bool(request.user.has_perm(f"{app}.view_{name}")) or bool(
-            request.user.has_perm(f"{app}.change_{name}")
-        )
+        page = admin.site._registry[apps.get_model(model)]
+        return page.has_view_permission(request)
 
     return permitted
 
@@ -44,6 +44,7 @@ UNFOLD: dict[str, Any] = {
     "SITE_URL": None,
     "SITE_ICON": _icon,
     "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": _icon}],
+    "LOGIN": {"form": "valkyr_project.sso.password_form.PasswordForm"},
     "SHOW_HISTORY": False,
     "SHOW_VIEW_ON_SITE": False,
     "DASHBOARD_CALLBACK": "dlq.admin.dashboard.context",
@@ -82,6 +83,7 @@ UNFOLD: dict[str, Any] = {
                 "items": [
                     _list_of("Workers", "memory", "runners.runner"),
                     _list_of("Triggers", "bolt", "executions.trigger"),
+                    _list_of("Credentials", "password", "executions.credential"),
                     _list_of("Schedules", "schedule", "django_celery_beat.periodictask"),
                     _list_of("Schedule ticks", "alarm_on", "executions.crontick"),
                     _list_of("Events", "notifications", "executions.event"),
@@ -97,7 +99,14 @@ UNFOLD: dict[str, Any] = {
                 "items": [
                     _list_of("Workspaces", "workspaces", "executions.workspace"),
                     _list_of("Tiers", "speed", "executions.tier"),
+                    _list_of("Quotas", "data_usage", "executions.quota"),
                     _list_of("Members", "badge", "executions.membership"),
+                    _list_of("Service accounts", "smart_toy", "executions.serviceaccount"),
+                    _list_of("API tokens", "key", "executions.apitoken"),
+                    _list_of("Shared with people", "share", "executions.workflowuserpermission"),
+                    _list_of(
+                        "Shared with groups", "group_work", "executions.workflowgrouppermission"
+                    ),
                     _list_of("Users", "person", "auth.user"),
                     _list_of("Groups", "group", "auth.group"),
                 ],

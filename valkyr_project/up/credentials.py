@@ -1,5 +1,9 @@
-"""Passwords made once and kept in `<home>/secrets.env`, which only its owner can read."""
+"""Passwords made once and kept in `<home>/secrets.env`, which only its owner can read.
 
+Beside it, in a file of its own, the key that secrets in the database are sealed with.
+"""
+
+import base64
 import os
 import secrets
 import stat
@@ -11,6 +15,8 @@ from valkyr_project.embedded.place import write_private
 from valkyr_project.up.errors import UpError
 
 FILE = "secrets.env"
+KEY_FILE = "installation.key"
+KEY_GIVEN = ("VALKYR_KEY_FILE", "VALKYR_KEY", "VALKYR_KEY_URI")
 HEADER = (
     "# Made by `make up` at its first start. Whoever reads this can sign in and forge sessions.\n"
 )
@@ -20,7 +26,8 @@ HEADER = (
 class Credentials:
     """What this installation signs with and how its people sign in.
 
-    `password_is_ours` says that the administrator's password was made here, not given.
+    `password_is_ours` says that the administrator's password was made here, not given; `key_file`
+    holds the key made here to seal secrets with, None when the environment names one.
     """
 
     secret_key: str
@@ -28,6 +35,7 @@ class Credentials:
     password: str
     password_is_ours: bool
     flower_password: str
+    key_file: Path | None
 
 
 def load(home: Path, environment: Mapping[str, str] = os.environ) -> Credentials:
@@ -48,6 +56,9 @@ def load(home: Path, environment: Mapping[str, str] = os.environ) -> Credentials
         password=given or made["VALKYR_ADMIN_PASSWORD"],
         password_is_ours=not given,
         flower_password=environment.get("FLOWER_PASSWORD", "") or made["FLOWER_PASSWORD"],
+        key_file=None
+        if any(environment.get(name, "").strip() for name in KEY_GIVEN)
+        else _key_file(home),
     )
     _check_for_flower(found)
     return found
@@ -62,15 +73,30 @@ def _check_for_flower(found: Credentials) -> None:
         )
 
 
+def _key_file(home: Path) -> Path:
+    """The file of the installation's key, made at the first start and never again."""
+    path = home.resolve() / KEY_FILE
+    if not _is_private(path):
+        write_private(path, base64.b64encode(secrets.token_bytes(32)).decode() + "\n")
+    return path
+
+
 def _read(path: Path) -> dict[str, str]:
-    """The kept values; mends a file that others can read, refuses one of another owner."""
-    try:
-        facts = path.lstat()
-    except FileNotFoundError:
+    """The kept values."""
+    if not _is_private(path):
         return {}
-    if not stat.S_ISREG(facts.st_mode) or facts.st_uid != os.geteuid():
-        raise UpError(f"{path} must be a plain file of this user's; found something else.")
-    path.chmod(0o600)
     lines = path.read_text().splitlines()
     pairs = (line.split("=", 1) for line in lines if "=" in line and not line.startswith("#"))
     return {key.strip(): value.strip() for key, value in pairs}
+
+
+def _is_private(path: Path) -> bool:
+    """Whether it exists; mends a file that others can read, refuses one of another owner."""
+    try:
+        facts = path.lstat()
+    except FileNotFoundError:
+        return False
+    if not stat.S_ISREG(facts.st_mode) or facts.st_uid != os.geteuid():
+        raise UpError(f"{path} must be a plain file of this user's; found something else.")
+    path.chmod(0o600)
+    return True

@@ -16,6 +16,7 @@ def step_defaults(home: Path) -> dict[str, str]:
     return {
         "VALKYR_HTTP_ALLOWED_NETWORKS": f"{PARTNER_ADDRESS}/32",
         "VALKYR_EMAIL_URL": (home / "mail").as_uri(),
+        "VALKYR_REMOTE_QUEUES": "remote",
     }
 
 
@@ -24,6 +25,7 @@ def stack_environment(
 ) -> dict[str, str]:
     """The caller's environment with every address and secret of this stack."""
     inherited = {name: value for name, value in os.environ.items() if name != "RUNNER_ID"}
+    key_file = credentials.key_file
     return (
         step_defaults(options.home)
         | inherited
@@ -40,4 +42,5 @@ def stack_environment(
             "FLOWER_PORT": str(options.flower_port),
             "RUNNER_CONCURRENCY": str(options.concurrency),
         }
+        | ({"VALKYR_KEY_FILE": str(key_file)} if key_file is not None else {})
     )

@@ -50,6 +50,8 @@ def web(options: Options) -> ProcessSpec:
         *(sys.executable, "-m", "uvicorn", "valkyr_project.asgi:application"),
         *("--host", "127.0.0.1", "--port", str(options.port), "--lifespan", "off"),
         *("--timeout-graceful-shutdown", "5", "--log-level", "warning", "--no-server-header"),
+        # uvicorn would believe whoever calls from this machine; our own list decides.
+        "--no-proxy-headers",
     )
     # Each request has a thread of its own under ASGI: connections come from a pool.
     return ProcessSpec("web", command, {"VALKYR_PROCESS": "web", "VALKYR_POOL": "threads"})

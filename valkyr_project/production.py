@@ -1,0 +1,149 @@
+"""What an installation that others can reach must not be started with. Pure.
+
+An installation is local while every host name it answers to is this machine's own. Messages name
+the variable and what to set, never a secret.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from ipaddress import ip_address
+from urllib.parse import unquote, urlsplit
+
+SHORTEST_KEY = 50
+FEWEST_CHARACTERS = 10
+# From tutorials, templates and our own stand-in; random text does not contain them.
+KNOWN_KEYS = ("changeme", "change-me", "django-insecure", "insecure", "secret-key", "secretkey")
+KNOWN_PASSWORDS = frozenset(
+    {"postgres", "password", "passw0rd", "admin", "changeme", "secret", "valkyr", "redis", "guest"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """The settings that decide; `addresses` are database and broker URLs by variable."""
+
+    hosts: Sequence[str]
+    secret_key: str = field(repr=False)
+    old_keys: Sequence[str] = field(default=(), repr=False)
+    debug: bool = False
+    insecure_key: bool = False
+    https: bool = False
+    allow_http: bool = False
+    proxies: Sequence[str] = ()
+    addresses: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    @property
+    def local(self) -> bool:
+        """Whether only this machine can reach it."""
+        return all(is_local(host) for host in self.hosts)
+
+
+def refusals(one: Installation) -> list[str]:
+    """Why this installation must not start; empty when it may."""
+    return [*_hosts(one), *_debug(one), *_keys(one), *_http(one)]
+
+
+def warnings(one: Installation) -> list[str]:
+    """What is probably a mistake, but may be meant."""
+    found = [text for name, url in one.addresses.items() for text in _password(name, url)]
+    if one.https and not one.proxies:
+        found.append(
+            "VALKYR_TRUSTED_PROXIES is not set, but VALKYR_HTTPS is: to the audit trail and the "
+            "rate limits everybody has the proxy's address. Set the proxy's address."
+        )
+    if one.allow_http and not one.https and not one.local:
+        found.append(
+            "VALKYR_ALLOW_HTTP is 1: passwords, tokens and cookies can be read on their way. Put a "
+            "proxy that ends TLS in front, then set VALKYR_HTTPS=1."
+        )
+    return found
+
+
+def is_local(host: str) -> bool:
+    """Whether a host name (as in ALLOWED_HOSTS) can only be this machine."""
+    name = host.strip("[]").lower()
+    if name == "localhost" or name.endswith(".localhost"):
+        return name != ".localhost"
+    try:
+        return ip_address(name).is_loopback
+    except ValueError:
+        return False
+
+
+def _hosts(one: Installation) -> Iterable[str]:
+    if not one.hosts:
+        yield (
+            "VALKYR_ALLOWED_HOSTS names no host. Set the names under which this installation is "
+            "reached, e.g. valkyr.example.org."
+        )
+    for host in one.hosts:
+        if "*" in host or not host.strip("."):
+            yield (
+                f"VALKYR_ALLOWED_HOSTS holds {host!r}, which lets a request choose the host it is "
+                "answered for (and so the addresses in its pages). Name the hosts."
+            )
+
+
+def _debug(one: Installation) -> Iterable[str]:
+    if one.debug and not one.local:
+        yield (
+            "VALKYR_DEBUG is 1 with a host that others can reach (VALKYR_ALLOWED_HOSTS is "
+            f"{','.join(one.hosts)}): error pages would show settings and data. Set VALKYR_DEBUG=0."
+        )
+
+
+def _keys(one: Installation) -> Iterable[str]:
+    if one.insecure_key:
+        if not one.local:
+            yield (
+                "VALKYR_INSECURE_KEY is 1 with a host that others can reach: anybody could sign "
+                "sessions. Unset it and set VALKYR_SECRET_KEY."
+            )
+        return
+    named = [("VALKYR_SECRET_KEY", one.secret_key)]
+    named += [("VALKYR_SECRET_KEY_FALLBACKS", key) for key in one.old_keys]
+    for name, key in named:
+        if fault := _fault(key):
+            yield (
+                f"{name} {fault}; sessions and tokens could be forged. Set {SHORTEST_KEY} or more "
+                "random characters, e.g. of: "
+                "python -c 'import secrets; print(secrets.token_urlsafe(60))'"
+            )
+
+
+def _fault(key: str) -> str:
+    if any(known in key.lower() for known in KNOWN_KEYS):
+        return "is one that is known from somewhere"
+    if len(key) < SHORTEST_KEY:
+        return f"has {len(key)} characters"
+    if len(set(key)) < FEWEST_CHARACTERS:
+        return f"has only {len(set(key))} different characters"
+    return ""
+
+
+def _http(one: Installation) -> Iterable[str]:
+    if not (one.https or one.allow_http or one.local):
+        yield (
+            "VALKYR_HTTPS is 0 with a host that others can reach (VALKYR_ALLOWED_HOSTS is "
+            f"{','.join(one.hosts)}): passwords and cookies would travel readable. Put a proxy "
+            "that ends TLS in front and set VALKYR_HTTPS=1, or set VALKYR_ALLOW_HTTP=1 to accept "
+            "that."
+        )
+
+
+def _password(name: str, url: str) -> Iterable[str]:
+    parts = urlsplit(url)
+    password = unquote(parts.password or "")
+    if password.lower() in KNOWN_PASSWORDS or (password and password == parts.username):
+        yield f"{name} has a password that everybody tries first. Choose a random one."
+    elif not password and parts.hostname and not is_local(parts.hostname) and not _has_key(url):
+        yield (
+            f"{name} names a server elsewhere ({parts.hostname}) without a password. Whoever "
+            "reaches it could read everything. Set one, or keep that network to yourself."
+        )
+
+
+def _has_key(url: str) -> bool:
+    """Whether a client's certificate stands in for the password."""
+    return bool(re.search(r"[?&](sslcert|ssl_certfile)=", url))

@@ -1,0 +1,96 @@
+"""Whose word about the caller's address is taken: that of the proxies an operator has named.
+
+A forwarded address is a header, and anybody can send one. It is read from the right, each entry
+being the word of the one after it, for as long as those are proxies of ours; what nobody of ours
+vouches for is taken off the request.
+"""
+
+from collections.abc import Awaitable, Callable, MutableMapping, Sequence
+from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from typing import Any
+
+from django.core.exceptions import ImproperlyConfigured
+
+Scope = MutableMapping[str, Any]
+App = Callable[..., Awaitable[None]]
+Network = IPv4Network | IPv6Network
+
+ADDRESS = b"x-forwarded-for"
+# Never read here: another spelling of the same would be a way around.
+OTHER_ADDRESSES = frozenset({b"forwarded", b"x-real-ip"})
+ABOUT_THE_REQUEST = frozenset({b"x-forwarded-proto", b"x-forwarded-host", b"x-forwarded-port"})
+# More hops than anybody has.
+MOST_HOPS = 20
+
+
+def read_networks(words: Sequence[str]) -> tuple[Network, ...]:
+    """The networks of a setting; raises ImproperlyConfigured naming what is none."""
+    return tuple(_network(word) for word in words)
+
+
+class Proxies:
+    """An ASGI application before another one; `networks` are those of our proxies."""
+
+    def __init__(self, app: App, networks: Sequence[Network]) -> None:
+        """Stand before `app`."""
+        self._app = app
+        self._networks = tuple(networks)
+
+    async def __call__(self, scope: Scope, receive: Any, send: Any) -> None:
+        """Hand the request on, with the caller's own address as far as it is known."""
+        if scope["type"] in {"http", "websocket"}:
+            self._settle(scope)
+        await self._app(scope, receive, send)
+
+    def _settle(self, scope: Scope) -> None:
+        client = scope.get("client")
+        peer = _address(client[0]) if client else None
+        vouched = peer is not None and self._ours(peer)
+        if vouched:
+            said = b",".join(value for name, value in scope["headers"] if name == ADDRESS)
+            scope["client"] = (self._caller(str(peer), said.decode("latin-1")), 0)
+        unbelieved = OTHER_ADDRESSES | {ADDRESS}
+        if self._networks and not vouched:
+            unbelieved |= ABOUT_THE_REQUEST
+        scope["headers"] = [pair for pair in scope["headers"] if pair[0] not in unbelieved]
+
+    def _caller(self, peer: str, said: str) -> str:
+        """The last address that is no proxy of ours, or the farthest of ours."""
+        found = peer
+        hops = [hop.strip() for hop in said.split(",")][-MOST_HOPS:]
+        for hop in reversed(hops):
+            address = _address(hop)
+            if address is None:
+                return found
+            found = str(address)
+            if not self._ours(address):
+                return found
+        return found
+
+    def _ours(self, address: Any) -> bool:
+        return any(address in network for network in self._networks)
+
+
+def _address(text: str) -> Any:
+    """The address, without a port; None when it is none. IPv4 is IPv4 however it is written."""
+    host = text.strip()
+    if host.startswith("["):
+        host = host[1:].partition("]")[0]
+    elif host.count(":") == 1:
+        host = host.partition(":")[0]
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return None
+    mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
+    return mapped or address
+
+
+def _network(word: str) -> Network:
+    try:
+        return ip_network(word, strict=False)
+    except ValueError:
+        raise ImproperlyConfigured(
+            f"VALKYR_TRUSTED_PROXIES holds {word!r}; expected addresses or networks of your "
+            "proxies, e.g. 127.0.0.1,10.0.3.0/24."
+        ) from None
