@@ -1,0 +1,149 @@
+"""A remote runner: leases steps over HTTP and does them with functions of yours, in threads.
+
+    VALKYR_URL=http://… VALKYR_TOKEN=vlk_… python runner.py handlers.py --queue remote --slots 4
+
+`handlers.py` holds HANDLERS, functions by name: each gets a Job and returns the step's outputs, or
+raises: for good, unless the error is of the network or has an `error_type` (TRANSIENT, TIMEOUT),
+perhaps with a `retry_after` in seconds. SIGTERM ends it with the last step under way.
+"""
+
+import argparse
+import logging
+import os
+import random
+import runpy
+import signal
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
+
+import httpx
+
+PASSING = (ConnectionError, TimeoutError, httpx.TransportError)
+log = logging.getLogger("runner")
+stopping = threading.Event()
+
+
+class Job:
+    """One step to be done; show `key` to other systems, which then do nothing twice."""
+
+    def __init__(self, run):
+        self.run, self.inputs, self.credential = run, run["inputs"], run["credential"]
+        self.key, self.attempt = run["idempotencyKey"], run["attempt"]
+        self.until = time.monotonic() + run["timeoutSeconds"]
+        self.unwanted = threading.Event()  # look at it now and then, and return once it is set
+        self.last_details, self.details = run["lastDetails"], None  # set `details` as you go on
+        self.outcome, self.tokens = "success", 0  # set them where there is more to say
+        self.over = threading.Event()
+
+
+def pause(tries, answer=None):
+    """Wait longer each time, and not all runners equally long, lest they come back at once."""
+    asked = answer.headers.get("Retry-After", "") if answer is not None else ""
+    seconds = float(asked) if asked.isdigit() else min(30, 0.5 * 2 ** min(tries, 10))
+    stopping.wait(seconds * random.uniform(0.5, 1.5))  # noqa: S311 - guards nothing
+
+
+def tell(client, job, verb, **report):
+    """Report on a job until it is heard, a heartbeat once; the answer, or None."""
+    body, tries = {"leaseToken": job.run["leaseToken"], **report}, 0
+    while time.monotonic() < job.until + 60:
+        try:
+            answer = client.post(f"/v1/Run/{job.run['id']}/{verb}", json=body)
+            if answer.status_code < 500 and answer.status_code != 429:
+                return answer
+        except httpx.TransportError:
+            answer = None
+        log.warning("%s of %s was not heard: %s", verb, job.run["stepPath"], answer)
+        if verb == "heartbeat":
+            break  # the next one comes by itself
+        pause(tries := tries + 1, answer)
+    return None
+
+
+def beat(client, job):
+    """Say that the job is at work; whether it is still wanted."""
+    answer = tell(client, job, "heartbeat", details=job.details)
+    if answer is not None and not answer.json().get("wanted", answer.status_code not in (404, 409)):
+        job.unwanted.set()
+    return not job.unwanted.is_set()
+
+
+def keep_alive(client, job, seconds):
+    """Beat until the job is over; one that is out of time is not wanted either."""
+    while not job.over.wait(seconds) and time.monotonic() < job.until and beat(client, job):
+        pass
+    job.unwanted.set()  # no harm once it is over
+
+
+def attempt(handlers, job):
+    """Do the step; what to report of it."""
+    remote = job.run["module"] == "remote.step"
+    name = job.inputs["handler"] if remote else job.run["module"]
+    if name not in handlers:  # another runner may know it
+        return "fail", {"error": f"No handler {name!r} here.", "errorType": "TRANSIENT"}
+    try:
+        outputs = handlers[name](job)
+        return "complete", {"outputs": outputs, "outcome": job.outcome, "costTokens": job.tokens}
+    except Exception as error:
+        log.exception("%s failed", job.run["stepPath"])
+        kind = "TRANSIENT" if isinstance(error, PASSING) else "PERMANENT"
+        report = {"error": f"{type(error).__name__}: {error}"[:2000]}
+        report["retryAfter"] = getattr(error, "retry_after", None)
+        return "fail", report | {"errorType": getattr(error, "error_type", kind)}
+
+
+def work(client, handlers, run, slots):
+    """Do one leased run, and report what came of it."""
+    job = Job(run)
+    lease = datetime.fromisoformat(run["leaseUntil"]) - datetime.fromisoformat(run["heartbeatAt"])
+    third = lease.total_seconds() / 3
+    try:
+        if not beat(client, job):
+            return
+        threading.Thread(target=keep_alive, args=(client, job, third), daemon=True).start()
+        verb, report = attempt(handlers, job)
+        answer = None if job.unwanted.is_set() else tell(client, job, verb, **report)
+        if answer is not None and answer.status_code == 422:  # not fit to be stored
+            error = answer.json()["detail"]
+            answer = tell(client, job, "fail", error=error, errorType="PERMANENT")
+        log.info("%s: %s %s", run["stepPath"], verb, getattr(answer, "status_code", "unheard"))
+    finally:
+        job.over.set()
+        slots.release()
+
+
+def serve(client, handlers, options, pool):
+    """Lease a run for every free slot, until told to stop."""
+    slots, tries = threading.Semaphore(options.slots), 0
+    ask = {"runnerId": options.name, "queues": options.queue, "waitSeconds": 5}
+    while slots.acquire() and not stopping.is_set():
+        answer, runs = None, []
+        try:
+            answer = client.post("/v1/Run/lease", json=ask)
+            runs, tries = answer.raise_for_status().json(), 0
+        except httpx.HTTPError as error:
+            log.warning("nothing leased: %r", error)
+            pause(tries := tries + 1, answer)
+        if not runs:
+            slots.release()
+        for run in runs:
+            pool.submit(work, client, handlers, run, slots)
+
+
+if __name__ == "__main__":
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
+    logging.getLogger("httpx").setLevel(logging.WARNING)
+    parser = argparse.ArgumentParser()
+    parser.add_argument("handlers", help="a Python file that holds HANDLERS")
+    parser.add_argument("--queue", action="append", required=True)
+    parser.add_argument("--slots", type=int, default=4, help="steps at once")
+    parser.add_argument("--name", default=f"{os.uname().nodename}-{os.getpid()}")
+    given = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: stopping.set())
+    signal.signal(signal.SIGINT, lambda *_: stopping.set())
+    key = {"Authorization": f"Bearer {os.environ['VALKYR_TOKEN']}"}
+    door = httpx.Client(base_url=os.environ["VALKYR_URL"], headers=key, timeout=30)
+    with door, ThreadPoolExecutor(given.slots) as steps:  # waits for those under way
+        serve(door, runpy.run_path(given.handlers)["HANDLERS"], given, steps)
