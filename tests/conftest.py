@@ -1,6 +1,7 @@
 """The tests' own servers and settings, set before anything imports Django's settings."""
 
 import atexit
+import base64
 import os
 import shutil
 import tempfile
@@ -13,14 +14,16 @@ from tests.support.servers import TestServers
 
 def _prepare() -> TestServers:
     """Name every setting tests depend on; the caller's environment must not leak in."""
-    for name in [name for name in os.environ if name.startswith("CELERY_")]:
+    for name in [name for name in os.environ if name.startswith(("CELERY_", "VALKYR_KEY_"))]:
         del os.environ[name]
     servers = TestServers()
     atexit.register(servers.stop)
     servers.start()
     os.environ["DJANGO_SETTINGS_MODULE"] = "valkyr_project.settings"
-    os.environ["VALKYR_SECRET_KEY"] = "tests-" + "k" * 60
+    os.environ["VALKYR_SECRET_KEY"] = "tests-" + "0123456789abcdef" * 4
     os.environ["VALKYR_KEY_PREFIX"] = "valkyr-tests:"
+    os.environ["VALKYR_REMOTE_QUEUES"] = "remote,gpu"
+    os.environ["VALKYR_KEY"] = base64.b64encode(b"k" * 32).decode()
     static = tempfile.mkdtemp(prefix="valkyr-static-")
     atexit.register(shutil.rmtree, static, ignore_errors=True)
     os.environ["VALKYR_STATIC_ROOT"] = static

@@ -17,24 +17,28 @@ def main(options: Options) -> None:
             _memory(stage)
         elif options.sleepers:
             _sleepers(stage, options)
+        elif options.tables:
+            _tables(stage, options)
         else:
             _workloads(stage, options)
 
 
 def _workloads(stage: Stage, options: Options) -> None:
     # Imported here: models need Django to be set up, on the stage's servers.
-    from tests.benchmarks import dispatch_time, in_flight, report, throughput
+    from tests.benchmarks import dispatch_time, in_flight, report, throughput, triggering
 
     facts = report.machine()
     say(", ".join(f"{name} {value}" for name, value in facts.items()))
     latencies = dispatch_time.measure(stage, options)
     outcomes = throughput.measure(stage, options)
     calls = in_flight.measure(stage, options)
+    triggers = triggering.measure(stage, options)
     report.throughput(outcomes, options.concurrency)
     report.latencies(latencies)
     report.in_flight(calls)
+    report.triggering(triggers)
     if options.json:
-        report.write(options.json, report.as_json(outcomes, latencies, calls))
+        report.write(options.json, report.as_json(outcomes, latencies, calls, triggers))
 
 
 def _memory(stage: Stage) -> None:
@@ -47,6 +51,12 @@ def _sleepers(stage: Stage, options: Options) -> None:
     from tests.benchmarks import report, sleepers
 
     report.sleepers(sleepers.measure(stage, options))
+
+
+def _tables(stage: Stage, options: Options) -> None:
+    from tests.benchmarks import report, tables
+
+    report.tables(tables.measure(stage, options))
 
 
 def _end(*_: Any) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 THROUGHPUT = ("W1e", "W1p", "W2e", "W2p", "W6")
-WORKLOADS = (*THROUGHPUT, "W3", "W4")
+WORKLOADS = (*THROUGHPUT, "W3", "W4", "W5")
 DESCRIPTION = "Measure the engine beside plain Celery canvas on PostgreSQL and Redis of its own."
 EPILOG = """workloads:
   W1e  chain of 20 steps that declare an effect, each reading the one before; 400 executions
@@ -16,6 +16,7 @@ EPILOG = """workloads:
   W6   one execution that maps over 10,000 items with one pure step; Celery's side is a chord
   W3   one single-step execution at a time over HTTP: time to the first line, and to the record
   W4   400 executions, each one HTTP call of 2 s, on one io worker of 128 threads
+  W5   16 clients trigger for 20 s, one by one and in batches, beside a bare DRF view
 
 The two sides run by turns (engine, Celery, engine, ...) and medians are shown. Numbers of a
 shared machine are noisy: trust the ratios. The exit status is 0 even where a target is missed.
@@ -33,6 +34,7 @@ class Options:
     json: Path | None
     memory: bool
     sleepers: bool
+    tables: bool
     engine_only: bool
     quick: bool
 
@@ -59,6 +61,11 @@ def parse(arguments: Sequence[str]) -> Options:
         action="store_true",
         help="only measure the API while 10,000 executions wake at one instant",
     )
+    parser.add_argument(
+        "--tables",
+        action="store_true",
+        help="only measure the lists over 1,000,000 executions and 5,000,000 runs",
+    )
     parser.add_argument("--engine-only", action="store_true", help="leave plain Celery out")
     given = parser.parse_args(arguments)
     only = tuple(given.only.split(",")) if given.only else WORKLOADS
@@ -68,5 +75,5 @@ def parse(arguments: Sequence[str]) -> Options:
     scale = given.scale or (0.15 if given.quick else 1.0)
     return Options(
         only, pairs, scale, given.concurrency, given.json, given.memory, given.sleepers,
-        given.engine_only, given.quick,
+        given.tables, given.engine_only, given.quick,
     )  # fmt: skip

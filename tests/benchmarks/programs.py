@@ -97,12 +97,12 @@ def plain_worker(folder: Path, *, concurrency: int, pool: str = "prefork") -> Pr
     return Program(f"plain-{pool}", command, folder)
 
 
-def web(folder: Path, port: int) -> Program:
-    """The API, as `make up` starts it."""
+def web(folder: Path, port: int, *, processes: int = 1) -> Program:
+    """The API, as `make up` starts it, or in several processes."""
     command = (
         *(sys.executable, "-m", "uvicorn", "valkyr_project.asgi:application"),
         *("--host", "127.0.0.1", "--port", str(port), "--lifespan", "off"),
-        *("--log-level", "warning", "--no-server-header"),
+        *("--log-level", "warning", "--no-server-header", "--workers", str(processes)),
     )
     return Program("web", command, folder, VALKYR_PROCESS="web", VALKYR_POOL="threads")
 

@@ -13,7 +13,9 @@ from tests.benchmarks.in_flight import InFlight
 from tests.benchmarks.memory import MOST, Growth
 from tests.benchmarks.sides import Repetition
 from tests.benchmarks.sleepers import Sleep
+from tests.benchmarks.tables import Listed
 from tests.benchmarks.throughput import Outcome
+from tests.benchmarks.triggering import Triggering
 
 SETTINGS = """\
 Both sides: one worker, prefork, {concurrency} processes, no events, WARNING, JSON, Redis broker
@@ -104,6 +106,26 @@ def in_flight(found: InFlight | None) -> None:
             )
 
 
+def triggering(found: Triggering | None) -> None:
+    """W5."""
+    if found is None:
+        return
+    print("\nW5, executions accepted a second by 2 server processes, 16 clients, no worker")
+    rows = [
+        ("one a request", found.single, f">= 0.6 x bare: {_verdict(found.ratio >= 0.6)}"),
+        ("bare DRF view, one row", found.bare, f"ratio {found.ratio:.2f}"),
+        ("in batches", found.batch, f">= 2,000: {_verdict(found.batch >= 2_000)}"),
+    ]
+    for name, rate, verdict in rows:
+        print(f"  {name:24} {rate:8,.0f}   {verdict}")
+    late = found.at_half
+    print(
+        f"  at {found.half_rate:,.0f} requests/s: p50 {late.p50:.1f}, p95 {late.p95:.1f}, "
+        f"p99 {late.p99:.1f} ms; p95 <= 60: {_verdict(late.p95 <= 60)}; "
+        f"{found.refused} requests not accepted"
+    )
+
+
 def growth(found: Growth) -> None:
     """The child's memory."""
     print(
@@ -133,8 +155,23 @@ def sleepers(found: Sleep) -> None:
         )
 
 
+def tables(found: list[Listed]) -> None:
+    """One row a list and person."""
+    print(f"\n{'list, ms':28} {'as':11} {'p50':>8} {'p95':>8}   p95 <= 100")
+    for row in found:
+        verdict = _verdict(row.times.p95 <= 100 and not row.faults)
+        more = "; ".join(row.faults) if row.status == 200 else f"answers {row.status}"
+        print(
+            f"{row.name:28} {row.who:11} {row.times.p50:8.1f} {row.times.p95:8.1f}   "
+            f"{verdict} {more}".rstrip()
+        )
+
+
 def as_json(
-    outcomes: list[Outcome], found: Latencies | None, calls: InFlight | None
+    outcomes: list[Outcome],
+    found: Latencies | None,
+    calls: InFlight | None,
+    triggers: Triggering | None,
 ) -> dict[str, Any]:
     """Every figure."""
     return {
@@ -150,6 +187,7 @@ def as_json(
         },
         "W3": asdict(found) if found else None,
         "W4": asdict(calls) if calls else None,
+        "W5": asdict(triggers) | {"ratio": triggers.ratio} if triggers else None,
     }
 
 

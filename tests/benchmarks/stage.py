@@ -91,7 +91,7 @@ def _configure(database: str, redis: str, folder: Path) -> None:
         "REDIS_URL": redis,
         "BENCH_PLAIN_REDIS_URL": redis.rpartition("/")[0] + "/1",
         "VALKYR_HOME": str(folder),
-        "VALKYR_SECRET_KEY": "benchmark-" + "k" * 50,
+        "VALKYR_SECRET_KEY": "benchmark-" + "0123456789abcdef" * 4,
         "VALKYR_EXTRA_MODULES": "tests.benchmarks.modules",
         "VALKYR_HTTP_ALLOWED_NETWORKS": "127.0.0.0/8",
         "VALKYR_ADMIN_USERNAME": "bench",

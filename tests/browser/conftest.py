@@ -65,12 +65,13 @@ def server(django_db_setup: None, static_files: None) -> Iterator[str]:
     """The address of the application, served as in production."""
     # Playwright's synchronous API leaves an event loop in this thread.
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
-    from django.core.asgi import get_asgi_application
     from django.db import connections
+
+    from valkyr_project.handler import Handler
 
     # No connection may outlive its request, or the test database cannot be dropped.
     connections["default"].settings_dict["CONN_MAX_AGE"] = 0
-    application: Any = Gate(get_asgi_application(), settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
+    application: Any = Gate(Handler(), settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
     config = uvicorn.Config(

@@ -1,7 +1,5 @@
 """Loops, maps, approvals and children as a person sees them, in a real browser."""
 
-import os
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,22 +7,16 @@ from playwright.sync_api import expect
 
 from executions.models import WorkflowExecution
 from runners.models import Run
+from tests.browser.pictures import picture
 from tests.support import admin_rows as rows
 from tests.support.workflows import publish, task
 
-# Where to leave pictures for people to look at; none unless it is set.
-PICTURES = os.environ.get("VALKYR_PICTURES", "")
 LONG = "a-step-with-a-name-that-is-longer-than-any-column-would-like-it-to-be-and-then-some-more"
 BODY = {"tasks": [task("pick"), task("pack", after="pick"), task(LONG, after="pack")]}
 LOOP = task("refine", "flow.loop", **{"with": {"count": 5}, "body": BODY})
 GIVEN = {"items": "{{ input.items }}", "onItemError": "continue"}
 BATCH = {"tasks": [task("pick"), LOOP]}
 MAP = task("orders", "flow.map", **{"with": GIVEN, "body": BATCH})
-
-
-def picture(page: Any, name: str) -> None:
-    if PICTURES:
-        page.screenshot(path=str(Path(PICTURES) / f"{name}.png"), full_page=True)
 
 
 def visit(page: Any, execution: WorkflowExecution, query: str = "") -> None:

@@ -54,7 +54,7 @@ def test_every_list_and_page_with_rows_is_quiet(staff_page: Any) -> None:
 
 
 def test_every_form_for_adding_is_quiet(staff_page: Any) -> None:
-    for name in ("workflow", "workspace", "tier", "membership"):
+    for name in ("workflow", "workspace", "tier", "membership", "serviceaccount"):
         _visit(staff_page, f"/admin/executions/{name}/add/")
     for name in ("user", "group"):
         _visit(staff_page, f"/admin/auth/{name}/add/")

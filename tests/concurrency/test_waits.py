@@ -281,8 +281,8 @@ def test_of_two_decisions_at_once_the_first_counts(queue: World, rivals: Rivals)
     maria, paul = person("maria"), person("paul")
     with transaction.atomic():
         planning.locked(execution)
-        first = rivals.begin(decisions.decide, run.pk, "approved", "", user=maria)
-        second = rivals.begin(decisions.decide, run.pk, "rejected", "", user=paul)
+        first = rivals.begin(decisions.decide, run.pk, "approved", "", user=maria, actor=ACTOR)
+        second = rivals.begin(decisions.decide, run.pk, "rejected", "", user=paul, actor=ACTOR)
         wait_until_blocked(my_session())
     refused = [one for one in (first, second) if one.exception(10) is not None]
     assert len(refused) == 1
@@ -307,7 +307,7 @@ def test_an_approval_in_a_loop_takes_the_edge_of_its_decision(queue: World) -> N
         queue.drain()
         run = run_of(execution, f"refine[{index}].ask.main")
         assert run.progress["title"] == f"Good, {index + 1}?"
-        decisions.decide(run.pk, decision, "", user=person("maria"))
+        decisions.decide(run.pk, decision, "", user=person("maria"), actor=ACTOR)
     queue.drain()
     assert output(execution) == 3
 
@@ -334,7 +334,7 @@ def test_a_call_that_comes_while_its_step_falls_asleep_is_not_lost(
     waits = (tells[0], following) if following else claimed(execution, "ask.main")
     with transaction.atomic():
         recorded(waits)
-        call = rivals.begin(callbacks.receive, token_of(execution), {"n": 1})
+        call = rivals.begin(callbacks.receive, token_of(execution), {"n": 1}, actor=ACTOR)
         wait_until_blocked(my_session())
     call.result(10)
     queue.queue = queue.queue[-1:]
@@ -346,7 +346,8 @@ def test_of_two_calls_at_once_one_is_told_that_it_is_used(queue: World, rivals: 
     execution = start(publish(CALLED))
     with transaction.atomic():
         planning.locked(execution)
-        calls = [rivals.begin(callbacks.receive, token_of(execution), {"n": n}) for n in (1, 2)]
+        token = token_of(execution)
+        calls = [rivals.begin(callbacks.receive, token, {"n": n}, actor=ACTOR) for n in (1, 2)]
         wait_until_blocked(my_session())
     failed = [one for one in calls if one.exception(10) is not None]
     assert len(failed) == 1
@@ -366,7 +367,7 @@ def test_each_item_of_a_map_has_an_address_of_its_own(queue: World) -> None:
     queue.drain()
     for index in (2, 0, 1):
         told = run_of(execution, f"batch[{index}].tell.main").outputs["url"]
-        callbacks.receive(told.rpartition("/")[2], index)
+        callbacks.receive(told.rpartition("/")[2], index, actor=ACTOR)
     queue.drain()
     assert [one["payload"] for one in output(execution)] == [0, 1, 2]
 

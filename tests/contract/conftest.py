@@ -1,15 +1,15 @@
 """A workspace, people in each role, and clients that act for them."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.contrib.auth import get_user_model
-from django.core.cache import cache
 from rest_framework.test import APIClient
 
 from executions.models import Membership, Tier, Workspace
+from tests.support.rates import forget_rates
 
 GREETING: dict[str, Any] = {
     "schema": "valkyr/1",
@@ -27,10 +27,8 @@ GREETING: dict[str, Any] = {
 
 
 @pytest.fixture(autouse=True)
-def _nobody_tried_to_sign_in() -> Iterator[None]:
-    cache.clear()
-    yield
-    cache.clear()
+def _nobody_asked_before() -> None:
+    forget_rates()
 
 
 @pytest.fixture(autouse=True)

@@ -82,7 +82,7 @@ def test_one_key_starts_one_execution(author: APIClient, greeting: dict[str, Any
     assert first.status_code == second.status_code == 202
     assert first.json()["id"] == second.json()["id"]
     assert other.status_code == 409
-    assert other.json()["code"] == "idempotency_key_reused"
+    assert other.json()["code"] == "key_reused"
     assert WorkflowExecution.objects.count() == 1
 
 

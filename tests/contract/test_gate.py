@@ -5,11 +5,11 @@ from typing import Any
 
 import httpx
 import pytest
-from asgiref.sync import async_to_sync
 from django.conf import settings as django_settings
-from django.core.asgi import get_asgi_application
 
+from tests.support.coroutines import awaited
 from valkyr_project.gate import Gate
+from valkyr_project.handler import Handler
 
 # Django looks after its connections with every request, also one that needs none.
 pytestmark = pytest.mark.django_db
@@ -17,9 +17,9 @@ LIMIT = django_settings.DATA_UPLOAD_MAX_MEMORY_SIZE
 PROBLEM = "application/problem+json"
 
 
-@async_to_sync
+@awaited
 async def send(method: str, address: str, **more: Any) -> httpx.Response:
-    application = Gate(get_asgi_application(), LIMIT)
+    application = Gate(Handler(), LIMIT)
     transport = httpx.ASGITransport(application)  # type: ignore[arg-type]
     async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
         return await client.request(method, address, **more)

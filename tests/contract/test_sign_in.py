@@ -15,7 +15,7 @@ from executions.models import Workspace
 pytestmark = pytest.mark.django_db
 PASSWORD = "correct horse battery"
 # Webhooks and callbacks have an authentication of their own.
-OPEN = ("v1/auth/", "v1/hooks/", "v1/callbacks/", "actuator/", "admin/", "docs")
+OPEN = ("v1/auth/", "v1/hooks/", "v1/callbacks/", "actuator/", "admin/", "docs", "sso/")
 
 
 @pytest.fixture
@@ -101,6 +101,32 @@ def test_a_token_of_somebody_switched_off_or_gone_is_refused(stranger: APIClient
     ada.delete()
 
     assert switched_off == stranger.get("/v1/Workflow").status_code == 401
+
+
+def test_tokens_end_with_the_password_that_they_were_given_for(
+    stranger: APIClient, ada: Any
+) -> None:
+    pair = sign_in(stranger).json()
+    ada.set_password("another " + PASSWORD)
+    ada.save()
+    renewed = stranger.post("/v1/auth/token/refresh", {"refresh": pair["refresh"]}, format="json")
+
+    for access in (pair["access"], renewed.json().get("access")):
+        stranger.credentials(HTTP_AUTHORIZATION=f"Bearer {access}")
+        assert stranger.get("/v1/Workflow").status_code == 401
+
+
+def test_a_refresh_token_of_somebody_gone_or_switched_off_is_refused(
+    stranger: APIClient, ada: Any
+) -> None:
+    refresh = {"refresh": str(RefreshToken.for_user(ada))}
+    ada.is_active = False
+    ada.save()
+    switched_off = stranger.post("/v1/auth/token/refresh", refresh, format="json").status_code
+    ada.delete()
+    gone = stranger.post("/v1/auth/token/refresh", refresh, format="json").status_code
+
+    assert (switched_off, gone) == (401, 401)
 
 
 def test_a_refresh_token_does_not_open_the_api(stranger: APIClient, ada: Any) -> None:

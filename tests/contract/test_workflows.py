@@ -34,7 +34,9 @@ def test_a_new_workflow_keeps_its_draft_and_says_where_it_is(
     assert shown["definition"] == {"tasks": "not yet a list"}
     assert shown["latestVersion"] is None
     assert shown["createdAt"].endswith("Z")
-    assert Activity.objects.get(action="workflow.create").object_id == Workflow.objects.get().id
+    assert Activity.objects.get(action="workflow.create").object_id == str(
+        Workflow.objects.get().id
+    )
 
 
 def test_a_slug_is_taken_once_in_a_workspace(author: APIClient) -> None:

@@ -6,6 +6,7 @@ from uuid import UUID
 from django.contrib.auth import get_user_model
 
 from executions import lifecycle
+from executions.actor import Actor
 from executions.models import Event, Membership, WorkflowExecution
 from executions.triggers.event import publish_event
 from runners import callbacks, decisions
@@ -70,9 +71,9 @@ def run_of(execution: UUID, name: str) -> Run:
 
 def answer(execution: UUID, name: str, user: Any) -> None:
     """Everything the execution waits for from outside."""
-    decisions.decide(run_of(execution, "go").pk, "approved", "", user=user)
+    decisions.decide(run_of(execution, "go").pk, "approved", "", user=user, actor=Actor.of(user))
     token = run_of(execution, "tell").outputs["url"].rpartition("/")[2]
-    callbacks.receive(token, name)
+    callbacks.receive(token, name, actor=Actor.system("test"))
     publish_event(default_workspace(), EVENT, {"name": name}, actor=ACTOR)
 
 

@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Permission
 from django.test import Client
 
 from executions.models import Activity, Membership, Workflow
@@ -33,8 +32,6 @@ def asked(workflow: Workflow, *approvers: str, title: str = "Refund?") -> Run:
 
 def client_of(workflow: Workflow, role: str, name: str, django_user_model: Any) -> Client:
     user = django_user_model.objects.create(username=name, is_staff=True)
-    permissions = Permission.objects.filter(content_type__app_label="runners")
-    user.user_permissions.set(permissions)
     Membership.objects.create(user=user, workspace_id=workflow.workspace_id, role=role)
     client = Client()
     client.force_login(user)

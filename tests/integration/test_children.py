@@ -226,7 +226,7 @@ def _elsewhere(child: Workflow) -> dict[str, Any]:
         (_disabled, "is switched off"),
         (_archived, "there is no workflow"),
         (_no_version, "has no published version 7"),
-        (_bad_payload, "input.n: 'many' is not of type 'integer'"),
+        (_bad_payload, "input.n: it is not of type 'integer'"),
         (_elsewhere, "in this workspace"),
     ],
 )

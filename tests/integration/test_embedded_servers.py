@@ -45,7 +45,7 @@ def supervise(home: Path) -> tuple[subprocess.Popen[str], list[str]]:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
-        env={"VALKYR_SECRET_KEY": "k" * 60, "PATH": "/usr/bin:/bin"},
+        env={"VALKYR_SECRET_KEY": "0123456789abcdef" * 4, "PATH": "/usr/bin:/bin"},
         cwd=Path(__file__).parents[2],
     )
     assert process.stdout is not None

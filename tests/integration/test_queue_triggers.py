@@ -195,7 +195,7 @@ def test_a_known_message_id_starts_nothing_again(
 
     assert "2 started, 1 known, 1 refused" in text
     assert Executions.count() == 2
-    assert RefusedMessage.objects.get().code == "idempotency_key_reused"
+    assert RefusedMessage.objects.get().code == "key_reused"
 
 
 def test_bad_messages_are_kept_and_stop_nothing(

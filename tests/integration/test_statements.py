@@ -84,6 +84,8 @@ EXPECTED: dict[str, set[str]] = {
     "forgotten": {DUE},
     "listeners": {PRIMARY},
     "note_filters": {PRIMARY},
+    "remote_hold": {PRIMARY},
+    "remote_ready": {PRIMARY},
 }
 # Those may use any index of the execution's runs.
 BY_EXECUTION = (
@@ -140,6 +142,17 @@ def test_listeners_of_an_event_are_read_in_the_order_of_their_index(large_table:
     nodes = _plan("listeners")
     assert "waiter_key" in {node.get("Index Name") for node in nodes}
     assert "Sort" not in {node["Node Type"] for node in nodes}
+
+
+def test_runs_of_a_remote_queue_are_read_in_the_order_in_which_they_are_leased(
+    large_table: None,
+) -> None:
+    nodes = _plan("remote_lease")
+    runs = {n["Index Name"] for n in nodes if str(n.get("Index Name")).startswith("run")}
+    assert runs == {"run_remote", PRIMARY}
+    assert not _sequential(nodes) & {"runners_run", "executions_workflowexecution"}
+    [scan] = [node for node in nodes if node.get("Index Name") == "run_remote"]
+    assert "q.name" in scan["Index Cond"]
 
 
 def test_executions_past_their_deadline_are_found_by_index(large_table: None) -> None:

@@ -96,13 +96,55 @@ def test_everything_listens_on_this_machine_alone(stack: Stack) -> None:
 
 
 def test_secrets_are_in_files_only_their_owner_reads_and_in_no_command_line(stack: Stack) -> None:
-    for name in ("secrets.env", "running.json", "logs/web.log", "logs", "flower"):
+    for name in (
+        "secrets.env",
+        "installation.key",
+        "running.json",
+        "logs/web.log",
+        "logs",
+        "flower",
+    ):
         path = stack.home / name
         if path.exists():
             assert not stat.S_IMODE(path.stat().st_mode) & 0o077, name
     commands = "\n".join(" ".join(process.cmdline()) for process in stack.family())
     for secret in stack.secrets().values():
         assert secret not in commands
+
+
+def test_credentials_are_kept_with_the_key_made_here_and_their_keys_turn(stack: Stack) -> None:
+    secret = "canary-5d1f0c"
+    account = {"username": "admin", "password": stack.secrets()["VALKYR_ADMIN_PASSWORD"]}
+    with httpx.Client(base_url=stack.url, timeout=30) as client:
+        access = client.post("/v1/auth/token", json=account).json()["access"]
+        client.headers["Authorization"] = f"Bearer {access}"
+        kept = client.post("/v1/Credential", json={"name": "shop", "fields": {"value": secret}})
+        assert kept.status_code == 201, kept.text
+        for action in ("rotate", "reseal", "retire"):
+            shell(stack, "keys", action)
+        shown = shell(stack, "keys", "show")
+        again = client.patch(f"/v1/Credential/{kept.json()['id']}", json={"description": "x"})
+
+    assert again.status_code == 200
+    assert "keyset version 3, sealed with file" in shown
+    assert "seals 1 of executions.Credential.sealed" in shown
+    for log in (stack.home / "logs").iterdir():
+        assert secret not in log.read_text(), log
+
+
+def shell(stack: Stack, *command: str) -> str:
+    """What a management command says about the running stack."""
+    done = subprocess.run(
+        [sys.executable, "-m", "valkyr_project.up.shell", *command],
+        cwd=PROJECT,
+        env=stack.environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 def test_a_second_start_in_the_same_folder_says_where_the_first_one_is(stack: Stack) -> None:

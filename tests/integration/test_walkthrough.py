@@ -19,6 +19,7 @@ DEMO = "order-import"
 PAGES = sorted((PROJECT / "examples").glob("*/README.md"))
 EXAMPLES = [page.parent for page in PAGES if page.parent.name != DEMO]
 SLOWEST = "stock-by-the-clock"  # it waits for the next full minute
+PYTHON = re.compile(r"```python\n(.*?)```", re.DOTALL)
 FENCE = re.compile(r"```(yaml|sh)\n(.*?)```", re.DOTALL)
 # The page sleeps a second where a person would look; we wait until nothing runs any more.
 WAIT = """\
@@ -36,6 +37,37 @@ def stack() -> Iterator[Stack]:
         with Stack(home) as stack:
             stack.wait_ready()
             yield stack
+
+
+def tasks(folder: Path) -> Path:
+    """The part of the API's page that shows each task, as a page of its own."""
+    page = (PROJECT / "docs" / "api.md").read_text()
+    start = page.index("\n## Tasks\n")
+    found = folder / "tasks.md"
+    found.write_text(page[start : page.index("\n## ", start + 4)])
+    return found
+
+
+def test_the_tasks_of_the_api_are_done_as_printed_by_curl_and_by_python(
+    stack: Stack, tmp_path: Path
+) -> None:
+    page = tasks(tmp_path)
+    token = sign_in(stack)
+    script = "".join(PYTHON.findall(page.read_text()))
+
+    said = walk(page, stack, token)
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=PROJECT,
+        env=os.environ | {"URL": stack.url, "TOKEN": token},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert differences(page, said) == []
+    assert done.returncode == 0, done.stderr
 
 
 def shell(script: str, stack: Stack, folder: Path) -> str:

@@ -6,6 +6,7 @@ from uuid import uuid4
 
 from django.contrib.auth.models import Group, User
 from django.utils import timezone
+from django.utils.text import slugify
 from django_celery_beat.models import (
     ClockedSchedule,
     CrontabSchedule,
@@ -13,17 +14,23 @@ from django_celery_beat.models import (
     PeriodicTask,
     SolarSchedule,
 )
+from guardian.shortcuts import assign_perm
 from uuid6 import uuid7
 
 from dlq.models import DeadLetterEntry
+from executions import credentials
+from executions.accounts.service_accounts import create_service_account
+from executions.actor import Actor
 from executions.catalog import catalog
 from executions.graph.definition import normalise
 from executions.graph.resolve import resolve
 from executions.models import (
     Activity,
+    ApiToken,
     CronTick,
     Event,
     Membership,
+    Quota,
     RefusedMessage,
     Tier,
     Trigger,
@@ -188,14 +195,31 @@ def one_of_each(of: Workflow, times: int = 1) -> None:
             details={"from": "RUNNING"},
         )  # fmt: skip
         people(of.workspace, f"ada-{uuid7()}")
+        credentials.create(
+            of.workspace, name=f"c_{uuid7().hex}", type="secret", fields={"value": "hunter2"},
+            description=HOSTILE, actor=Actor.system("tests"),
+        )  # fmt: skip
+        share(of)
         schedules(f"cron of {uuid7()}")
 
 
+def share(of: Workflow) -> None:
+    """A permission on the workflow, of a person and of a group."""
+    assign_perm("read_workflow", User.objects.create(username=f"grace-{uuid7()}"), of)
+    assign_perm("read_workflow", Group.objects.create(name=f"night-{uuid7()}"), of)
+
+
 def people(of: Workspace, name: str) -> None:
-    """A member and a group."""
+    """A member with a quota, a program with a token, and a group."""
     user = User.objects.create(username=name)
     Membership.objects.create(user=user, workspace=of, role="WORKFLOW")
+    robot = create_service_account(of, name=slugify(name), actor=Actor.system("tests"))
+    ApiToken.objects.create(
+        workspace=of, user=robot.user, name=HOSTILE[:80], prefix="vlk_0123", digest=uuid7().hex,
+        scopes=["view", "trigger"],
+    )  # fmt: skip
     Group.objects.create(name=name)
+    Quota.objects.create(workspace=of, user=user, max_per_hour=100)
 
 
 def schedules(name: str) -> None:

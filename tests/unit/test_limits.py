@@ -14,6 +14,8 @@ def read(monkeypatch, **variables):
 
 
 def test_an_environment_that_says_nothing_gives_the_defaults(monkeypatch):
+    monkeypatch.delenv("VALKYR_REMOTE_QUEUES")
+
     assert read(monkeypatch) == DEFAULTS
 
 

@@ -22,7 +22,7 @@ def spec(type_name, *, outcomes=(), known=None, required=(), writes=False, **mor
         "writes_variables": writes,
         "retry": "standard",
         "timeout_seconds": 60.0,
-        "credential": None,
+        "credential": (),
         "inputs_schema": {},
         "outputs_schema": None,
         "check": check,
@@ -43,7 +43,8 @@ CATALOG = {
             queue="io",
             inline=False,
             effect="idempotent",
-            known=("url", "method"),
+            known=("url", "method", "headers"),
+            credential=("bearer",),
             required=("url",),
         ),
     )

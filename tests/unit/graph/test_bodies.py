@@ -45,7 +45,7 @@ def test_rules_look_into_bodies_at_any_depth():
         [
             (f"{base}[8].id", "bad_slug"),
             (f"{base}[8].retry", "unknown_retry_policy"),
-            (f"{base}[8].credential", "not_supported_yet"),
+            (f"{base}[8].credential", "no_credential"),
             (f"{base}[1].id", "duplicate_id"),
             (f"{base}[0].queue", "reserved_queue"),
             (f"{base}[2].use", "unknown_module"),

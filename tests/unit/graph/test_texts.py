@@ -69,6 +69,50 @@ def test_an_alias_bomb_is_refused_before_it_explodes():
     assert refused("\n".join(["a0: &a0 [1,1,1,1,1,1,1,1,1,1]", *lines])) == ["too_many_values"]
 
 
+def nested(levels, inner):
+    return "[" * levels + inner + "]" * levels
+
+
+def test_aliases_do_not_nest_deeper_than_what_is_written_out():
+    # Each line is shallow, and each stands in the next one.
+    lines = [f"k{n}: &a{n} {nested(60, f'*a{n - 1}')}" for n in range(1, 100)]
+
+    assert refused("\n".join([f"k0: &a0 {nested(60, '1')}", *lines])) == ["too_deep"]
+
+
+def test_aliases_may_nest_as_deep_as_what_is_written_out():
+    # The object around is a level, too.
+    fits = f"a: &a {nested(30, '1')}\nb: {nested(33, '*a')}"
+
+    assert load_text(fits, content_type="yaml")["b"] != []
+    assert refused(fits.replace("b: ", "b: [").rstrip() + "]") == ["too_deep"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a: {<<: {b: 1}, c: 2}",
+        "base: &base {b: 1}\na:\n  <<: *base\n  c: 2",
+    ],
+)
+def test_a_merge_key_is_a_key_like_any_other(text):
+    # Merging is not of YAML 1.2: two readers of one definition must not see two workflows.
+    assert load_text(text, content_type="yaml")["a"] == {"<<": {"b": 1}, "c": 2}
+
+
+@pytest.mark.parametrize(
+    "text", ["a: !!timestamp 2026-11-20", "a: !include /etc/passwd", "!!set {a, b}", "a: !!omap []"]
+)
+def test_no_tag_makes_something_else_of_a_value(text):
+    assert refused(text) == ["syntax"]
+
+
+def test_a_billion_of_nothing_is_refused_too():
+    lines = [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 50)}]" for n in range(1, 6)]
+
+    assert refused("\n".join(["a0: &a0 []", *lines])) == ["too_many_values"]
+
+
 @pytest.mark.parametrize(
     ("text", "code"),
     [

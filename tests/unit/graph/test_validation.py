@@ -121,7 +121,8 @@ def test_what_is_no_definition_at_all_is_a_problem_and_no_error(document):
         ("{{ previous.x }}", "no_previous"),
         ("{{ now() }}", "unknown_name"),
         ("{{ execution.stopped }}", "unknown_attribute"),
-        ("{{ secrets.key }}", "not_supported_yet"),
+        ("{{ secrets.key | upper }}", "secret_in_expression"),
+        ("{{ secrets.Key }}", "secret_name"),
         ("{{ loop.index }}", "not_in_loop"),
         ("{{ item }}", "not_in_map"),
         ("{{ index }}", "not_in_map"),
@@ -163,7 +164,12 @@ def test_an_id_with_a_dash_is_explained():
     ("task", "path", "code"),
     [
         (noop("a", cache={}), "cache.ttlSeconds", "required"),
-        (noop("a", credential="x"), "credential", "not_supported_yet"),
+        (noop("a", credential="x"), "credential", "no_credential"),
+        (
+            {"id": "a", "use": "http.request", "with": {"url": "x"}, "credential": "a-b"},
+            "credential",
+            "bad_name",
+        ),
         (noop("a", body={"tasks": [noop("b")]}), "body", "unexpected_body"),
         ({"id": "a"}, "use", "required"),
         ({"id": "a", "modules": []}, "modules", "value"),

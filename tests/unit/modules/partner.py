@@ -86,6 +86,9 @@ class Answers(BaseHTTPRequestHandler):
         retry = {"Retry_After": self.query["retry"][0]} if "retry" in self.query else {}
         self.reply(status, b"what went wrong", Content_Type="text/plain", **retry)
 
+    def answer_refuse(self) -> None:
+        self.reply(403, json.dumps(self.seen).encode(), Content_Type="application/json")
+
     def answer_empty(self) -> None:
         self.send_response(204)
         self.end_headers()

@@ -25,6 +25,7 @@ VALID = {
     "http.request": {"url": "{{ vars.base }}/orders"},
     "email.send": {"from": "a@b.example", "to": "{{ input.mail }}", "subject": "s"},
     "file.read": {"path": "a"},
+    "remote.step": {"handler": "render-video", "minutes": 5},
     "file.write": {"path": "a", "content": "{{ previous.text }}"},
 }
 
@@ -43,7 +44,7 @@ def test_a_good_config_has_no_problems(type_name):
     assert found(type_name, VALID[type_name]) == []
 
 
-@pytest.mark.parametrize("type_name", VALID)
+@pytest.mark.parametrize("type_name", sorted(VALID.keys() - {"remote.step"}))  # takes any
 def test_an_unknown_key_is_named_with_those_that_are_known(type_name):
     config = {**VALID[type_name], "urll": 1}
 

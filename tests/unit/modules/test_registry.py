@@ -68,8 +68,8 @@ def test_every_built_in_module_loads_and_describes_itself():
         assert spec.type == name
         assert all((spec.title, spec.description, spec.category))
         assert spec.effect in {"none", "idempotent", "external"}
-        assert spec.queue in {"default", "io"}
-        assert spec.inputs_schema["additionalProperties"] is False
+        assert spec.queue in {"default", "io", "remote"}
+        assert spec.inputs_schema["additionalProperties"] is (name == "remote.step")
         for key, field in spec.inputs_schema["properties"].items():
             assert field["description"], f"{name}.{key}"
 

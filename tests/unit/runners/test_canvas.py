@@ -1,7 +1,7 @@
 """What is sent together: chords where branches meet, chains where queues change, else one each."""
 
 from executions.graph.places import Place
-from runners.canvas import Chain, Chord, Link, arrange, chain_of, join_of, successor
+from runners.canvas import Chain, Chord, Link, arrange, chain_of, join_of, ours, successor
 from tests.support.compiled import graph_of
 from tests.support.workflows import effect, task
 
@@ -95,3 +95,26 @@ def test_the_steps_of_a_task_follow_each_other():
     assert successor(graph, one) is two
     assert successor(graph, two) is b
     assert join_of(graph, one) is None
+
+
+GPU = frozenset({"gpu"})
+
+
+def linked(*queues):
+    return tuple(Link(f"s{n}.main", queue, "") for n, queue in enumerate(queues))
+
+
+def test_a_chain_ends_before_the_first_remote_segment():
+    chain = Chain(linked("default", "io", "gpu", "io"))
+    assert ours(chain, GPU) == [Chain(chain.links[:2])]
+    assert ours(Chain(linked("gpu", "io")), GPU) == []
+
+
+def test_a_chord_with_a_remote_branch_goes_one_by_one():
+    chord = Chord(linked("default", "gpu", "default"))
+    assert ours(chord, GPU) == [Chain((chord.headers[0],)), Chain((chord.headers[2],))]
+
+
+def test_what_has_no_remote_segment_stays_as_it_is():
+    for canvas in (Chain(linked("default", "io")), Chord(linked("default", "default"))):
+        assert ours(canvas, GPU) == [canvas]

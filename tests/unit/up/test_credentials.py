@@ -1,11 +1,12 @@
 """Secrets are made once, kept privately, and never overwritten."""
 
+import base64
 import stat
 from pathlib import Path
 
 import pytest
 
-from valkyr_project.up.credentials import FILE, load
+from valkyr_project.up.credentials import FILE, KEY_FILE, load
 from valkyr_project.up.errors import UpError
 
 
@@ -59,3 +60,31 @@ def test_names_and_passwords_flower_would_misread_are_refused(
 ) -> None:
     with pytest.raises(UpError, match="no comma"):
         load(tmp_path, given)
+
+
+def test_the_key_of_secrets_is_made_once_in_a_file_of_its_own(tmp_path: Path) -> None:
+    made = load(tmp_path, {}).key_file
+    assert made == tmp_path.resolve() / KEY_FILE
+    key = made.read_text()
+    made.chmod(0o644)
+
+    load(tmp_path, {})
+
+    assert made.read_text() == key
+    assert len(base64.b64decode(key)) == 32
+    assert stat.S_IMODE(made.stat().st_mode) == 0o600
+    assert key.strip() not in (tmp_path / FILE).read_text()
+
+
+@pytest.mark.parametrize("name", ["VALKYR_KEY", "VALKYR_KEY_FILE", "VALKYR_KEY_URI"])
+def test_no_key_is_made_where_the_environment_names_one(tmp_path: Path, name: str) -> None:
+    assert load(tmp_path, {name: "something"}).key_file is None
+    assert not (tmp_path / KEY_FILE).exists()
+
+
+def test_a_link_in_place_of_the_key_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").write_text("known to an attacker")
+    (tmp_path / KEY_FILE).symlink_to(tmp_path / "elsewhere")
+
+    with pytest.raises(UpError, match="plain file"):
+        load(tmp_path, {})

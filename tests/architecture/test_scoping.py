@@ -1,0 +1,185 @@
+"""No view can forget whose rows it shows.
+
+Whatever the API's views and the admin's pages read of a model begins as an argument of one of the
+functions of `executions.access` (or of the admin's wrapper), directly or through a small function
+that returns the rows. What is left is listed here with its reason.
+"""
+
+import ast
+from collections.abc import Iterator
+
+from tests.support.stack import PROJECT
+
+# The functions that scope rows to the caller.
+SCOPING = {"visible", "obtain", "scoped", "scope"}
+MANAGERS = {"objects", "_default_manager"}
+FOLDERS = [
+    PROJECT / app / room for app in ("executions", "runners", "dlq") for room in ("api", "admin")
+]
+
+BELOW = "rows of an object that the caller obtained before"
+ASKED = "one row that the dialog asked the caller's powers about before it acts"
+PERSON = "accounts belong to the installation; who names one administers a workspace"
+# "file:function" -> why its rows need no scoping of their own.
+OPEN: dict[str, str] = {
+    "dlq/admin/dashboard.py:_figures": "workers, of which the page shows names and times only",
+    "dlq/admin/panels.py:dead_letters": BELOW,
+    "dlq/admin/story.py:attempts_section": BELOW,
+    "executions/admin/checkpoints.py:checkpoints": BELOW,
+    "executions/admin/draft.py:DraftForm._check_slug": "slugs of the workspace the person chose",
+    "executions/admin/draft.py:DraftForm.clean": BELOW,
+    "executions/admin/grants.py:_share": ASKED,
+    "executions/admin/grants.py:_take_back.apply": ASKED,
+    "executions/admin/member_forms.py:NewMembershipForm.clean": PERSON,
+    "executions/admin/member_forms.py:ServiceAccountForm.__init__": BELOW,
+    "executions/admin/own_password.py:password_change": "the account of the caller alone",
+    "executions/admin/programs.py:_new_token": ASKED,
+    "executions/admin/quota_forms.py:NewQuotaForm.clean": PERSON,
+    "executions/admin/token_forms.py:OwnTokenForm": "no row; the caller's own are put in later",
+    "executions/admin/workflow.py:_run": ASKED,
+    "executions/api/bulk.py:MoveMany._moved": "`each` obtains every id by itself before it acts",
+    "executions/api/history.py:OneCheckpoint.get": BELOW,
+    "executions/api/hook_result.py:_wait": "the execution that this webhook has just started",
+    "executions/api/idempotency.py:_known": "answers kept for the caller alone",
+    "executions/api/memberships.py:_user": PERSON,
+    "executions/api/starting.py:startable": "`start` requires the workspace, then compares it",
+    "executions/api/tiers.py:seen_tiers": "tiers of workspaces that were scoped, or a superuser",
+    "executions/api/workflow_versions.py:OneVersion.get": BELOW,
+    "executions/api/workflows.py:workflows": "importing asks for a slug of one obtained workspace",
+    "executions/api/workspaces.py:_tier": "tiers are named by superusers alone",
+    "runners/admin/approvals.py:_applying.apply": "the account of the caller alone",
+    "runners/admin/family.py:family": BELOW,
+    "runners/admin/history.py:_points": BELOW,
+    "runners/admin/steps.py:_within": BELOW,
+    "runners/api/remote.py:_answer": BELOW,
+    "runners/api/runners.py:runners": "compared with the caller's reach right there",
+}
+
+
+def trees() -> Iterator[tuple[str, ast.Module]]:
+    for folder in FOLDERS:
+        for path in sorted(folder.rglob("*.py")):
+            yield str(path.relative_to(PROJECT)), ast.parse(path.read_text())
+
+
+def parents_of(tree: ast.Module) -> dict[ast.AST, ast.AST]:
+    return {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
+
+
+def called(node: ast.AST) -> str:
+    if not isinstance(node, ast.Call):
+        return ""
+    function = node.func
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+
+
+def chain(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> Iterator[ast.AST]:
+    while node in parents:
+        node = parents[node]
+        yield node
+
+
+def is_scoped(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> bool:
+    """Whether the expression is an argument of a scoping function, itself or with filters on it."""
+    below = node
+    for above in chain(node, parents):
+        if called(above) in SCOPING and below is not getattr(above, "func", None):
+            return True
+        if isinstance(above, ast.stmt):
+            return False
+        below = above
+    return False
+
+
+def function_around(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> str:
+    names = [
+        above.name
+        for above in chain(node, parents)
+        if isinstance(above, ast.FunctionDef | ast.ClassDef)
+    ]
+    return ".".join(reversed(names)) or "module"
+
+
+def reads(tree: ast.Module) -> Iterator[ast.AST]:
+    """Every place where a model's rows are reached."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and node.attr in MANAGERS:
+            yield node
+
+
+def names_scoped(tree: ast.AST, parents: dict[ast.AST, ast.AST]) -> set[str]:
+    """The names whose value goes nowhere but into a scoping function, in a file or function."""
+    uses: dict[str, list[bool]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            uses.setdefault(node.id, []).append(is_scoped(node, parents))
+    return {name for name, all_scoped in uses.items() if all(all_scoped)}
+
+
+def function_of(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> ast.AST:
+    """The function that an expression is in; the file for one outside."""
+    above = node
+    for above in chain(node, parents):
+        if isinstance(above, ast.FunctionDef):
+            return above
+    return above
+
+
+def assigned_to(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> str:
+    """The name that an expression is assigned to or returned as the value of, if it is."""
+    for above in chain(node, parents):
+        if isinstance(above, ast.Assign) and isinstance(above.targets[0], ast.Name):
+            return above.targets[0].id
+        if isinstance(above, ast.Return):
+            return function_around(above, parents).rpartition(".")[2]
+        if isinstance(above, ast.stmt):
+            return ""
+    return ""
+
+
+def calls_scoped(trees_of: list[tuple[str, ast.Module]]) -> dict[str, bool]:
+    """The functions that are called by name, and whether all their results are scoped."""
+    found: dict[str, bool] = {}
+    for _, tree in trees_of:
+        parents = parents_of(tree)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                passed = is_scoped(node, parents) or assigned_to(node, parents) in names_scoped(
+                    function_of(node, parents), parents
+                )
+                found[node.func.id] = found.get(node.func.id, True) and passed
+    return found
+
+
+def unscoped() -> dict[str, list[int]]:
+    """The places that read rows which no scoping function gets, with their lines."""
+    all_trees = list(trees())
+    functions = calls_scoped(all_trees)
+    found: dict[str, list[int]] = {}
+    for path, tree in all_trees:
+        parents = parents_of(tree)
+        for node in reads(tree):
+            name = assigned_to(node, parents)
+            local = names_scoped(function_of(node, parents), parents)
+            if is_scoped(node, parents) or name in local or functions.get(name, False):
+                continue
+            place = f"{path}:{function_around(node, parents)}"
+            found.setdefault(place, []).append(node.lineno)
+    return found
+
+
+def test_every_queryset_is_scoped_or_says_why_not() -> None:
+    assert {place: lines for place, lines in unscoped().items() if place not in OPEN} == {}
+
+
+def test_no_reason_outlives_its_queryset() -> None:
+    assert sorted(set(OPEN) - set(unscoped())) == []
+
+
+def test_the_check_sees_what_it_should() -> None:
+    good = ast.parse("def get(self):\n    return obtain(self.user, A.objects.filter(b=1), id, V)")
+    bad = ast.parse("def get(self):\n    return A.objects.filter(b=1)")
+
+    verdicts = [is_scoped(next(reads(tree)), parents_of(tree)) for tree in (good, bad)]
+
+    assert verdicts == [True, False]

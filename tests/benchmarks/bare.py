@@ -1,0 +1,50 @@
+"""What W5 is compared with: a plain DRF view that does the same checks and inserts one row.
+
+It signs the caller in by token, looks up the workflow and the caller's membership, reads the body
+strictly, checks the payload against the input schema, and inserts an execution. It plans nothing,
+writes no audit row, counts nothing and sends no message.
+"""
+
+from typing import Any
+from uuid import UUID, uuid4
+
+from django.urls import path, re_path
+from rest_framework.request import Request
+from rest_framework.response import Response
+from uuid6 import uuid7
+
+from executions.access import Action, obtain
+from executions.api.endpoint import Endpoint
+from executions.api.execution_shapes import Start, WorkflowExecutionShape
+from executions.api.nowhere import Nowhere
+from executions.api.starting import startable
+from executions.clock import database_now
+from executions.models import WorkflowExecution
+from executions.triggers.request import check, chosen_version
+
+
+class Insert(Endpoint):
+    """One row a request."""
+
+    def post(self, request: Request, workflow_id: UUID) -> Response:
+        """Check, insert, answer."""
+        workflow, may = obtain(self.user, startable(), workflow_id, Action.TRIGGER)
+        given: dict[str, Any] = self.body(Start)
+        version = chosen_version(workflow, None)
+        check(version, given["params"])
+        row = WorkflowExecution.objects.create(
+            id=uuid7(),
+            workspace_id=workflow.workspace_id,
+            workflow=workflow,
+            version_id=version.id,
+            trigger_payload=given["params"],
+            created_at=database_now(),
+            trace_id=uuid4().hex,
+        )
+        return Response(WorkflowExecutionShape(row, context={"may": may}).data, 202)
+
+
+urlpatterns = [
+    path("bare/<uuid:workflow_id>", Insert.as_view()),
+    re_path(r"^v1/", Nowhere.as_view()),
+]

@@ -1,0 +1,23 @@
+"""The API's pages in a browser: what is in the document is there to be read and tried."""
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+pytestmark = pytest.mark.browser
+
+
+def test_an_operation_shows_its_examples_and_fits_its_place(staff_page: Any) -> None:
+    staff_page.set_default_timeout(60_000)
+    staff_page.goto(f"{staff_page.home}/docs")
+    operation = staff_page.locator("#operations-WorkflowExecution-executeWorkflow")
+    expect(operation).to_contain_text("Accept an execution", timeout=60_000)
+
+    operation.locator("button").first.click()
+
+    expect(operation.get_by_text("Controls Accept header")).to_be_visible(timeout=60_000)
+    expect(operation).to_contain_text('"triggerPayload"')
+    table = operation.locator(".responses-table").bounding_box()
+    place = operation.bounding_box()
+    assert table["x"] + table["width"] <= place["x"] + place["width"]

@@ -1,0 +1,275 @@
+"""A day with the API, each operation asked once: what the document's examples are recorded from."""
+
+import json
+import re
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from rest_framework.test import APIClient
+
+from executions.api.document import operations
+from executions.models import Membership, Tier, Workspace
+from runners.models import Run
+from tests.support.segments import claimed, recorded
+
+DEFINITION: dict[str, Any] = {
+    "schema": "valkyr/1",
+    "name": "order-fulfilment",
+    "description": "Pack an order once somebody has approved it and the stock came.",
+    "variables": {"carrier": None},
+    "triggers": [{"type": "WEBHOOK", "auth": "bearer"}, {"type": "EVENT", "event": "order.paid"}],
+    "tasks": [
+        {"id": "price", "use": "data.set", "with": {"values": {"total": "{{ input.total }}"}}},
+        {"id": "approve", "use": "flow.approval", "with": {"title": "Ship this order?"}},
+        {"id": "stock", "use": "flow.wait_for_event", "with": {"event": "stock.came"}},
+        {"id": "pack", "use": "remote.step", "queue": "remote", "with": {"handler": "pack"}},
+    ],
+}
+UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
+HEX = re.compile(r"\b[0-9a-f]{32,64}\b")
+SECRET = re.compile(r"vlk_\w{8,}|eyJ[\w-]+\.[\w-]+\.[\w-]+|\b[\w-]{40,}\b")
+MOST_CHARACTERS = 6_000
+
+
+class Recorder:
+    """Asks by operation id and keeps the first request and answer of each."""
+
+    def __init__(self, document: dict[str, Any]) -> None:
+        self.known = {op["operationId"]: (path, m, op) for path, m, op in operations(document)}
+        self.kept: dict[str, Any] = {}
+        self.client = APIClient()
+
+    def ask(self, name: str, body: Any = None, *, query: str = "", **given: Any) -> Any:
+        """The answer's JSON; `given` are the path's parameters and, by header name, headers."""
+        path, method, described = self.known[name]
+        parameters = set(re.findall(r"{(\w+)}", path))
+        where = path.format(**{key: given[key] for key in parameters}) + query
+        headers = {key.replace("_", "-"): v for key, v in given.items() if key not in parameters}
+        answer = self.client.generic(
+            method.upper(),
+            where,
+            b"" if body is None else json.dumps(body).encode(),
+            content_type="application/json",
+            headers=headers,
+        )
+        assert answer.status_code < 300, (name, answer.status_code, answer.content)
+        if answer.streaming or not answer.content:
+            shown = None
+        elif "json" in answer["Content-Type"]:
+            shown = answer.json()
+        else:
+            shown = None
+        entry = self.kept.setdefault(name, {})
+        if body is not None and "requestBody" in described:
+            entry.setdefault("request", body)
+        if shown is not None:
+            entry.setdefault("answers", {}).setdefault(str(answer.status_code), short(shown))
+        return shown
+
+
+def short(value: Any) -> Any:
+    """A list's first row; of what is too long to read, the beginning."""
+    if isinstance(value, list):
+        return [short(value[0])] if value else []
+    if len(json.dumps(value)) > MOST_CHARACTERS and isinstance(value, dict):
+        return {key: item for key, item in value.items() if not isinstance(item, dict | list)}
+    return value
+
+
+def steady(kept: dict[str, Any]) -> dict[str, Any]:
+    """The same with ids, times, hashes and secrets that are the same in each recording."""
+    text = json.dumps(kept, sort_keys=True)
+    numbers: dict[str, str] = {}
+
+    def number(match: re.Match[str]) -> str:
+        made = f"01a1f000-0000-7000-8000-{len(numbers) + 1:012d}"
+        return numbers.setdefault(match[0], made)
+
+    text = UUID.sub(number, text)
+    text = TIME.sub("2026-11-21T12:00:00Z", text)
+    text = HEX.sub(lambda match: ("0123456789abcdef" * 4)[: len(match[0])], text)
+    text = SECRET.sub(lambda match: f"{match[0][:4]}…", text)
+    out: dict[str, Any] = json.loads(text)
+    return out
+
+
+def play(document: dict[str, Any]) -> dict[str, Any]:
+    """Ask everything; what was asked and answered, by operation."""
+    day = Recorder(document)
+    ask = day.ask
+    tier = Tier.objects.get_or_create(name="unlimited")[0]
+    shop = Workspace.objects.create(slug="shop", name="Shop", tier=tier)
+    ada: Any = get_user_model().objects.create_user("ada", password="a-long-password")
+    Membership.objects.create(user=ada, workspace=shop, role="ADMIN")
+    get_user_model().objects.create_user("grace")
+    pair = ask("obtainToken", {"username": "ada", "password": "a-long-password"})
+    ask("refreshToken", {"refresh": pair["refresh"]})
+    day.client.force_authenticate(ada)
+    for name in ("getHealth", "getLiveness", "getReadiness", "getMe", "listModuleTypes",
+                 "getWorkflowSchema"):  # fmt: skip
+        ask(name)
+    _author(day)
+    _operate(day)
+    _mend(day)
+    _serve(day)
+    _administer(day, ada, str(shop.pk))
+    return steady({name: entry for name, entry in day.kept.items() if entry})
+
+
+def _author(day: Recorder) -> None:
+    ask = day.ask
+    made = ask("createWorkflow", {"definition": DEFINITION})
+    pk = made["id"]
+    ask("getWorkflow", id=pk)
+    ask("listWorkflows")
+    ask("validateWorkflow", {}, id=pk)
+    ask("updateWorkflow", {"name": made["name"], "definition": DEFINITION}, id=pk)
+    ask("patchWorkflow", {"description": "Orders of the shop."}, id=pk)
+    ask("publishWorkflow", {"kind": "published"}, id=pk)
+    ask("listWorkflowVersions", id=pk)
+    ask("getWorkflowVersion", id=pk, n=1)
+    ask("exportWorkflow", id=pk, Accept="application/json")
+    day.client.get(f"/v1/Workflow/{pk}/permissions")
+    ask("setWorkflowPermissions", {"username": "ada", "permissions": ["READ"]}, id=pk)
+    ask("listWorkflowPermissions", id=pk)
+    other = ask("importWorkflow", {**DEFINITION, "name": "returns"}, query="?slug=returns")
+    ask("deleteWorkflow", id=other["id"])
+    hook, *_ = [t for t in ask("listTriggers") if t["type"] == "WEBHOOK"]
+    ask("getTrigger", id=hook["id"])
+    ask("patchTrigger", {"enabled": True}, id=hook["id"])
+    ask("rotateTriggerSecret", id=hook["id"])
+    secret = ask("getTriggerSecret", id=hook["id"])["secret"]
+    ask("receiveWebhook", {"total": 80}, triggerId=hook["id"], Authorization=f"Bearer {secret}")
+    event = ask("publishEvent", {"name": "order.paid", "payload": {"total": 90}, "id": "order-7"})
+    ask("listEvents")
+    ask("getEvent", id=event["id"])
+
+
+def _start(day: Recorder) -> str:
+    pk = day.ask("listWorkflows")[0]["id"]
+    started = day.ask("executeWorkflow", {"params": {"total": 120}}, workflowId=pk)
+    return str(started["id"])
+
+
+def _operate(day: Recorder) -> None:
+    ask = day.ask
+    pk = ask("listWorkflows")[0]
+    execution = _start(day)
+    recorded(claimed(execution, "price.main"))  # type: ignore[arg-type]
+    recorded(claimed(execution, "approve.main"))  # type: ignore[arg-type]
+    recorded(claimed(execution, "stock.main"))  # type: ignore[arg-type]
+    ask("executeWorkflowBatch", {"payloads": [{"total": 1}]}, workflowId=pk["id"])
+    body = {"workflowDefinitionId": pk["id"], "workspaceId": pk["workspaceId"], "input": {}}
+    ask("getQueueItem", queueId=ask("startExecution", body)["queueId"])
+    ask("listWorkflowExecutions")
+    ask("getWorkflowExecution", id=execution)
+    ask("getWorkflowExecutionTimeline", id=execution)
+    ask("explainWorkflowExecution", id=execution)
+    ask("listRuns")
+    waiting = Run.objects.get(execution_id=execution, step_path="approve.main")
+    ask("getRun", id=waiting.pk)
+    ask("decideRun", {"decision": "approved", "comment": "In stock."}, id=waiting.pk)
+    ask("signalWorkflowExecution", {"name": "stock.came", "payload": {"pieces": 4}}, id=execution)
+    made = ask("createCheckpoint", {"name": "before the price change"}, id=execution)
+    ask("listCheckpoints", id=execution)
+    ask("getCheckpoint", id=execution, checkpointId=made["id"])
+    ask("pauseWorkflowExecution", {"reason": "The carrier is down."}, id=execution)
+    ask("resumeWorkflowExecution", {"reason": "It is back."}, id=execution)
+    ask("rollbackWorkflowExecution", {"stepPath": "price.main"}, id=execution)
+    ask("forkWorkflowExecution", {"stepPath": "price.main"}, id=execution)
+    ask("replayWorkflowExecution", {}, id=execution)
+    ask("revealWorkflowExecution", {"reason": "A customer asked."}, id=execution)
+    ask("cancelWorkflowExecution", {"reason": "The customer withdrew."}, id=execution)
+    ask("replayWorkflowExecution", {"verify": True}, id=execution)
+    many = {"ids": [_start(day), execution], "reason": "The carrier is down."}
+    for verb in ("pause", "resume", "cancel"):
+        ask(f"{verb}WorkflowExecutions", many)
+
+
+def _mend(day: Recorder) -> None:
+    ask = day.ask
+
+    def dead() -> str:
+        execution = _start(day)
+        run = Run.objects.get(execution_id=execution, step_path="price.main")
+        letter = ask("quarantineRun", {"reason": "The price is wrong."}, id=run.pk)
+        ask("revealRun", {"reason": "To find the cause."}, id=run.pk)
+        return str(letter["id"])
+
+    first = dead()
+    ask("listDeadLetterQueue")
+    ask("getDeadLetterEntry", id=first)
+    ask("revealDeadLetterEntry", {"reason": "To find the cause."}, id=first)
+    ask("requeueDeadLetterEntry", {"values": {"total": 100}}, id=first)
+    given = {"outputs": {"total": 100}, "notes": "Agreed by phone."}
+    ask("fixDeadLetterEntry", given, id=dead())
+    ask("discardDeadLetterEntry", {"notes": "The customer withdrew."}, id=dead())
+    ask("discardDeadLetterEntries", {"ids": [dead(), first], "notes": "A test run."})
+
+
+def _serve(day: Recorder) -> None:
+    ask = day.ask
+    wanted = {"runnerId": "warehouse-1", "queues": ["remote"], "limit": 1}
+    for operation, result in (
+        ("completeRun", {"outputs": {"packed": True}}),
+        ("failRun", {"error": "The box is lost.", "errorType": "PERMANENT"}),
+    ):
+        leased = ask("leaseRun", wanted)
+        run = (leased if isinstance(leased, list) else leased["runs"])[0]
+        pk = run.get("id") or run["run"]["id"]
+        token = {"leaseToken": run["leaseToken"]}
+        ask("updateRunHeartbeat", token, id=pk)
+        ask(operation, token | result, id=pk)
+    for runner in ask("listRunners")[:1]:
+        ask("getRunner", id=runner["id"])
+
+
+def _administer(day: Recorder, ada: Any, shop: str) -> None:
+    ask = day.ask
+    _credentials_and_tokens(day)
+    member = ask("createMembership", {"username": "grace", "role": "WORKFLOW"})
+    ask("listMemberships")
+    ask("getMembership", id=member["id"])
+    ask("patchMembership", {"role": "USER", "permissions": ["view_payloads"]}, id=member["id"])
+    quota = ask("createQuota", {"maxPerDay": 10_000})
+    ask("listQuotas")
+    ask("getQuota", id=quota["id"])
+    ask("patchQuota", {"maxPerDay": 20_000}, id=quota["id"])
+    ask("deleteQuota", id=quota["id"])
+    ask("deleteMembership", id=member["id"])
+    ask("getWorkspaceUsage", id=shop)
+    rows = ask("listActivity")
+    ask("getActivity", id=rows[0]["id"])
+    ask("exportActivity")
+    ada.is_superuser = True
+    tier = ask("createTier", {"name": "gold", "maxConcurrent": 100})
+    ask("listTiers")
+    ask("getTier", id=tier["id"])
+    ask("patchTier", {"maxConcurrent": 200}, id=tier["id"])
+    place = ask("createWorkspace", {"name": "Outlet", "slug": "outlet", "tierId": tier["id"]})
+    ask("listWorkspaces")
+    ask("getWorkspace", id=place["id"])
+    ask("patchWorkspace", {"name": "Outlet shop"}, id=place["id"])
+    ask("archiveWorkspace", id=place["id"])
+    ask("deleteTier", id=ask("createTier", {"name": "silver"})["id"])
+
+
+def _credentials_and_tokens(day: Recorder) -> None:
+    ask = day.ask
+    fields = {"value": "the-secret-value"}
+    made = ask("createCredential", {"name": "orders_api", "fields": fields})
+    ask("listCredentials")
+    ask("getCredential", id=made["id"])
+    ask("patchCredential", {"description": "Of the shop's API."}, id=made["id"])
+    ask("deleteCredential", id=made["id"])
+    robot = ask("createServiceAccount", {"name": "importer", "role": "SYSTEM"})
+    ask("listServiceAccounts")
+    ask("getServiceAccount", id=robot["id"])
+    ask("patchServiceAccount", {"description": "Imports orders."}, id=robot["id"])
+    ask("disableServiceAccount", id=robot["id"])
+    token = ask("createApiToken", {"name": "nightly", "scopes": ["view", "trigger"]})
+    ask("listApiTokens")
+    ask("getApiToken", id=token["id"])
+    ask("patchApiToken", {"name": "nightly import"}, id=token["id"])
+    ask("revokeApiToken", id=token["id"])

@@ -1,0 +1,375 @@
+"""Every operation that changes something leaves its rows in the audit trail, and no others."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import User
+from drf_spectacular.generators import SchemaGenerator
+from rest_framework.test import APIClient
+
+from executions.models import Activity, Tier, Trigger, Workspace
+from executions.triggers.secret import secret_of
+from runners.models import Run
+from tests.support.segments import claimed, recorded, run_of
+from tests.support.triggers import only_trigger, triggered
+from tests.support.workflows import publish, start, task
+
+pytestmark = pytest.mark.django_db
+PASSWORD = "correct horse battery"
+EXECUTION, LETTER, RUN = "/v1/WorkflowExecution", "/v1/DeadLetterQueue", "/v1/Run"
+
+
+class World(dict[str, str]):
+    """Ids of things, each made when an address or a body first names it."""
+
+    def __init__(self, root: APIClient, workspace: Workspace) -> None:
+        super().__init__(workspace=str(workspace.pk), tier=str(workspace.tier_id))
+        self.root = root
+
+    def __missing__(self, name: str) -> str:
+        self[name] = str(getattr(self, f"make_{name}")())
+        return self[name]
+
+    def post(self, address: str, body: Any = None) -> dict[str, Any]:
+        answer = self.root.post(address, body or {}, format="json")
+        assert answer.status_code < 300, answer.content
+        made: dict[str, Any] = answer.json()
+        return made
+
+    def make_draft(self) -> Any:
+        definition = {"schema": "valkyr/1", "name": "d", "tasks": [task("one")]}
+        body = {"definition": definition, "workspaceId": self["workspace"]}
+        return self.post("/v1/Workflow", body)["id"]
+
+    def make_workflow(self) -> Any:
+        return publish({"tasks": [task("one")]}).pk
+
+    def make_execution(self) -> Any:
+        return self.post(f"{EXECUTION}/{self['workflow']}/execute")["id"]
+
+    def make_paused(self) -> Any:
+        pk = self.post(f"{EXECUTION}/{self['workflow']}/execute")["id"]
+        return self.post(f"{EXECUTION}/{pk}/pause")["id"]
+
+    def make_run(self) -> Any:
+        return Run.objects.get(execution_id=self["execution"]).pk
+
+    def make_letter(self) -> Any:
+        return self.post(f"{RUN}/{self['run']}/quarantine", {"reason": "x"})["id"]
+
+    def make_past(self) -> Any:
+        pk = start(publish({"tasks": [task("one"), task("ask", "flow.approval", "one", **ASKED)]}))
+        recorded(claimed(pk, "one.main"))
+        return pk
+
+    def make_approval(self) -> Any:
+        return self._asleep("flow.approval", title="?").pk
+
+    def make_listener(self) -> Any:
+        return self._asleep("flow.wait_for_event", event="paid").execution_id
+
+    def make_callback(self) -> Any:
+        tell = task("tell", **{"with": {"value": "{{ tasks.ask.callbackUrl }}"}})
+        ask = task("ask", "flow.callback", "tell", **{"with": {"timeoutSeconds": 60}})
+        pk = start(publish({"tasks": [tell, ask]}))
+        recorded(claimed(pk, "tell.main"))
+        return str(run_of(pk, "tell.main").outputs).rpartition("/")[2]
+
+    def make_trigger(self) -> Any:
+        return only_trigger(triggered({"type": "WEBHOOK", "auth": "bearer"})).pk
+
+    def make_ada(self) -> Any:
+        return User.objects.create_user("ada", password=PASSWORD).pk
+
+    def make_member(self) -> Any:
+        body = {"workspaceId": self["workspace"], "userId": int(self["ada"]), "role": "USER"}
+        return self.post("/v1/Membership", body)["id"]
+
+    def make_credential(self) -> Any:
+        body = {"name": "shop", "fields": {"value": "canary"}, "workspaceId": self["workspace"]}
+        return self.post("/v1/Credential", body)["id"]
+
+    def make_quota(self) -> Any:
+        return self.post("/v1/Quota", {"workspaceId": self["workspace"], "maxPerDay": 9})["id"]
+
+    def make_robot(self) -> Any:
+        body = {"name": "robot", "workspaceId": self["workspace"]}
+        return self.post("/v1/ServiceAccount", body)["id"]
+
+    def make_token(self) -> Any:
+        body = {"name": "ci", "workspaceId": self["workspace"]}
+        return self.post("/v1/ApiToken", body)["id"]
+
+    def make_other(self) -> Any:
+        return Tier.objects.create(name="other").pk
+
+    def _asleep(self, use: str, **inputs: Any) -> Run:
+        pk = start(publish({"tasks": [task("ask", use, **{"with": inputs})]}))
+        recorded(claimed(pk, "ask.main"))
+        return run_of(pk, "ask.main")
+
+
+ASKED = {"with": {"title": "?"}}
+PLACE = {"workspaceId": "{workspace}"}
+DEFINITION = {"schema": "valkyr/1", "name": "i", "tasks": [{"id": "one", "use": "flow.noop"}]}
+# operation: (method, address, body, the rows it leaves). An address and a body name what is there.
+RECORDED: dict[str, tuple[str, str, Any, list[str]]] = {
+    "createWorkflow": ("post", "/v1/Workflow", {"name": "n", **PLACE}, ["workflow.create"]),
+    "updateWorkflow": (
+        "put", "/v1/Workflow/{workflow}", {"name": "n", "definition": {}}, ["workflow.update"]
+    ),
+    "patchWorkflow": (
+        "patch", "/v1/Workflow/{workflow}", {"enabled": False}, ["workflow.update"]
+    ),
+    "deleteWorkflow": ("delete", "/v1/Workflow/{workflow}", None, ["workflow.archive"]),
+    "publishWorkflow": ("post", "/v1/Workflow/{draft}/publish", {}, ["workflow.publish"]),
+    "importWorkflow": (
+        "post", "/v1/Workflow/import?workspaceId={workspace}", DEFINITION, ["workflow.create"]
+    ),
+    "setWorkflowPermissions": (
+        "put", "/v1/Workflow/{workflow}/permissions",
+        {"username": "{reader}", "permissions": ["READ"]}, ["workflow.share"],
+    ),
+    "executeWorkflow": ("post", EXECUTION + "/{workflow}/execute", {}, ["execution.start"]),
+    "executeWorkflowBatch": (
+        "post", EXECUTION + "/{workflow}/execute-batch", {"payloads": [{}, {}]},
+        ["execution.start"],
+    ),
+    "startExecution": (
+        "post", "/api/v1/workflow/executions/start",
+        {"workflowDefinitionId": "{workflow}", **PLACE}, ["execution.start"],
+    ),
+    "pauseWorkflowExecution": ("post", EXECUTION + "/{execution}/pause", {}, ["execution.pause"]),
+    "resumeWorkflowExecution": ("post", EXECUTION + "/{paused}/resume", {}, ["execution.resume"]),
+    "cancelWorkflowExecution": (
+        "post", EXECUTION + "/{execution}/cancel", {}, ["execution.cancel"]
+    ),
+    "pauseWorkflowExecutions": (
+        "post", EXECUTION + "/pause", {"ids": ["{execution}"]}, ["execution.pause"]
+    ),
+    "resumeWorkflowExecutions": (
+        "post", EXECUTION + "/resume", {"ids": ["{paused}"]}, ["execution.resume"]
+    ),
+    "cancelWorkflowExecutions": (
+        "post", EXECUTION + "/cancel", {"ids": ["{execution}", "{paused}"]},
+        ["execution.cancel", "execution.cancel"],
+    ),
+    "rollbackWorkflowExecution": (
+        "post", EXECUTION + "/{past}/rollback", {"stepPath": "one.main"}, ["execution.rollback"]
+    ),
+    "forkWorkflowExecution": (
+        "post", EXECUTION + "/{past}/fork", {}, ["execution.start", "execution.fork"]
+    ),
+    "replayWorkflowExecution": (
+        "post", EXECUTION + "/{past}/replay", {}, ["execution.start", "execution.replay"]
+    ),
+    "createCheckpoint": (
+        "post", EXECUTION + "/{execution}/checkpoints", {}, ["execution.checkpoint"]
+    ),
+    "signalWorkflowExecution": (
+        "post", EXECUTION + "/{listener}/signal", {"name": "paid"}, ["execution.signal"]
+    ),
+    "revealWorkflowExecution": (
+        "post", EXECUTION + "/{execution}/reveal", {"reason": "x"}, ["payload.reveal"]
+    ),
+    "revealRun": ("post", RUN + "/{run}/reveal", {"reason": "x"}, ["payload.reveal"]),
+    "revealDeadLetterEntry": (
+        "post", LETTER + "/{letter}/reveal", {"reason": "x"}, ["payload.reveal"]
+    ),
+    "decideRun": ("post", RUN + "/{approval}/decide", {"decision": "approved"}, ["run.decide"]),
+    "quarantineRun": ("post", RUN + "/{run}/quarantine", {"reason": "x"}, ["run.quarantine"]),
+    "requeueDeadLetterEntry": ("post", LETTER + "/{letter}/requeue", {}, ["dead_letter.requeued"]),
+    "fixDeadLetterEntry": (
+        "post", LETTER + "/{letter}/fix", {"outputs": None}, ["dead_letter.fixed"]
+    ),
+    "discardDeadLetterEntry": (
+        "post", LETTER + "/{letter}/discard", {}, ["dead_letter.discarded"]
+    ),
+    "discardDeadLetterEntries": (
+        "post", LETTER + "/discard", {"ids": ["{letter}"]}, ["dead_letter.discarded"]
+    ),
+    "patchTrigger": ("patch", "/v1/Trigger/{trigger}", {"enabled": False}, ["trigger.disable"]),
+    "rotateTriggerSecret": (
+        "post", "/v1/Trigger/{trigger}/rotate-secret", {}, ["trigger.rotate"]
+    ),
+    "publishEvent": ("post", "/v1/Event", {"name": "told", **PLACE}, ["event.publish"]),
+    "createCredential": (
+        "post", "/v1/Credential", {"name": "a", "fields": {"value": "canary"}, **PLACE},
+        ["credential.create"],
+    ),
+    "patchCredential": (
+        "patch", "/v1/Credential/{credential}", {"description": "x"}, ["credential.update"]
+    ),
+    "deleteCredential": ("delete", "/v1/Credential/{credential}", None, ["credential.delete"]),
+    "createQuota": ("post", "/v1/Quota", {"maxPerHour": 5, **PLACE}, ["quota.create"]),
+    "patchQuota": ("patch", "/v1/Quota/{quota}", {"maxPerHour": 5}, ["quota.update"]),
+    "deleteQuota": ("delete", "/v1/Quota/{quota}", None, ["quota.delete"]),
+    "createMembership": (
+        "post", "/v1/Membership", {"username": "{reader}", "role": "USER", "workspaceId": "{new}"},
+        ["membership.create"],
+    ),
+    "patchMembership": (
+        "patch", "/v1/Membership/{member}", {"role": "SYSTEM"}, ["membership.update"]
+    ),
+    "deleteMembership": ("delete", "/v1/Membership/{member}", None, ["membership.delete"]),
+    "createServiceAccount": (
+        "post", "/v1/ServiceAccount", {"name": "r", **PLACE}, ["service_account.create"]
+    ),
+    "patchServiceAccount": (
+        "patch", "/v1/ServiceAccount/{robot}", {"description": "x"}, ["service_account.update"]
+    ),
+    "disableServiceAccount": (
+        "delete", "/v1/ServiceAccount/{robot}", None, ["service_account.update"]
+    ),
+    "createApiToken": ("post", "/v1/ApiToken", {"name": "t", **PLACE}, ["api_token.create"]),
+    "patchApiToken": ("patch", "/v1/ApiToken/{token}", {"name": "t"}, ["api_token.update"]),
+    "revokeApiToken": ("delete", "/v1/ApiToken/{token}", None, ["api_token.revoke"]),
+    "createWorkspace": (
+        "post", "/v1/Workspace", {"name": "n", "tierId": "{tier}"}, ["workspace.create"]
+    ),
+    "patchWorkspace": ("patch", "/v1/Workspace/{new}", {"name": "m"}, ["workspace.update"]),
+    "archiveWorkspace": ("delete", "/v1/Workspace/{new}", None, ["workspace.archive"]),
+    "createTier": ("post", "/v1/Tier", {"name": "t"}, ["tier.create"]),
+    "patchTier": ("patch", "/v1/Tier/{other}", {"maxPending": 5}, ["tier.update"]),
+    "deleteTier": ("delete", "/v1/Tier/{other}", None, ["tier.delete"]),
+}  # fmt: skip
+# What has a caller of another kind: tested below.
+OUTSIDE = {"receiveWebhook", "receiveCallback", "obtainToken"}
+NOT_RECORDED = {
+    "validateWorkflow": "changes nothing",
+    "createTrigger": "always refused",
+    "deleteTrigger": "always refused",
+    "refreshToken": "goes on with a sign-in that is recorded",
+    "leaseRun": "the engine's work, which the run tells",
+    "updateRunHeartbeat": "the engine's work, which the run tells",
+    "completeRun": "the engine's work, which the run tells",
+    "failRun": "the engine's work, which the run tells",
+}
+
+
+@pytest.fixture
+def world(workspace: Workspace, client_of: Callable[[Any], APIClient]) -> World:
+    root = get_user_model().objects.create_superuser("root")
+    found = World(client_of(root), workspace)
+    reader = get_user_model().objects.create_user("reader")
+    workspace.memberships.create(user=reader, role="USER")
+    found["reader"] = "reader"
+    found["new"] = str(Workspace.objects.create(name="New", slug="new", tier=workspace.tier).pk)
+    return found
+
+
+def test_the_tables_name_every_operation_that_changes_something() -> None:
+    paths = SchemaGenerator().get_schema(public=True)["paths"]
+    there_are = {
+        operation["operationId"]
+        for methods in paths.values()
+        for method, operation in methods.items()
+        if method != "get"
+    }
+
+    assert set(RECORDED) | OUTSIDE | set(NOT_RECORDED) == there_are
+
+
+@pytest.mark.parametrize("operation", RECORDED)
+def test_an_operation_leaves_its_rows_with_who_and_from_where(world: World, operation: str) -> None:
+    method, address, body, expected = RECORDED[operation]
+    address, body = _filled(address, world), _filled(body, world)
+    before = set(Activity.objects.values_list("pk", flat=True))
+
+    answer = getattr(world.root, method)(address, body, format="json")
+
+    assert answer.status_code < 300, answer.content
+    left = Activity.objects.exclude(pk__in=before).order_by("pk")
+    assert [row.action for row in left] == expected
+    for row in left:
+        assert (row.actor_name, row.via, row.address) == ("root", "api", "127.0.0.1")
+        assert (row.workspace_id is None) == operation.endswith("Tier")
+        assert row.object_id
+
+
+@pytest.mark.parametrize(
+    ("operation", "changed"),
+    [
+        ("patchWorkflow", {"enabled": (True, False)}),
+        ("pauseWorkflowExecution", {"state": ("RUNNING", "PAUSED")}),
+        ("cancelWorkflowExecution", {"state": ("RUNNING", "CANCELLED")}),
+        ("patchTrigger", {"enabled": (True, False)}),
+        ("rotateTriggerSecret", {"secretVersion": (1, 2)}),
+        ("discardDeadLetterEntry", {"resolution": ("PENDING", "DISCARDED")}),
+    ],
+)
+def test_a_change_says_what_was_and_what_is(
+    world: World, operation: str, changed: dict[str, tuple[Any, Any]]
+) -> None:
+    method, address, body, [action] = RECORDED[operation]
+    address = _filled(address, world)
+
+    getattr(world.root, method)(address, body, format="json")
+
+    row = Activity.objects.filter(action=action).latest("pk")
+    assert row.before is not None
+    assert row.after is not None
+    assert {name: (row.before[name], row.after[name]) for name in changed} == changed
+    assert set(row.after) - set(changed) <= {"revision"}
+
+
+def test_of_a_draft_the_trail_keeps_the_checksum_alone(world: World) -> None:
+    definition = {"schema": "valkyr/1", "name": "d", "tasks": [task("canary")]}
+    address = f"/v1/Workflow/{world['workflow']}"
+
+    world.root.patch(address, {"definition": definition}, format="json")
+
+    row = Activity.objects.filter(action="workflow.update").get()
+    assert set(row.after or {}) == {"draftChecksum", "revision"}
+    assert "canary" not in str((row.before, row.after, row.details))
+
+
+def test_of_overrides_the_trail_keeps_their_names_alone(world: World) -> None:
+    address = f"{LETTER}/{world['letter']}/requeue"
+
+    answer = world.root.post(address, {"value": {"token": "canary"}}, format="json")
+
+    assert answer.status_code == 200, answer.content
+    row = Activity.objects.get(action="dead_letter.requeued")
+    assert row.details["overrides"] == ["value"]
+    assert "canary" not in str((row.before, row.after, row.details))
+
+
+def test_a_webhooks_and_a_callbacks_caller_are_known_by_their_address(world: World) -> None:
+    client = APIClient()
+    trigger = Trigger.objects.get(pk=world["trigger"])
+    token = {"Authorization": f"Bearer {secret_of(trigger.pk, trigger.secret_version)}"}
+    address = f"/v1/callbacks/{world['callback']}"
+    before = set(Activity.objects.values_list("pk", flat=True))
+
+    assert client.post(f"/v1/hooks/{trigger.pk}", {}, "json", headers=token).status_code == 202
+    assert client.post(address, {}, format="json").status_code == 202
+
+    left = Activity.objects.exclude(pk__in=before).order_by("pk")
+    assert list(left.values_list("action", "actor_id", "actor_name", "via", "address")) == [
+        ("execution.start", None, "webhook", "webhook", "127.0.0.1"),
+        ("execution.callback", None, "callback", "callback", "127.0.0.1"),
+    ]
+
+
+def test_a_refused_request_leaves_nothing(world: World, stranger: APIClient) -> None:
+    address = f"{EXECUTION}/{world['execution']}"
+    before = Activity.objects.count()
+
+    assert stranger.post(f"{address}/cancel", {}, format="json").status_code == 401
+    assert world.root.post(f"{address}/resume", {}, format="json").status_code == 409
+    assert world.root.post(f"{address}/reveal", {}, format="json").status_code == 422
+
+    assert Activity.objects.count() == before
+
+
+def _filled(shape: Any, world: World) -> Any:
+    if isinstance(shape, str):
+        return shape.format_map(world)
+    if isinstance(shape, list):
+        return [_filled(inner, world) for inner in shape]
+    if isinstance(shape, dict):
+        return {name: _filled(inner, world) for name, inner in shape.items()}
+    return shape

@@ -1,0 +1,11 @@
+"""How many examples are tried."""
+
+import pytest
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--examples",
+        type=int,
+        help="Requests an operation and caller, as documented and broken on purpose: so many each.",
+    )

@@ -1,0 +1,128 @@
+"""One of everything in a workspace, marked so that it is known again wherever it turns up.
+
+A thing's name holds the mark of the workflow or workspace it belongs to; payloads hold a mark of
+their own, since fewer may see them.
+"""
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from rest_framework.test import APIClient
+
+from executions.models import Membership, Tier, Workspace
+from runners.models import Run
+
+
+def payload_mark(mark: str) -> str:
+    """What payloads of a marked workflow hold."""
+    return f"{mark}PAYLOAD"
+
+
+@dataclass
+class Planted:
+    """The ids of what was planted, by kind, and the marks of what is whose."""
+
+    ids: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+
+    def note(self, kind: str, made: Any) -> str:
+        """Remember one thing that the API made."""
+        pk = str(made["id"])
+        self.ids[kind].append(pk)
+        return pk
+
+    def every(self) -> set[str]:
+        """All ids."""
+        return {pk for ids in self.ids.values() for pk in ids}
+
+
+class Planter:
+    """Plants through the API, as the workspace's administrator."""
+
+    def __init__(self, slug: str) -> None:
+        tier = Tier.objects.create(name=slug)
+        self.slug = slug
+        self.workspace = Workspace.objects.create(slug=slug, name=f"{slug} name", tier=tier)
+        self.root = get_user_model().objects.create_user(f"root-of-{slug}")
+        Membership.objects.create(user=self.root, workspace=self.workspace, role="ADMIN")
+        self.client = APIClient()
+        self.client.force_authenticate(self.root)
+        self.planted = Planted()
+        self.planted.ids["Workspace"].append(str(self.workspace.pk))
+        self.planted.ids["Tier"].append(str(tier.pk))
+        self._of_the_workspace()
+
+    def workflow(self, mark: str) -> Planted:
+        """A workflow with all that may belong to one."""
+        mine = Planted()
+        made = self._post("Workflow", {"name": mark, "definition": self._definition(mark)})
+        pk = mine.note("Workflow", made)
+        self._post(f"Workflow/{pk}/publish", {})
+        for trigger in self._get(f"Trigger?workflowId={pk}"):
+            mine.note("Trigger", trigger)
+        event = self._post("Event", {"name": mark, "payload": {"text": payload_mark(mark)}})
+        mine.ids["Event"].append(event["id"])
+        mine.ids["WorkflowExecution"] += event["executions"]
+        for verb in ("nothing", "fix", "pause", "quarantine"):
+            self._execution(mine, pk, mark, verb)
+        for kind, ids in mine.ids.items():
+            self.planted.ids[kind] += ids
+        return mine
+
+    def _execution(self, mine: Planted, workflow: str, mark: str, verb: str) -> None:
+        params = {"text": payload_mark(mark)}
+        started = self._post(f"WorkflowExecution/{workflow}/execute", {"params": params})
+        execution = mine.note("WorkflowExecution", started)
+        run = Run.objects.get(execution_id=execution, step_path="first.main")
+        mine.ids["Run"].append(str(run.pk))
+        checkpoint = self._post(f"WorkflowExecution/{execution}/checkpoints", {"name": mark})
+        mine.note("checkpoint", checkpoint)
+        if verb in {"fix", "quarantine"}:
+            letter = self._post(f"Run/{run.pk}/quarantine", {"reason": mark})
+            mine.note("DeadLetterQueue", letter)
+            if verb == "fix":
+                outputs = {"text": payload_mark(mark)}
+                given = self._post(f"DeadLetterQueue/{letter['id']}/fix", {"outputs": outputs})
+                mine.note("Run", given)
+        elif verb == "pause":
+            self._post(f"WorkflowExecution/{execution}/pause", {"reason": mark})
+
+    def _definition(self, mark: str) -> dict[str, Any]:
+        return {
+            "schema": "valkyr/1",
+            "name": mark,
+            "description": mark,
+            "variables": {"kept": None},
+            "triggers": [{"type": "WEBHOOK"}, {"type": "EVENT", "event": mark}],
+            "tasks": [
+                {"id": "first", "use": "data.set", "with": {"values": {"text": mark}}},
+                {"id": "ask", "use": "flow.approval", "with": {"title": mark}},
+            ],
+            "edges": [{"from": "first", "to": "ask"}],
+        }
+
+    def _of_the_workspace(self) -> None:
+        slug = self.slug
+        secret = {"value": f"{slug}-hidden-value"}
+        for kind, body in (
+            ("Credential", {"name": slug, "description": slug, "fields": secret}),
+            ("ServiceAccount", {"name": slug, "description": slug}),
+            ("ApiToken", {"name": slug}),
+            ("Quota", {"maxPerDay": 1_000}),
+        ):
+            self.planted.note(kind, self._post(kind, body))
+        for row in self._get("Membership"):
+            self.planted.note("Membership", row)
+        for row in self._get("Activity"):
+            self.planted.note("Activity", row)
+
+    def _post(self, address: str, body: Any) -> Any:
+        answer = self.client.post(f"/v1/{address}", body, format="json")
+        assert answer.status_code < 300, (address, answer.content)
+        return answer.json()
+
+    def _get(self, address: str) -> Any:
+        answer = self.client.get(f"/v1/{address}")
+        assert answer.status_code == 200, (address, answer.content)
+        return answer.json()

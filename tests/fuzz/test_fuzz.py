@@ -1,0 +1,108 @@
+"""The whole document, fuzzed as each role: no failure, no lie, nothing of anybody else's.
+
+`make fuzz ARGS="--examples 500"` tries more requests, and others each time.
+"""
+
+from contextlib import suppress
+from typing import Any
+
+import pytest
+import schemathesis
+from django.db import connection
+from drf_spectacular.generators import SchemaGenerator
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from hypothesis.errors import Unsatisfiable
+from rest_framework.renderers import JSONRenderer
+from schemathesis import GenerationMode
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    negative_data_rejection,
+    response_headers_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from tests.fuzz.callers import ROLES, Caller, World, caller, plant
+from tests.fuzz.requesting import answered, with_known_ids, wrong_on_purpose
+
+pytestmark = [pytest.mark.django_db, pytest.mark.timeout(3600)]
+# Requests an operation and caller, where nobody asks for more: the same ones each time.
+USUAL = {GenerationMode.POSITIVE: 2, GenerationMode.NEGATIVE: 1}
+CHECKS = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+]
+
+
+@pytest.fixture(scope="module")
+def schema() -> Any:
+    import json
+
+    made = SchemaGenerator().get_schema(public=True)
+    return schemathesis.openapi.from_dict(json.loads(JSONRenderer().render(made)))
+
+
+@pytest.mark.parametrize("mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE])
+def test_no_request_breaks_the_server_or_the_document_or_shows_what_is_not_ones_own(
+    schema: Any, mode: GenerationMode, request: pytest.FixtureRequest
+) -> None:
+    with connection.cursor() as cursor:
+        # Between two requests of the one transaction lies the making of the next case.
+        cursor.execute("SET idle_in_transaction_session_timeout = 0")
+    world = plant()
+    callers = [caller(world, role) for role in ROLES]
+    examples = request.config.getoption("--examples", default=None)
+    found: list[str] = []
+    for result in schema.get_all_operations():
+        found += problems(result.ok(), mode, world, callers, examples)
+    assert not found, f"{len(found)} problems:\n\n" + "\n\n".join(found)
+
+
+def problems(
+    operation: Any, mode: GenerationMode, world: World, callers: list[Caller], examples: int | None
+) -> list[str]:
+    """What goes wrong with one operation; the same requests are sent as each caller."""
+    found: dict[str, str] = {}
+    negative = mode is GenerationMode.NEGATIVE
+
+    @settings(
+        max_examples=examples or USUAL[mode],
+        phases=[Phase.generate],
+        derandomize=examples is None,
+        database=None,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(st.data())
+    def ask(data: Any) -> None:
+        case = data.draw(operation.as_strategy(generation_mode=mode))
+        with_known_ids(data, case, world, negative=negative)
+        # A header that is wrong on purpose is often none that anybody reads.
+        refused = negative and "header" not in wrong_on_purpose(case)
+        checks = [*CHECKS, negative_data_rejection] if refused else CHECKS
+        for who in callers:
+            response, asked = answered(case, who)
+            label = f"{operation.label} as {who.role}"
+            try:
+                case.validate_response(response, checks=checks)
+            except schemathesis.checks.FailureGroup as failure:
+                found.setdefault(f"{label} {response.status_code}", f"{label}, {mode}: {failure}")
+            text = response.content.decode("utf-8", "replace")
+            for leak in leaks(text, asked, who):
+                found.setdefault(f"{label} leak", f"{label} {leak}")
+
+    with suppress(Unsatisfiable):
+        ask()
+    return list(found.values())
+
+
+def leaks(text: str, asked: str, who: Caller) -> list[str]:
+    """What the caller did not name and is not to see."""
+    seen = [mark for mark in who.marks if mark in text and mark not in asked]
+    seen += [pk for pk in who.ids if pk in text and pk not in asked]
+    return [f"shows {what} to {who.role}: {text[:500]}" for what in seen]

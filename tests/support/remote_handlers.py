@@ -1,0 +1,33 @@
+"""What the tests' remote runners can do: `test.effect` leaves its mark as in a worker.
+
+Loaded by the reference client, which knows nothing of Valkyr; the marks' table is DATABASE's.
+"""
+
+import os
+import time
+from typing import Any
+
+import psycopg
+
+INSERT = """
+INSERT INTO test_effects (key, execution, step, attempt, run, token, pid)
+SELECT %(key)s, execution_id, step_path, attempt, id, lease_token, %(pid)s
+  FROM runners_run WHERE id = %(run)s
+RETURNING (SELECT count(*) FROM test_effects t
+            WHERE t.execution = test_effects.execution AND t.step = test_effects.step)
+"""
+
+
+def effect(job: Any) -> dict[str, Any]:
+    """Leave a mark, linger as told, and say who did it."""
+    given = {"key": job.key, "run": job.run["id"], "pid": os.getpid()}
+    with psycopg.connect(os.environ["DATABASE"], autocommit=True) as own:
+        row = own.execute(INSERT, given).fetchone()
+    assert row is not None
+    job.details = {"tries": row[0] + 1}
+    hangs = row[0] < job.inputs.get("hangTimes", 1)
+    time.sleep(job.inputs.get("hangSeconds", 0) if hangs else job.inputs.get("seconds", 0))
+    return {"by": os.getpid(), "value": job.inputs.get("value")}
+
+
+HANDLERS = {"test.effect": effect}

@@ -1,0 +1,62 @@
+"""A web process as `make up` starts it, on the tests' own database and Redis."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+
+from tests.support.fleet import database_url
+from tests.support.stack import PROJECT, clean_environment
+from tests.support.waiting import wait_until
+from valkyr_project.embedded.child import die_with_parent, free_port
+
+# What tests set for themselves, which the process must share.
+SHARED = (
+    "DJANGO_SETTINGS_MODULE", "REDIS_URL", "VALKYR_KEY", "VALKYR_KEY_PREFIX", "VALKYR_SECRET_KEY",
+    "VALKYR_STATIC_ROOT",
+)  # fmt: skip
+
+
+@contextmanager
+def web_process(log: Path) -> Iterator[str]:
+    """Serve the test database, as it is committed; yields the address."""
+    address = f"http://127.0.0.1:{(port := free_port())}"
+    environment = {name: os.environ[name] for name in SHARED if name in os.environ}
+    environment = clean_environment() | environment | {
+        "DATABASE_URL": database_url(),
+        "VALKYR_PUBLIC_URL": address,
+    }  # fmt: skip
+    command = [
+        *(sys.executable, "-m", "uvicorn", "valkyr_project.asgi:application"),
+        *("--host", "127.0.0.1", "--port", str(port), "--lifespan", "off"),
+        *("--log-level", "warning", "--no-proxy-headers"),
+    ]
+    with log.open("wb") as out:
+        process = subprocess.Popen(
+            command,
+            cwd=PROJECT,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            preexec_fn=die_with_parent(signal.SIGKILL),  # noqa: PLW1509 - one system call
+        )
+    try:
+        wait_until(lambda: _answers(address, process, log), 60, "the web process's first answer")
+        yield address
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+def _answers(address: str, process: subprocess.Popen[bytes], log: Path) -> bool:
+    assert process.poll() is None, f"the web process ended:\n{log.read_text()[-3000:]}"
+    try:
+        return httpx.get(f"{address}/actuator/health/live", timeout=5).is_success
+    except httpx.TransportError:
+        return False

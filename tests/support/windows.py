@@ -1,0 +1,16 @@
+"""Tests that count in an hour wait until it lasts long enough for them."""
+
+from datetime import timedelta
+
+from executions.clock import database_now
+from tests.support.waiting import wait_until
+
+
+def wait_for_a_long_hour(seconds: float) -> None:
+    """Return once the present hour goes on for more than `seconds`."""
+    wait_until(lambda: _left() > timedelta(seconds=seconds), seconds + 10, "the next hour")
+
+
+def _left() -> timedelta:
+    now = database_now()
+    return now.replace(minute=0, second=0, microsecond=0) + timedelta(hours=1) - now
