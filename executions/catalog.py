@@ -18,6 +18,15 @@ class ConfigProblem:
 
 
 @dataclass(frozen=True, slots=True)
+class BadInput:
+    """What goes wrong, how the failure is classed, and a part of its message."""
+
+    what: str
+    error_type: str
+    says: str
+
+
+@dataclass(frozen=True, slots=True)
 class ModuleSpec:
     """A module type as the graph sees it.
 
@@ -50,6 +59,9 @@ class ModuleSpec:
     waits: bool = False  # may end in a wait that holds no worker
     deferred: tuple[str, ...] = ()
     takes_secrets: bool = True
+    circuit_target: str = ""  # in words
+    example: Mapping[str, Any] = field(default_factory=dict)  # a `with` that works
+    bad_inputs: tuple[BadInput, ...] = ()
 
 
 Catalog = Mapping[str, ModuleSpec]

@@ -106,7 +106,7 @@ def _owe(failed: WorkflowExecution, slug: str) -> WorkflowExecution:
         workflow,
         described(failed),
         actor=ACTOR,
-        failure_of=failed.pk,
+        failure_of=failed,
         key=f"failure:{failed.pk}:{failed.finished_at.isoformat()}",
         reason=f"Execution {failed.pk} ended {failed.state}.",
     )

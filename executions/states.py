@@ -82,6 +82,8 @@ class Resource(TextChoices):
     """What a quota counts."""
 
     EXECUTIONS = "executions", "executions"
+    MODULE = "module", "steps of a module type"
+    TOKENS = "tokens", "tokens of language models"
 
 
 class QuotaWindow(TextChoices):

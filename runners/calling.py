@@ -84,6 +84,7 @@ def look_up(journey: Journey, work: Work, facts: Mapping[str, Any]) -> Call:
             priority=execution.priority,
             failure_of=execution.failure_of_id,
             run_id=work.run_id if waits else None,
+            principal_id=execution.principal_id,
         ),
     )
 

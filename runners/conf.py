@@ -50,6 +50,12 @@ def config() -> Config:
     )
 
 
+@lru_cache(maxsize=1)
+def default_currency() -> str:
+    """The currency of costs that name none, in ISO 4217's letters."""
+    return env.text("VALKYR_CURRENCY", "USD")
+
+
 def pool() -> str:
     """The pool this process was started with: `prefork`, or `threads`."""
     return os.environ.get("VALKYR_POOL", "prefork")

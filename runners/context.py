@@ -6,13 +6,18 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
+from runners.conf import default_currency
 from runners.scrubbing import Scrubber
 from runners.storable import storable_text
+from runners.work import Cost
 
 MAX_ENTRIES = 200
 MAX_TEXT = 2_000
 MAX_INTEGER = 2**63
 MAX_AMOUNT = Decimal(10**9)
+MAX_NAME = 200
+MAX_MODELS = 50
+CURRENCY_LETTERS = 3
 
 
 class Log:
@@ -84,8 +89,8 @@ class Context:
     __slots__ = (
         "_cancelled",
         "_details",
-        "amount",
         "attempt",
+        "costs",
         "credential",
         "deadline",
         "execution_id",
@@ -93,7 +98,6 @@ class Context:
         "last_details",
         "log",
         "step_path",
-        "tokens",
         "told",
         "variables",
     )
@@ -118,8 +122,7 @@ class Context:
         self.last_details = last_details
         self.log = Log()
         self.credential: Mapping[str, str] | None = None
-        self.tokens = 0
-        self.amount = Decimal(0)
+        self.costs: dict[tuple[str, str], Cost] = {}
         self.told: Any = None  # the details last given to `heartbeat`
         self._details: Callable[[Any], None] | None = None
         self._cancelled: Callable[[], bool] | None = None
@@ -150,12 +153,34 @@ class Context:
             self._details(details)
             self.told = details
 
-    def cost(self, *, tokens: int = 0, amount: Decimal = Decimal(0)) -> None:
+    def cost(
+        self,
+        *,
+        tokens: int = 0,
+        amount: Decimal = Decimal(0),
+        currency: str = "",
+        model: str = "",
+        input_tokens: int = 0,
+        output_tokens: int = 0,
+    ) -> None:
         """Add to what this step has spent."""
-        if not (0 <= tokens < MAX_INTEGER and amount.is_finite() and 0 <= amount <= MAX_AMOUNT):
+        counts = (tokens, input_tokens, output_tokens)
+        known = all(0 <= count < MAX_INTEGER for count in counts)
+        if not (known and amount.is_finite() and 0 <= amount <= MAX_AMOUNT):
             raise ValueError(
                 f"a cost is tokens from 0 up and an amount from 0 to {MAX_AMOUNT:,}; "
-                f"found {tokens} tokens and {amount}"
+                f"found {max(counts, key=abs)} tokens and {amount}"
             )
-        self.tokens = min(self.tokens + tokens, MAX_INTEGER - 1)
-        self.amount = min(self.amount + amount, MAX_AMOUNT)
+        key = (storable_text(model, MAX_NAME), currency or default_currency())
+        if len(key[1]) != CURRENCY_LETTERS or not key[1].isupper():
+            raise ValueError(f"a currency is three capitals, such as EUR; found {currency!r}")
+        if key not in self.costs and len(self.costs) >= MAX_MODELS:
+            key = next(reversed(self.costs))
+        old = self.costs.get(key, Cost(*key, 0, 0, 0, Decimal(0)))
+        self.costs[key] = Cost(
+            *key,
+            min(old.input_tokens + input_tokens, MAX_INTEGER - 1),
+            min(old.output_tokens + output_tokens, MAX_INTEGER - 1),
+            min(old.tokens + (tokens or input_tokens + output_tokens), MAX_INTEGER - 1),
+            min(old.amount + amount, MAX_AMOUNT),
+        )

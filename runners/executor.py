@@ -16,7 +16,7 @@ from executions import payloads
 from executions.errors import PayloadError
 from executions.graph.model import Step
 from executions.templates import TemplateError
-from runners import bodies, caching, completion, heartbeat, leases, rows, scopes, secrets
+from runners import bodies, caching, completion, gates, heartbeat, leases, rows, scopes, secrets
 from runners.conf import config, pool
 from runners.context import Context
 from runners.deadline import StepTimeout, time_limit
@@ -125,31 +125,50 @@ def perform(journey: Journey, work: Work) -> Unit:
     if reused is not None:
         journey.ended(work.step, reused.result.outcome, reused.result.outputs)
         return Unit(reused)
+    unit = _run(journey, work, work.prepared)
+    if unit.head is not None:
+        head = unit.head
+        journey.ended(work.step, head.result.outcome, head.result.outputs)
+        if work.step.inline:
+            stretch(journey, unit)
+    return unit
+
+
+def _run(journey: Journey, work: Work, prepared: Prepared) -> Unit:
+    """Ask the gates, then let the module do its work: how that ended."""
     started = time.perf_counter()
     context = _context(journey, work)
     revealed: Revealed | None = None
+    passage = gates.OPEN
     try:
         if secrets.uses_secrets(work.step):
-            revealed = _reveal(journey, work, work.prepared, context)
+            revealed = _reveal(journey, work, prepared, context)
+        asked = _ask(journey, work, prepared, revealed)
+        if isinstance(asked, Wait):
+            return Unit(None, wait=asked)
+        passage = asked
         with _logs(revealed), held(work, context):
-            head = execute(journey, work.step, work.prepared, context, work.wake, revealed)
+            head = execute(journey, work.step, prepared, context, work.wake, revealed)
     except (Exception, StepTimeout) as error:
         milliseconds = 1000 * (time.perf_counter() - started)
+        failure = _classed(error, work.step, work.path, revealed)
+        passage.ended(failure)
         return Unit(
             None,
-            failure=_classed(error, work.step, work.path, revealed),
+            failure=failure,
             milliseconds=milliseconds,
             logs=context.log.kept(),
             details=context.told,
+            spent=tuple(context.costs.values()),
         )
+    passage.ended(None)
     if isinstance(head, Wait):
         milliseconds = 1000 * (time.perf_counter() - started)
-        return Unit(None, wait=head, milliseconds=milliseconds, logs=context.log.kept())
-    journey.ended(work.step, head.result.outcome, head.result.outputs)
-    unit = Unit(head)
-    if work.step.inline:
-        stretch(journey, unit)
-    return unit
+        spent = tuple(context.costs.values())
+        return Unit(
+            None, wait=head, milliseconds=milliseconds, logs=context.log.kept(), spent=spent
+        )
+    return Unit(head)
 
 
 def stretch(journey: Journey, unit: Unit) -> None:
@@ -215,6 +234,20 @@ def _reveal(journey: Journey, work: Work, prepared: Prepared, context: Context) 
     return revealed
 
 
+def _ask(
+    journey: Journey, work: Work, prepared: Prepared, revealed: Revealed | None
+) -> gates.Passage | Wait:
+    """Whether the step may run now; one that goes on after a wait of its own was asked before."""
+    if work.step.inline or work.wake is not None:
+        return gates.OPEN
+    module = registry.get(work.step.module)
+    inputs = None
+    if module.has_circuit():
+        inputs = module.validated(prepared.value if revealed is None else revealed.inputs)
+    scrub = None if revealed is None else revealed.scrub
+    return gates.ask(gates.Asked(journey, work, module, inputs, scrub))
+
+
 def _logs(revealed: Revealed | None) -> AbstractContextManager[None]:
     return scrubbed_logs(revealed.scrub) if revealed is not None else _NOTHING_TO_HIDE
 
@@ -255,8 +288,7 @@ def execute(
         outputs,
         1000 * (time.perf_counter() - started),
         context.log.kept(),
-        context.tokens,
-        context.amount,
+        tuple(context.costs.values()),
     )
 
 

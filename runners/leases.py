@@ -18,7 +18,7 @@ from runners.outcomes import Failure, classify
 from runners.prepare import Prepared, prepare, restored
 from runners.resend import resend
 from runners.scopes import reads_of
-from runners.states import ErrorType, RunState
+from runners.states import HOLDS, ErrorType, RunState
 from runners.work import Work
 
 CLAIMABLE = (RunState.PENDING, RunState.RUNNING)
@@ -75,7 +75,7 @@ def load(
     )
     if row is None:
         return None
-    state, epoch, started_at, _, payload, variables = row[:6]
+    state, epoch, started_at, principal_id, payload, variables = row[:6]
     run_id, path, attempt, budget, run_state, token, leased_by = row[6:13]
     recoveries, overrides, details, priority, expired = row[13:18]
     waits_for, wake, inputs, publications, results = row[18:]
@@ -95,6 +95,7 @@ def load(
         epoch=epoch,
         priority=priority,
         started_at=started_at,
+        principal_id=principal_id,
         input=payload,
         variables=variables or {},
         links=links,
@@ -158,7 +159,8 @@ def claim(journey: Journey, seen: Seen) -> Work | None:
         overrides=seen.overrides,
         last_details=seen.details,
         path=journey.path(seen.step),
-        wake=seen.wake,
+        wake=None if seen.waits_for in HOLDS else seen.wake,
+        held_seconds=_held_seconds(seen),
     )
 
 
@@ -167,6 +169,11 @@ def _inputs(journey: Journey, seen: Seen) -> tuple[Prepared | None, Failure | No
     if seen.wake is not None:
         return restored(journey, seen.step, seen.inputs, seen.overrides), None
     return attempt_prepare(journey, seen.step, seen.attempt, seen.overrides)
+
+
+def _held_seconds(seen: Seen) -> float:
+    """How long the run was held back so far before its module ran."""
+    return float((seen.wake or {}).get("waitedSeconds", 0)) if seen.waits_for in HOLDS else 0.0
 
 
 def attempt_prepare(

@@ -50,8 +50,8 @@ def write(
             if (logs := head.logs if head else unit.logs)
             else None,
             "duration_ms": head.milliseconds if head else unit.milliseconds,
-            "cost_tokens": head.tokens if head else 0,
-            "cost_amount": head.amount if head else 0,
+            "cost_tokens": sum(cost.tokens for cost in unit.costs),
+            "cost_amount": sum(cost.amount for cost in unit.costs),
             "cached_from": head.cached_from if head else None,
             "lease": limits.lease,
             "patience": limits.patience,

@@ -26,6 +26,24 @@ class WaitKind(StrEnum):
     EVENT = "event"
     CALLBACK = "callback"
     CHILD = "child"
+    CIRCUIT = "circuit"  # its target rests: the step was not run yet
+    QUOTA = "quota"  # it would go over a quota: the step was not run yet
+
+
+class CircuitState(StrEnum):
+    """Whether calls of a target are let through: all, none, or one that probes."""
+
+    CLOSED = "CLOSED"
+    OPEN = "OPEN"
+    HALF_OPEN = "HALF_OPEN"
+
+
+class BudgetPeriod(StrEnum):
+    """After what a budget begins anew; days and months in UTC."""
+
+    DAY = "day"
+    MONTH = "month"
+    TOTAL = "total"
 
 
 class ErrorType(StrEnum):
@@ -41,6 +59,8 @@ _S = RunState
 
 LIVE: frozenset[str] = frozenset({_S.PENDING, _S.LEASED, _S.RUNNING, _S.WAITING})
 HELD: frozenset[str] = frozenset({_S.LEASED, _S.RUNNING})
+# What holds a step back before its module runs; it is run, not woken, when the wait is over.
+HOLDS: frozenset[str] = frozenset({WaitKind.CIRCUIT, WaitKind.QUOTA})
 FINAL: frozenset[str] = frozenset({_S.SUCCESS, _S.FAILED, _S.DLQ, _S.CANCELLED, _S.SKIPPED})
 # A step has at most one run in these states (a partial unique index keeps it).
 IDENTITY: frozenset[str] = LIVE | {_S.SUCCESS, _S.SKIPPED}

@@ -28,6 +28,19 @@ class Work:
     overrides: Any = None
     last_details: Any = None
     wake: Any = None  # what ended the run's wait, where it has waited
+    held_seconds: float = 0.0  # how long a gate held it back before its module ran
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What an attempt spent on one model or service (`StepContext.cost`)."""
+
+    model: str
+    currency: str
+    input_tokens: int
+    output_tokens: int
+    tokens: int
+    amount: Decimal
 
 
 @dataclass(slots=True)
@@ -41,8 +54,7 @@ class Done:
     outputs: str
     milliseconds: float
     logs: Any = None
-    tokens: int = 0
-    amount: Decimal = Decimal(0)
+    costs: tuple[Cost, ...] = ()
     cached_from: UUID | None = None  # the run whose result this is, where nothing was run
 
 
@@ -68,3 +80,9 @@ class Unit:
     milliseconds: float = 0.0
     logs: Any = None
     details: Any = None  # what a failed attempt said of itself, for the next one
+    spent: tuple[Cost, ...] = ()  # by an attempt that failed or went to sleep
+
+    @property
+    def costs(self) -> tuple[Cost, ...]:
+        """What the attempt spent, however it ended."""
+        return self.head.costs if self.head is not None else self.spent

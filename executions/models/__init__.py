@@ -6,7 +6,7 @@ from executions.models.checkpoint import Checkpoint
 from executions.models.execution import WorkflowExecution
 from executions.models.idempotency import KeptAnswer
 from executions.models.object_permission import WorkflowGroupPermission, WorkflowUserPermission
-from executions.models.quota import Quota, QuotaUse
+from executions.models.quota import Quota, QuotaHold, QuotaUse
 from executions.models.secret import Credential, Keyset
 from executions.models.trigger import (
     CronTick,
@@ -29,6 +29,7 @@ __all__ = [
     "Keyset",
     "Membership",
     "Quota",
+    "QuotaHold",
     "QuotaUse",
     "RefusedMessage",
     "ServiceAccount",

@@ -66,6 +66,9 @@ class WorkflowExecution(models.Model):
         related_name="executions",
         db_index=False,
     )
+    principal_id = models.IntegerField(
+        null=True, blank=True, help_text="The user who started it, or its root; none for triggers."
+    )
     state = models.CharField(
         max_length=10, choices=ExecutionState.choices, default=ExecutionState.PENDING
     )

@@ -13,7 +13,8 @@ from executions.states import QuotaWindow, Resource
 class Quota(models.Model):
     """A limit on a resource for a workspace, or for one principal in it; an empty one means none.
 
-    `target` narrows the resource (a module type); empty for executions.
+    `target` narrows the resource: a module type, or a model's name for tokens (empty: all of them);
+    empty for executions. `max_concurrent` is for module types alone.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -25,8 +26,9 @@ class Quota(models.Model):
         max_length=20, choices=Resource.choices, default=Resource.EXECUTIONS
     )
     target = models.CharField(max_length=100, blank=True, default="")
-    max_per_hour = models.PositiveIntegerField(null=True, blank=True)
-    max_per_day = models.PositiveIntegerField(null=True, blank=True)
+    max_concurrent = models.PositiveIntegerField(null=True, blank=True)
+    max_per_hour = models.PositiveBigIntegerField(null=True, blank=True)
+    max_per_day = models.PositiveBigIntegerField(null=True, blank=True)
     created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
 
     class Meta:
@@ -41,6 +43,23 @@ class Quota(models.Model):
 
     def __str__(self) -> str:
         return f"{self.resource} of {self.user or self.workspace}"
+
+
+class QuotaHold(models.Model):
+    """One place of a quota with `max_concurrent`, held by a run until it ends or `until` passes."""
+
+    quota = models.ForeignKey(Quota, on_delete=models.CASCADE, related_name="holds")
+    run_id = models.UUIDField()
+    until = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["quota", "run_id"], name="quota_hold_once"),
+        ]
+        indexes = [models.Index(fields=["run_id"], name="quota_hold_run")]
+
+    def __str__(self) -> str:
+        return f"{self.run_id} until {self.until}"
 
 
 class QuotaUse(models.Model):

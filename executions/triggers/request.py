@@ -49,6 +49,7 @@ class Parent:
     priority: int
     failure_of: UUID | None = None
     run_id: UUID | None = None
+    principal_id: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from itertools import compress
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 from django.db import IntegrityError, transaction
 from uuid6 import uuid7
@@ -156,7 +156,13 @@ def start_batch(
 
 
 def owe_execution(
-    workflow: Workflow, payload: Any, *, actor: Actor, failure_of: UUID, key: str, reason: str
+    workflow: Workflow,
+    payload: Any,
+    *,
+    actor: Actor,
+    failure_of: WorkflowExecution,
+    key: str,
+    reason: str,
 ) -> WorkflowExecution:
     """Insert the execution of an error workflow, which waits until it is admitted.
 
@@ -169,7 +175,7 @@ def owe_execution(
     rule = request.version.graph.concurrency
     [taken] = concurrency.render_all(rule, workflow.pk, [payload])
     execution = _execution(request, payload, database_now(), running=False, key=key, hashed="")
-    execution.failure_of_id = failure_of
+    execution.failure_of, execution.principal_id = failure_of, failure_of.principal_id
     if rule is not None and taken is not None:
         execution.concurrency_key, execution.concurrency_limit = taken.text, rule.limit
     execution.save(force_insert=True)
@@ -208,8 +214,17 @@ def _insert(
         running = take_places(tier, workspace_id, verdict.may_run)
         check_waiting(tier, workspace_id, running.count(False) - verdict.replaced.count(True))
     now = database_now()
+    principal_id = request.parent.principal_id if request.parent else actor.user_id
     executions = [
-        _execution(request, payload, now, running=now_on, key=idempotency_key, hashed=hashed)
+        _execution(
+            request,
+            payload,
+            now,
+            running=now_on,
+            key=idempotency_key,
+            hashed=hashed,
+            principal_id=principal_id,
+        )
         for payload, now_on in zip(payload_list, running, strict=True)
     ]
     if rule is not None:
@@ -245,6 +260,7 @@ def _execution(
     running: bool,
     key: str | None,
     hashed: str,
+    principal_id: int | None = None,
 ) -> WorkflowExecution:
     graph = request.version.graph
     priority = graph.priority if request.priority < 0 else request.priority
@@ -260,6 +276,7 @@ def _execution(
         trigger_payload=payload,
         context_data=dict(graph.variables),
         priority=priority,
+        principal_id=principal_id,
         idempotency_key=key,
         request_hash=hashed,
         timeout_seconds=seconds,

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, ClassVar, Generic, Protocol
+from typing import Any, ClassVar, Generic, Protocol, cast
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict
@@ -107,8 +107,21 @@ class StepContext(Protocol):
     def heartbeat(self, details: Any = None) -> None:
         """Say that the step is alive; `details` reach the next attempt."""
 
-    def cost(self, *, tokens: int = 0, amount: Decimal = Decimal(0)) -> None:
-        """Add to what this step has spent."""
+    def cost(
+        self,
+        *,
+        tokens: int = 0,
+        amount: Decimal = Decimal(0),
+        currency: str = "",
+        model: str = "",
+        input_tokens: int = 0,
+        output_tokens: int = 0,
+    ) -> None:
+        """Add to what this step has spent, also where it fails afterwards.
+
+        `tokens` is the sum of input and output tokens unless given. `currency` is in ISO 4217's
+        letters, the installation's (`VALKYR_CURRENCY`) unless given. Raises ValueError.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +171,21 @@ class StepError(Exception):
         self.details = details
 
 
+@dataclass(frozen=True, slots=True)
+class Bad:
+    """A row of a module's table of bad inputs: what is wrong, a `with` that has it, what comes.
+
+    `says` is a part of the failure's message. A test runs every row, and the docs show it. A row
+    that needs a server (`needs`, a fixture's name) writes its address as `{server}`.
+    """
+
+    what: str
+    given: Mapping[str, Any]
+    says: str
+    error_type: ErrorType = ErrorType.PERMANENT
+    needs: str = ""
+
+
 # Named here because `type` is a field of the class below.
 Model = type[BaseModel]
 InputsT = TypeVar("InputsT", bound=BaseModel, default=Any)
@@ -171,7 +199,9 @@ class Module(Generic[InputsT]):
     a millisecond. `outcomes` is empty for a module that has only `success`. `credential` are the
     types of credential it takes, one of them at a time, as `ctx.credential`. A module that gives
     its inputs back does not `takes_secrets`; nor does one that is inline, holds a body or sets
-    variables. The docstring of a subclass is its description, shown to those who build workflows.
+    variables. `circuit_target` says in words what `circuit` gives, for the docs; `example` is a
+    `with` that works, `bad_inputs` what goes wrong and how it is told. The docstring of a subclass
+    is its description, shown to those who build workflows.
     """
 
     type: ClassVar[str]
@@ -192,6 +222,9 @@ class Module(Generic[InputsT]):
     container: ClassVar[str] = ""
     waits: ClassVar[bool] = False
     deferred: ClassVar[tuple[str, ...]] = ()
+    circuit_target: ClassVar[str] = ""
+    example: ClassVar[Mapping[str, Any]] = {}
+    bad_inputs: ClassVar[tuple[Bad, ...]] = ()
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -214,8 +247,17 @@ class Module(Generic[InputsT]):
         return self.outcomes
 
     def circuit(self, inputs: InputsT) -> str | None:
-        """The target whose failures open a circuit breaker, or None."""
+        """The target whose failures open a circuit breaker, or None.
+
+        It begins with the module's type, or another word that several share, and a colon:
+        `http.request:api.example.com`. It is shown to people, so it holds no secret.
+        """
         return None
+
+    @classmethod
+    def has_circuit(cls) -> bool:
+        """Whether some inputs have a target."""
+        return cls.circuit is not Module.circuit
 
     def more_problems(self, config: Mapping[str, Any]) -> list[ConfigProblem]:
         """Mistakes of a `with` that neither its JSON Schema nor its fields can tell."""
@@ -241,6 +283,11 @@ class Module(Generic[InputsT]):
         """
         raise NotImplementedError(f"module {self.type} does not wait")
 
+    def validated(self, config: Any) -> InputsT:
+        """Rendered inputs as the module takes them; raises pydantic's ValidationError."""
+        inputs: Any = self.Inputs.model_validate(config)
+        return cast("InputsT", inputs)
+
     def run(
         self, config: Any, ctx: StepContext, wake: Mapping[str, Any] | None = None
     ) -> Result | Wait:
@@ -248,7 +295,7 @@ class Module(Generic[InputsT]):
 
         Raises pydantic's ValidationError for inputs that do not fit, or what `execute` raises.
         """
-        inputs: Any = self.Inputs.model_validate(config)
+        inputs: Any = self.validated(config)
         if wake is not None:
             return as_result(self.woken(inputs, wake, ctx))
         return as_result(self.execute(inputs, ctx))

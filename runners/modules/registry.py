@@ -15,7 +15,7 @@ from threading import RLock
 from types import MappingProxyType, ModuleType
 from typing import Any
 
-from executions.catalog import ModuleSpec
+from executions.catalog import BadInput, ModuleSpec
 from runners.modules.base import Module
 from runners.modules.builtin import BUILTIN
 from runners.modules.config_check import check
@@ -152,6 +152,11 @@ def spec(module: Module[Any]) -> ModuleSpec:
         container=module.container,
         waits=module.waits,
         deferred=module.deferred,
+        circuit_target=module.circuit_target,
+        example=module.example,
+        bad_inputs=tuple(
+            BadInput(bad.what, bad.error_type.value, bad.says) for bad in module.bad_inputs
+        ),
     )
 
 

@@ -5,6 +5,7 @@ A report that comes again, because its answer was lost, finds itself recorded an
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
@@ -13,6 +14,7 @@ from django.db import transaction
 from executions import payloads
 from executions.graph.model import Step
 from runners import completion, outside
+from runners.conf import default_currency
 from runners.errors import LeaseLost
 from runners.models import Run
 from runners.modules.base import Result, StepError
@@ -25,7 +27,7 @@ from runners.remote.scrubbing import scrubber
 from runners.remote.tokens import number_of
 from runners.states import ErrorType, RunState
 from runners.storable import storable_text
-from runners.work import Done, Unit
+from runners.work import Cost, Done, Unit
 
 EXCEPTION = "RemoteError"
 FAILED = frozenset({RunState.FAILED, RunState.DLQ})
@@ -66,7 +68,9 @@ def complete(run_id: UUID, token: str, reported: Reported) -> None:
         prepared = Prepared(None, "null", held.inputs_hash, held.key)
         place = looked.journey.place
         head = Done(work.step, place, prepared, result, text, held.milliseconds)
-        head.tokens = reported.tokens
+        if reported.tokens:
+            tokens = reported.tokens
+            head.costs = (Cost("", default_currency(), 0, 0, tokens, Decimal(0)),)
         return Unit(head)
 
     def same(found: Run) -> bool:

@@ -1,7 +1,7 @@
 -- What a worker needs to know before it claims: the execution, the segment's one live run, and
 -- the results the first step's templates read. Plain read, no lock: the claim compares the token
 -- seen here, so whatever changes in between makes the claim fail.
-SELECT e.state, e.epoch, e.started_at, e.workflow_id,
+SELECT e.state, e.epoch, e.started_at, e.principal_id,
        CASE WHEN %(want_input)s THEN e.trigger_payload::json END,
        CASE WHEN %(want_vars)s THEN e.context_data::json END,
        r.id, r.step_path, r.attempt, r.budget_start, r.state, r.lease_token, r.leased_by,

@@ -15,7 +15,7 @@ WITH asleep AS (
     INSERT INTO runners_waiter (run_id, execution_id, workspace_id, kind, key, created_at)
     SELECT a.id, a.execution_id, e.workspace_id, %(kind)s, %(key)s, clock_timestamp()
       FROM asleep a JOIN executions_workflowexecution e ON e.id = a.execution_id
-     WHERE %(kind)s IN ('approval', 'callback', 'child', 'event')
+     WHERE %(kind)s IN ('approval', 'callback', 'child', 'circuit', 'event', 'quota')
 )
 SELECT a.id,
        EXISTS (SELECT 1 FROM runners_run o

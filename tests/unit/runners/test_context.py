@@ -10,6 +10,7 @@ from executions import payloads
 from executions.errors import PayloadError
 from runners.context import MAX_AMOUNT, MAX_ENTRIES, Context, Log
 from runners.heartbeat import Beat
+from runners.work import Cost
 
 
 def context():
@@ -66,7 +67,7 @@ def test_costs_add_up():
     ctx = context()
     ctx.cost(tokens=3, amount=Decimal("0.25"))
     ctx.cost(tokens=4, amount=Decimal("0.5"))
-    assert (ctx.tokens, ctx.amount) == (7, Decimal("0.75"))
+    assert [*ctx.costs.values()] == [Cost("", "USD", 0, 0, 7, Decimal("0.75"))]
 
 
 @pytest.mark.parametrize("details", ["\ud800", float("nan"), {1, 2}, "x" * 100_000])

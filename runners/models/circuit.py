@@ -1,0 +1,100 @@
+"""Circuit breakers: how often a target failed of late, and whether it rests."""
+
+from django.db import models
+from django.db.models import Q
+from uuid6 import uuid7
+
+from executions.clock import ClockTimestamp
+from executions.models import Workspace
+from runners.states import CircuitState
+
+
+class CircuitBreaker(models.Model):
+    """One target of a workspace's steps, such as `http.request:api.example.com`.
+
+    A target without a row has neither failed nor been proven. While CLOSED, `failures` counts those
+    since `window_started_at`; `proven_at` is when it was last known to answer. A target not proven
+    lets through no more calls at once than it may still fail (`trials`, void after `trials_until`).
+    OPEN rests until `next_retry_at`; HALF_OPEN names the one run that probes and its token, void
+    after `probe_until`, so that a probe that dies expires.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    workspace = models.ForeignKey(
+        Workspace, on_delete=models.CASCADE, related_name="+", db_index=False
+    )
+    target = models.CharField(max_length=300)
+    state = models.CharField(
+        max_length=9,
+        choices=[(s.value, s.value.lower()) for s in CircuitState],
+        default="CLOSED",
+        db_default="CLOSED",
+    )
+    failures = models.PositiveIntegerField(default=0, db_default=0)
+    window_started_at = models.DateTimeField(null=True, blank=True)
+    last_failure_at = models.DateTimeField(null=True, blank=True)
+    last_error = models.TextField(blank=True, default="", db_default="")
+    proven_at = models.DateTimeField(null=True, blank=True)
+    trials = models.PositiveIntegerField(default=0, db_default=0)
+    trials_until = models.DateTimeField(null=True, blank=True)
+    opened_at = models.DateTimeField(null=True, blank=True)
+    times_opened = models.PositiveIntegerField(default=0, db_default=0)
+    next_retry_at = models.DateTimeField(null=True, blank=True)
+    probe_run_id = models.UUIDField(null=True, blank=True)
+    probe_token = models.IntegerField(null=True, blank=True)
+    probe_until = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
+
+    class Meta:
+        ordering = ["workspace", "target"]
+        constraints = [
+            models.UniqueConstraint(fields=["workspace", "target"], name="circuit_once"),
+            models.CheckConstraint(
+                condition=Q(state="CLOSED") | Q(next_retry_at__isnull=False),
+                name="circuit_open_has_next_retry",
+            ),
+            models.CheckConstraint(
+                condition=~Q(state="HALF_OPEN")
+                | Q(
+                    probe_run_id__isnull=False,
+                    probe_token__isnull=False,
+                    probe_until__isnull=False,
+                ),
+                name="circuit_half_open_names_probe",
+            ),
+        ]
+        indexes = [
+            # Those that a worker must know of before it calls: few, however many targets there are.
+            models.Index(
+                fields=["state", "next_retry_at"],
+                condition=~Q(state="CLOSED") | Q(failures__gt=0),
+                name="circuit_unclean",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.target}: {self.state}"
+
+
+class CircuitRule(models.Model):
+    """What holds for the targets that a pattern matches; of several the most specific holds.
+
+    `*` in a pattern stands for any characters. An empty number leaves the next rule's, in the end
+    the installation's (`DEFAULT_FAILURE_THRESHOLD` and so on).
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    pattern = models.CharField(max_length=300, unique=True)
+    failure_threshold = models.PositiveIntegerField(null=True, blank=True)
+    window_seconds = models.FloatField(null=True, blank=True)
+    recovery_seconds = models.FloatField(null=True, blank=True)
+    timeout_seconds = models.FloatField(
+        null=True, blank=True, help_text="How long a call of a model may take."
+    )
+    created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
+
+    class Meta:
+        ordering = ["pattern"]
+
+    def __str__(self) -> str:
+        return self.pattern
