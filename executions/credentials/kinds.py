@@ -50,6 +50,12 @@ register(
 )
 register(Kind("bearer", "a bearer token", ("token",)))
 register(Kind("smtp", "a mail server: smtp://user:password@host:587", ("url",)))
+register(Kind("database", "a database: postgresql://user:password@host:5432/name", ("url",)))
+register(Kind("s3", "an S3 access key", ("access_key", "secret_key")))
+register(Kind("stripe", "a Stripe secret key", ("api_key",)))
+register(Kind("slack", "a Slack incoming webhook", ("webhook_url",)))
+register(Kind("signing", "a secret that signs webhooks", ("secret",)))
+register(Kind("broker", "a message broker: amqp://user:password@host:5672/", ("url",)))
 register(Kind("custom", "fields of your own"))
 
 
