@@ -1,0 +1,87 @@
+"""Which numbers hold for a target: of the patterns that match it the most specific speaks first.
+
+Pure: the rules are given, nothing is read.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What a pattern says of the targets it matches; `*` stands for any characters, also none.
+
+    None leaves a number to the next rule. Times are in seconds; `timeout` is how long a call of a
+    model may take.
+    """
+
+    pattern: str
+    failures: int | None = None
+    window: float | None = None
+    recovery: float | None = None
+    timeout: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What holds for a target: `failures` within `window` seconds open it for `recovery`."""
+
+    failures: int
+    window: float
+    recovery: float
+    timeout: float | None = None
+
+
+def limits_for(target: str, rules: Iterable[Rule], base: Limits) -> Limits:
+    """The numbers of a target; `base` gives what no rule says.
+
+    Where two rules have one pattern, the first of them speaks first.
+    """
+    speaking = sorted((rule for rule in rules if matches(rule.pattern, target)), key=_order)
+    return Limits(
+        failures=_first([rule.failures for rule in speaking], base.failures),
+        window=_first([rule.window for rule in speaking], base.window),
+        recovery=_first([rule.recovery for rule in speaking], base.recovery),
+        timeout=_first([rule.timeout for rule in speaking], base.timeout),
+    )
+
+
+def matches(pattern: str, target: str) -> bool:
+    """Whether the pattern covers the whole target, in capitals or not."""
+    return _expression(pattern).fullmatch(target) is not None
+
+
+def specificity(pattern: str) -> tuple[int, int]:
+    """The more the more specific: characters before the first `*`, then all that are none."""
+    return len(pattern.partition("*")[0]), len(pattern.replace("*", ""))
+
+
+def _order(rule: Rule) -> tuple[int, int, str]:
+    prefix, literal = specificity(rule.pattern)
+    # Two that are as specific: by their text, so that the answer is always the same.
+    return -prefix, -literal, rule.pattern
+
+
+def _first(found: Iterable[T | None], otherwise: T) -> T:
+    return next((number for number in found if number is not None), otherwise)
+
+
+@lru_cache(maxsize=1_000)
+def _expression(pattern: str) -> re.Pattern[str]:
+    # Runs of `*` are one, and groups keep what they took: a hostile pattern costs no more.
+    parts = [re.escape(part) for part in re.split(r"\*+", pattern)]
+    return re.compile(_joined(parts), re.IGNORECASE | re.DOTALL)
+
+
+def _joined(parts: list[str]) -> str:
+    """As a glob is read: each part where it first occurs, the last one at the end."""
+    first, *others = parts
+    if not others:
+        return first
+    *middle, last = others
+    return first + "".join(f"(?>.*?{part})" for part in middle) + ".*" + last
