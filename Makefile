@@ -18,7 +18,7 @@ demo: ## Run a real example, bringing the stack up first where it does not run y
 
 test: ## Run all tests on servers of their own (ARGS="-k word" passes through)
 	@.ci/venv requirements-dev.txt
-	@$(PY) -m pytest $(ARGS)
+	@PY=$(PY) .ci/test $(ARGS)
 
 examples: ## Record the API's examples anew, from what it answers
 	@.ci/venv requirements-dev.txt

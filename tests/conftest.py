@@ -4,12 +4,32 @@ import atexit
 import base64
 import os
 import shutil
+import sys
 import tempfile
 
 import django
 import pytest
 
 from tests.support.servers import TestServers
+
+# What starts and kills processes of its own or drives a browser: a machine that is busy with other
+# tests would upset its clocks. `.ci/test` runs it by itself.
+ALONE = (
+    "tests/browser/",
+    "tests/clients/",
+    "tests/faults/",
+    "tests/fuzz/",
+    "tests/integration/test_embedded_servers.py",
+    "tests/integration/test_secret_canary.py",
+    "tests/integration/test_up.py",
+    "tests/integration/test_walkthrough.py",
+)
+
+
+def _shares_out() -> bool:
+    """Whether this process only hands tests out to others (`-n`), which have their own servers."""
+    asked = any(argument.startswith(("-n", "--numprocesses")) for argument in sys.argv[1:])
+    return asked and "PYTEST_XDIST_WORKER" not in os.environ
 
 
 def _prepare() -> TestServers:
@@ -18,7 +38,11 @@ def _prepare() -> TestServers:
         del os.environ[name]
     servers = TestServers()
     atexit.register(servers.stop)
-    servers.start()
+    if _shares_out():
+        os.environ["DATABASE_URL"] = "postgres://nobody@127.0.0.1:1/none"
+        os.environ["REDIS_URL"] = "redis://127.0.0.1:1/0"
+    else:
+        servers.start()
     os.environ["DJANGO_SETTINGS_MODULE"] = "valkyr_project.settings"
     os.environ["VALKYR_SECRET_KEY"] = "tests-" + "0123456789abcdef" * 4
     os.environ["VALKYR_KEY_PREFIX"] = "valkyr-tests:"
@@ -33,6 +57,13 @@ def _prepare() -> TestServers:
 
 # At import, not in a hook: conftest files further down import models at their top.
 _servers = _prepare()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what must run alone."""
+    for item in items:
+        if item.nodeid.startswith(ALONE):
+            item.add_marker(pytest.mark.alone)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
