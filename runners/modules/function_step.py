@@ -1,20 +1,32 @@
-"""`@step`: makes a module of a plain typed function; its annotations are inputs and outputs."""
+"""`@step`: makes a module of a plain typed function; its annotations are inputs and outputs.
 
+The models are made when they are first asked for, so that registering a step costs next to
+nothing; what can be wrong with a function is told at once, as it is imported.
+"""
+
+import asyncio
 import inspect
-from collections.abc import Callable
-from typing import Any, TypeVar, get_type_hints
+import re
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from typing import Any, TypeVar
 
-from pydantic import BaseModel, Field, RootModel, create_model
+from pydantic import BaseModel
 
-from runners.modules.base import Module, ModuleInputs, Result, StepContext
+from runners.modules.base import Bad, Module, Result, StepContext
+from runners.modules.step_signature import Signature, read
 
 F = TypeVar("F", bound=Callable[..., Any])
+Circuit = str | Callable[[Any], str | None]
+Costs = Decimal | Callable[[Any, Any], Decimal]
 
 # The function keeps its own behaviour and can be called as ever; its module rides along here.
 MODULE_ATTRIBUTE = "__valkyr_module__"
+TYPE_NAME = re.compile(r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)+")
+EFFECTS = ("none", "idempotent", "external")
 
 
-def step(
+def step(  # noqa: PLR0913 - one a fact of a module, given by name
     type_name: str,
     *,
     title: str | None = None,
@@ -22,19 +34,36 @@ def step(
     queue: str = "default",
     inline: bool = False,
     effect: str = "external",
+    outcomes: tuple[str, ...] = (),
     retry: str = "standard",
     timeout_seconds: float = 60.0,
     credential: tuple[str, ...] = (),
+    circuit: Circuit | None = None,
+    circuit_target: str = "",
+    costs: Costs | None = None,
+    example: Mapping[str, Any] | None = None,
+    bad_inputs: tuple[Bad, ...] = (),
 ) -> Callable[[F], F]:
-    """Make the decorated function the module `type_name`.
+    """Make the decorated function, plain or `async`, the module `type_name`.
 
-    Parameters become the inputs (`order_id` is `orderId` in a workflow), the annotated return
-    value the outputs, the docstring the description. A parameter annotated `StepContext`
-    receives the context. Raises TypeError for a parameter without annotation, or `*args`.
+    Parameters become the inputs (`order_id` is `orderId` in a workflow; describe one by
+    `Annotated[int, "Which order."]` or a pydantic Field), the annotated return value the outputs,
+    the docstring the description. A parameter annotated `StepContext` receives the context.
+
+    With `outcomes` the step decides where the workflow goes on: the function returns a Literal of
+    them, or a tuple of that and its output. `circuit` is the target that its circuit breaker
+    counts by: a text, or a function from the inputs (whose attributes are the parameters) to a
+    text or None; `circuit_target` says in words what it gives. `costs` is what one run that ended
+    well spends, in the installation's currency: an amount, or a function from the inputs and what
+    was returned to one. `example` is a `with` that works.
+
+    Raises TypeError for a function or a fact that cannot be a module's.
     """
 
     def decorate(function: F) -> F:
-        facts = {
+        _check(type_name, function, effect, inline=inline, timeout_seconds=timeout_seconds)
+        _check_tuples(type_name, outcomes=outcomes, credential=credential, bad_inputs=bad_inputs)
+        facts: dict[str, Any] = {
             "type": type_name,
             "title": title or function.__name__.replace("_", " ").capitalize(),
             "category": category,
@@ -42,56 +71,147 @@ def step(
             "queue": queue,
             "inline": inline,
             "effect": effect,
+            "outcomes": outcomes,
             "retry": retry,
             "timeout_seconds": timeout_seconds,
             "credential": credential,
+            "example": dict(example or {}),
+            "bad_inputs": bad_inputs,
         }
-        setattr(function, MODULE_ATTRIBUTE, _module(function, type_name, facts))
+        if circuit is not None:
+            facts |= _circuit(type_name, circuit, circuit_target)
+        module = _module(function, read(function, type_name, outcomes), facts, costs)
+        setattr(function, MODULE_ATTRIBUTE, module)
         return function
 
     return decorate
 
 
-def _module(function: Callable[..., Any], type_name: str, facts: dict[str, Any]) -> Module[Any]:
-    hints = get_type_hints(function, include_extras=True)
-    parameters = inspect.signature(function).parameters.values()
-    context = next((p.name for p in parameters if hints.get(p.name) is StepContext), None)
-    fields = {p.name: _field(type_name, p, hints) for p in parameters if p.name != context}
-    inputs = create_model(f"{function.__name__}_inputs", __base__=ModuleInputs, **fields)
-    outputs = _outputs(function.__name__, hints.get("return", Any))
-    body = {**facts, "Inputs": inputs, "Outputs": outputs, "execute": _execute(context)}
-    body |= {"function": staticmethod(function), "__module__": function.__module__}
+class _Made:
+    """A class attribute that is made when it is first read."""
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self.make = make
+        self.name = ""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        value = self.make()
+        setattr(owner, self.name, value)
+        return value
+
+
+def _module(
+    function: Callable[..., Any], signature: Signature, facts: dict[str, Any], costs: Costs | None
+) -> Module[Any]:
+    body: dict[str, Any] = {
+        **facts,
+        "Inputs": _Made(signature.inputs),
+        "Outputs": _Made(signature.outputs),
+        "execute": _execute(function, signature, costs),
+        "__module__": function.__module__,
+    }
     created: type[Module[Any]] = type(function.__name__, (Module,), body)
     return created()
 
 
-def _field(type_name: str, parameter: inspect.Parameter, hints: dict[str, Any]) -> Any:
-    if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
-        raise TypeError(f"step {type_name}: parameter {parameter} cannot be given by name")
-    if parameter.name not in hints:
-        raise TypeError(f"step {type_name}: parameter {parameter.name!r} needs a type annotation")
-    required = parameter.default is parameter.empty
-    return hints[parameter.name], Field(... if required else parameter.default)
+def _execute(
+    function: Callable[..., Any], signature: Signature, costs: Costs | None
+) -> Callable[..., Result]:
+    call = _awaited(function) if inspect.iscoroutinefunction(function) else function
+    ended = _ENDINGS[signature.shape]
 
-
-def _outputs(name: str, hint: Any) -> type[BaseModel] | None:
-    if hint is Any or hint is None or hint is type(None):
-        return None
-    if isinstance(hint, type) and issubclass(hint, BaseModel):
-        return hint
-    return create_model(f"{name}_outputs", __base__=RootModel[hint])
-
-
-def _execute(context: str | None) -> Callable[..., Result]:
     def execute(self: Any, inputs: BaseModel, ctx: StepContext) -> Result:
         arguments = dict(inputs)
-        if context is not None:
-            arguments[context] = ctx
-        returned = self.function(**arguments)
-        if self.Outputs is None:
-            return Result(returned)
-        # Validating makes JSON of what the annotation promises: dates, decimals, dataclasses.
-        described = self.Outputs.model_validate(returned)
-        return Result(described.model_dump(mode="json", by_alias=True))
+        if signature.context:
+            arguments[signature.context] = ctx
+        returned = call(**arguments)
+        if costs is not None:
+            ctx.cost(amount=costs if isinstance(costs, Decimal) else costs(inputs, returned))
+        return ended(self.Outputs, returned)
 
     return execute
+
+
+def _awaited(function: Callable[..., Any]) -> Callable[..., Any]:
+    """An async function as a plain one: a step has a loop of its own, which ends with it."""
+
+    def call(**arguments: Any) -> Any:
+        return asyncio.run(function(**arguments))
+
+    return call
+
+
+def _output(model: type[BaseModel] | None, returned: Any) -> Result:
+    return Result(_plain(model, returned))
+
+
+def _outcome(model: type[BaseModel] | None, returned: Any) -> Result:
+    return Result({"outcome": returned}, outcome=returned)
+
+
+def _pair(model: type[BaseModel] | None, returned: Any) -> Result:
+    outcome, output = returned
+    return Result(_plain(model, output), outcome=outcome)
+
+
+def _result(model: type[BaseModel] | None, returned: Any) -> Result:
+    if not isinstance(returned, Result):
+        raise TypeError(f"the function promises a Result, but returned {type(returned).__name__}")
+    return returned
+
+
+_ENDINGS = {"output": _output, "outcome": _outcome, "pair": _pair, "result": _result}
+
+
+def _plain(model: type[BaseModel] | None, returned: Any) -> Any:
+    """The output as JSON: dates, decimals and dataclasses as their annotations promise them."""
+    if model is None:
+        return returned
+    return model.model_validate(returned).model_dump(mode="json", by_alias=True)
+
+
+def _circuit(type_name: str, circuit: Circuit, told: str) -> dict[str, Any]:
+    if not callable(circuit):
+        target = circuit if ":" in circuit else f"{type_name}:{circuit}"
+        return {"circuit": lambda self, inputs: target, "circuit_target": told or f"`{target}`"}
+    words = told or inspect.getdoc(circuit) or ""
+    if not words:
+        raise TypeError(
+            f"step {type_name}: say in words what its circuit is counted by, such as "
+            'circuit_target="the shop\'s host"'
+        )
+    return {"circuit": lambda self, inputs: circuit(inputs), "circuit_target": words}
+
+
+def _check(
+    type_name: str, function: Any, effect: str, *, inline: bool, timeout_seconds: float
+) -> None:
+    if TYPE_NAME.fullmatch(type_name) is None:
+        raise TypeError(
+            f"step {type_name!r}: a type is two or more words with dots between, in small letters, "
+            "such as shop.discount"
+        )
+    if not inspect.isfunction(function):
+        raise TypeError(f"step {type_name}: @step takes a function, found {function!r}")
+    if effect not in EFFECTS:
+        raise TypeError(
+            f"step {type_name}: effect is one of {', '.join(EFFECTS)}; found {effect!r}"
+        )
+    if timeout_seconds <= 0:
+        raise TypeError(f"step {type_name}: timeout_seconds is over 0; found {timeout_seconds}")
+    if inline and inspect.iscoroutinefunction(function):
+        raise TypeError(
+            f"step {type_name}: an inline step does no I/O, so it has nothing to await; "
+            "leave `inline` out, or `async`"
+        )
+
+
+def _check_tuples(type_name: str, **given: Any) -> None:
+    for name, value in given.items():
+        if not isinstance(value, tuple):
+            raise TypeError(
+                f'step {type_name}: {name} is a tuple, such as ("one",); found {value!r}'
+            )

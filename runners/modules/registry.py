@@ -1,8 +1,8 @@
 """Finds modules by type: the built-in ones, those of entry points, those the environment names.
 
-A family's file is imported when one of its types is first used, so that a worker starts fast.
-A third party's module that cannot be loaded is logged, and named when a workflow uses it; it
-never takes the engine down.
+A family's file is imported when one of its types is first used, and a module is described when
+somebody asks for it, so that a worker starts fast. A third party's module that cannot be loaded or
+described is logged, and named when a workflow uses it; it never takes the engine down.
 """
 
 import importlib
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from importlib.metadata import entry_points
 from threading import RLock
-from types import MappingProxyType, ModuleType
+from types import ModuleType
 from typing import Any
 
 from executions.catalog import BadInput, ModuleSpec
@@ -50,6 +50,7 @@ class Registry:
         self._modules: dict[str, Module[Any]] = {}
         self._failures: dict[str, str] = {}
         self._specs: Mapping[str, ModuleSpec] | None = None
+        self._described: dict[str, ModuleSpec | None] = {}
         self._third_parties_loaded = False
 
     def get(self, type_name: str) -> Module[Any]:
@@ -58,24 +59,46 @@ class Registry:
         return module if module is not None else self._find(type_name)
 
     def specs(self) -> Mapping[str, ModuleSpec]:
-        """Every module that can be loaded, by type, as the graph sees it; computed once."""
+        """Every module that can be loaded, by type, as the graph sees it.
+
+        Each is described when it is asked for, once.
+        """
         with self._lock:
             self._load_third_parties()
             if self._specs is None:
-                for name in BUILTIN:
-                    self.get(name)
-                found = {name: spec(self._modules[name]) for name in sorted(self._modules)}
-                self._specs = MappingProxyType(found)
+                self._specs = Described(frozenset({*BUILTIN, *self._modules}), self.describe)
             return self._specs
+
+    def describe(self, type_name: str) -> ModuleSpec | None:
+        """What the graph must know of a module; None where it is a broken one of a third party."""
+        with self._lock:
+            if type_name not in self._described:
+                self._described[type_name] = self._description(type_name)
+            return self._described[type_name]
+
+    def _description(self, type_name: str) -> ModuleSpec | None:
+        module = self.get(type_name)
+        if type_name in BUILTIN:
+            return spec(module)
+        try:
+            return spec(module)
+        except Exception as error:
+            self._failures[type_name] = f"{type(error).__name__}: {error}"
+            logger.exception("module %r cannot be described; no workflow can use it", type_name)
+            return None
 
     def warm_up(self) -> None:
         """Load every module and what it needs, as a worker does before it forks.
 
         Its children then share the memory, and no step's time goes into imports.
         """
-        self.specs()
-        for name, module in list(self._modules.items()):
+        with self._lock:
+            self._load_third_parties()
+            modules = {name: self.get(name) for name in (*BUILTIN, *self._modules)}
+        for name, module in modules.items():
             try:
+                if name in BUILTIN:
+                    module.Inputs.model_rebuild()
                 module.warm_up()
             except Exception:
                 logger.exception("module %r could not warm up; it is used as it is", name)
@@ -89,6 +112,7 @@ class Registry:
                     f"module type {module.type!r} is taken already: choose another name"
                 )
             self._modules[module.type] = module
+            self._described.pop(module.type, None)
             self._specs = None
 
     def _find(self, type_name: str) -> Module[Any]:
@@ -126,6 +150,26 @@ class Registry:
         except (Exception, SystemExit) as error:
             self._failures[name] = f"{type(error).__name__}: {error}"
             logger.exception("module %r could not be loaded; workflows that use it fail", name)
+
+
+class Described(Mapping[str, ModuleSpec]):
+    """Modules by type, each described when it is looked up; those that cannot be are left out."""
+
+    def __init__(self, names: frozenset[str], describe: Callable[[str], ModuleSpec | None]) -> None:
+        self._names = names
+        self._describe = describe
+
+    def __getitem__(self, name: str) -> ModuleSpec:
+        found = self._describe(name) if name in self._names else None
+        if found is None:
+            raise KeyError(name)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name in sorted(self._names) if self._describe(name) is not None)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
 
 
 def spec(module: Module[Any]) -> ModuleSpec:

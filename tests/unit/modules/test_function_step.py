@@ -1,13 +1,18 @@
 """A typed function becomes a module; its annotations say what goes in and comes out."""
 
+import asyncio
+import typing
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
-from typing import Annotated
+from typing import Annotated, Literal
 
 import pytest
 from pydantic import BaseModel, Field, ValidationError
+from typing_extensions import TypedDict
 
+from runners.modules import step_signature
 from runners.modules.base import Result, StepContext
 from runners.modules.function_step import MODULE_ATTRIBUTE, step
 from runners.modules.registry import spec
@@ -109,3 +114,143 @@ def test_parameters_need_types_and_names():
         @step("acme.bad")
         def variadic(*more: int):
             return more
+
+
+class Totals(TypedDict):
+    net: int
+    gross: int
+
+
+def test_a_typed_dict_describes_the_output_key_by_key(step_context):
+    @step("acme.totals")
+    def totals(net: Annotated[int, "Before tax, in cents."]) -> Totals:
+        return {"net": net, "gross": net * 2}
+
+    described = spec(module_of(totals))
+
+    assert module_of(totals).run({"net": 2}, step_context) == Result({"net": 2, "gross": 4})
+    assert set(described.outputs_schema["$defs"]["Totals"]["properties"]) == {"net", "gross"}
+    assert described.inputs_schema["properties"]["net"]["description"] == "Before tax, in cents."
+
+
+def test_an_async_function_is_awaited(step_context):
+    @step("acme.slow", queue="io")
+    async def slow(n: int) -> int:
+        await asyncio.sleep(0)
+        return n + 1
+
+    assert module_of(slow).run({"n": 1}, step_context) == Result(2)
+
+
+def test_a_step_with_outcomes_says_where_to_go_on(step_context):
+    @step("acme.size", outcomes=("large", "small"), effect="none")
+    def size(total: int) -> Literal["large", "small"]:
+        return "large" if total > 100 else "small"
+
+    @step("acme.grade", outcomes=("good", "bad"))
+    def grade(points: int) -> tuple[Literal["good", "bad"], Totals]:
+        return "good", Totals(net=points, gross=points)
+
+    module = module_of(size)
+
+    assert module.run({"total": 1}, step_context) == Result({"outcome": "small"}, outcome="small")
+    assert spec(module).outcomes_for({}) == ("large", "small")
+    assert module_of(grade).run({"points": 1}, step_context) == Result(
+        {"net": 1, "gross": 1}, outcome="good"
+    )
+    assert spec(module_of(grade)).outputs_schema["$defs"]["Totals"]
+
+
+def test_a_circuit_is_a_text_or_told_by_the_inputs():
+    @step("acme.fixed", circuit="bank")
+    def fixed() -> None: ...
+
+    @step("acme.by_host", circuit=lambda given: f"shop:{given.host}", circuit_target="the host")
+    def by_host(host: str) -> None: ...
+
+    module = module_of(by_host)
+
+    assert module_of(fixed).circuit(None) == "acme.fixed:bank"
+    assert module_of(fixed).has_circuit()
+    assert module.circuit(module.validated({"host": "a.example"})) == "shop:a.example"
+    assert spec(module).circuit_target == "the host"
+    assert not module_of(quote).has_circuit()
+
+
+def test_what_a_run_costs_is_an_amount_or_worked_out(step_context):
+    @step("acme.paid", costs=Decimal("0.01"))
+    def paid() -> None: ...
+
+    @step("acme.by_size", costs=lambda given, returned: Decimal(len(returned)) * given.price)
+    def by_size(price: Decimal) -> str:
+        return "four"
+
+    module_of(paid).run({}, step_context)
+    module_of(by_size).run({"price": "0.5"}, step_context)
+
+    (spent,) = step_context.costs.values()
+    assert spent.amount == Decimal("2.01")
+
+
+def test_its_models_are_made_when_they_are_asked_for(monkeypatch):
+    made = []
+    real = step_signature.create_model
+    monkeypatch.setattr(
+        step_signature, "create_model", lambda *a, **k: made.append(a) or real(*a, **k)
+    )
+
+    @step("acme.late")
+    def late(n: int) -> int:
+        return n
+
+    assert made == []
+    assert module_of(late).Inputs is module_of(late).Inputs
+    assert len(made) == 1
+
+
+def untyped_return(total: int) -> str:
+    return "large"
+
+
+async def waits() -> None: ...
+
+
+def yields() -> Iterator[int]:
+    yield 1
+
+
+def unreadable(order: "Order") -> None:  # noqa: F821 - that is the mistake
+    ...
+
+
+def plain_dict() -> typing.TypedDict("Old", {"n": int}):
+    return {"n": 1}
+
+
+@pytest.mark.parametrize(
+    ("function", "facts", "message"),
+    [
+        (quote, {"type_name": "Quote"}, "a type is two or more words"),
+        (quote, {"effect": "some"}, "effect is one of none, idempotent, external; found 'some'"),
+        (quote, {"credential": "bearer"}, r'credential is a tuple, such as \("one",\)'),
+        (quote, {"timeout_seconds": 0}, "timeout_seconds is over 0"),
+        (quote, {"circuit": lambda given: None}, "say in words what its circuit is counted by"),
+        (Totals, {}, "@step takes a function"),
+        (waits, {"inline": True}, "an inline step does no I/O"),
+        (yields, {}, "cannot `yield`"),
+        (unreadable, {}, r"annotations of unreadable cannot be read \(name 'Order' is not defined"),
+        (untyped_return, {"outcomes": ("a", "b")}, r'returns Literal\["a", "b"\]'),
+        (plain_dict, {}, "import TypedDict from typing_extensions"),
+    ],
+)
+def test_what_cannot_be_a_step_is_told_as_it_is_imported(function, facts, message):
+    with pytest.raises(TypeError, match=message):
+        step(facts.pop("type_name", "acme.bad"), **facts)(function)
+
+
+def test_outcomes_and_annotation_name_the_same():
+    with pytest.raises(TypeError, match="name the same in both"):
+
+        @step("acme.bad", outcomes=("large", "small"))
+        def size() -> Literal["large", "tiny"]:
+            return "tiny"

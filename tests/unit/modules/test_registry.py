@@ -196,3 +196,41 @@ def test_loading_a_module_imports_no_library_that_it_does_not_need():
     )
 
     subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+
+
+UNDESCRIBABLE = """
+from runners.modules.registry import step
+
+class Odd: ...
+
+@step("acme.odd")
+def odd(what: Odd) -> None: ...
+
+@step("acme.even")
+def even(n: int) -> None: ...
+"""
+
+
+def test_a_module_that_cannot_be_described_harms_no_other(package, monkeypatch, caplog):
+    package("acme_odd", UNDESCRIBABLE)
+    monkeypatch.setenv("VALKYR_EXTRA_MODULES", "acme_odd")
+    registry = Registry()
+
+    assert "acme.even" in registry.specs()
+    assert "acme.odd" not in registry.specs()
+    assert "acme.odd" not in list(registry.specs())
+    assert "'acme.odd' cannot be described" in caplog.text
+
+
+def test_a_module_is_described_when_it_is_asked_for(package, monkeypatch):
+    package("acme_good", GOOD)
+    monkeypatch.setenv("VALKYR_EXTRA_MODULES", "acme_good")
+    described = []
+    registry = Registry()
+    real = registry._description
+    monkeypatch.setattr(registry, "_description", lambda name: described.append(name) or real(name))
+
+    registry.warm_up()
+    assert described == []
+    assert registry.specs()["acme.double"].title == "Double"
+    assert described == ["acme.double"]
