@@ -11,6 +11,9 @@ from tests.benchmarks.talk import say
 
 def main(options: Options) -> None:
     """Measure what was asked for, and print it."""
+    if options.modules:
+        _modules()
+        return
     say("starting PostgreSQL and Redis")
     with Stage() as stage:
         if options.memory:
@@ -57,6 +60,12 @@ def _tables(stage: Stage, options: Options) -> None:
     from tests.benchmarks import report, tables
 
     report.tables(tables.measure(stage, options))
+
+
+def _modules() -> None:
+    from tests.benchmarks import module_start, report
+
+    report.modules(module_start.measure())
 
 
 def _end(*_: Any) -> None:

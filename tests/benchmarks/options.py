@@ -35,6 +35,7 @@ class Options:
     memory: bool
     sleepers: bool
     tables: bool
+    modules: bool
     engine_only: bool
     quick: bool
 
@@ -66,6 +67,11 @@ def parse(arguments: Sequence[str]) -> Options:
         action="store_true",
         help="only measure the lists over 1,000,000 executions and 5,000,000 runs",
     )
+    parser.add_argument(
+        "--modules",
+        action="store_true",
+        help="only measure what 100 installed modules add to a worker's start",
+    )
     parser.add_argument("--engine-only", action="store_true", help="leave plain Celery out")
     given = parser.parse_args(arguments)
     only = tuple(given.only.split(",")) if given.only else WORKLOADS
@@ -75,5 +81,5 @@ def parse(arguments: Sequence[str]) -> Options:
     scale = given.scale or (0.15 if given.quick else 1.0)
     return Options(
         only, pairs, scale, given.concurrency, given.json, given.memory, given.sleepers,
-        given.tables, given.engine_only, given.quick,
+        given.tables, given.modules, given.engine_only, given.quick,
     )  # fmt: skip

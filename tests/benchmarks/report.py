@@ -11,6 +11,7 @@ from typing import Any
 from tests.benchmarks.dispatch_time import Latencies
 from tests.benchmarks.in_flight import InFlight
 from tests.benchmarks.memory import MOST, Growth
+from tests.benchmarks.module_start import MODULES, MOST_MS, Start
 from tests.benchmarks.sides import Repetition
 from tests.benchmarks.sleepers import Sleep
 from tests.benchmarks.tables import Listed
@@ -135,6 +136,15 @@ def growth(found: Growth) -> None:
     )
     maps = ", ".join(f"{pss:.1f}" for pss in found.maps)
     print(f"after maps of 10,000 items each: {maps} MiB")
+
+
+def modules(found: Start) -> None:
+    """What installed modules add to a start."""
+    print(
+        f"\n{MODULES} modules by entry points: {found.added:.1f} ms more until a worker has loaded "
+        f"and warmed up what it knows ({found.bare:.1f} ms without them); "
+        f"<= {MOST_MS:.0f} ms: {_verdict(found.added <= MOST_MS)}"
+    )
 
 
 def sleepers(found: Sleep) -> None:
