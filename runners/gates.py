@@ -10,9 +10,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from runners.budgets import gate as budgets
+from runners.circuits import gate as circuits
 from runners.journey import Journey
 from runners.modules.base import Module, Wait
 from runners.outcomes import Failure
+from runners.quotas import gate as quotas
 from runners.scrubbing import Scrubber
 from runners.work import Work
 
@@ -71,7 +74,7 @@ class Passage:
 
 OPEN = Passage()
 # In the order in which they are asked.
-GATES: tuple[Gate, ...] = ()
+GATES: tuple[Gate, ...] = (budgets.ask, quotas.ask, circuits.ask)
 
 
 def ask(asked: Asked) -> Passage | Wait:

@@ -12,11 +12,12 @@ from runners.states import CircuitState
 class CircuitBreaker(models.Model):
     """One target of a workspace's steps, such as `http.request:api.example.com`.
 
-    A target without a row has neither failed nor been proven. While CLOSED, `failures` counts those
-    since `window_started_at`; `proven_at` is when it was last known to answer. A target not proven
-    lets through no more calls at once than it may still fail (`trials`, void after `trials_until`).
-    OPEN rests until `next_retry_at`; HALF_OPEN names the one run that probes and its token, void
-    after `probe_until`, so that a probe that dies expires.
+    A target without a row has neither failed nor been proven. While CLOSED, `failures` counts until
+    `window_until`; `proven_at` is when it was last known to answer. A target not proven lets
+    through no more calls at once than it may still fail (`trials`, void after `trials_until`). OPEN
+    rests until `next_retry_at`; HALF_OPEN names the one run that probes and its token, void after
+    `probe_until`, so that a probe that dies expires. Held runs that were woken have until
+    `called_until` to ask again before more are.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -31,7 +32,7 @@ class CircuitBreaker(models.Model):
         db_default="CLOSED",
     )
     failures = models.PositiveIntegerField(default=0, db_default=0)
-    window_started_at = models.DateTimeField(null=True, blank=True)
+    window_until = models.DateTimeField(null=True, blank=True)
     last_failure_at = models.DateTimeField(null=True, blank=True)
     last_error = models.TextField(blank=True, default="", db_default="")
     proven_at = models.DateTimeField(null=True, blank=True)
@@ -43,6 +44,7 @@ class CircuitBreaker(models.Model):
     probe_run_id = models.UUIDField(null=True, blank=True)
     probe_token = models.IntegerField(null=True, blank=True)
     probe_until = models.DateTimeField(null=True, blank=True)
+    called_until = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
 
     class Meta:

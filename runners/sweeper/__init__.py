@@ -14,6 +14,7 @@ from runners.sweeper import (
     admission,
     cache,
     children,
+    circuits,
     due,
     events,
     expired,
@@ -32,7 +33,12 @@ log = logging.getLogger(__name__)
 
 Duty = Callable[[], int]
 
-OFTEN: dict[str, Duty] = {"due": due.sweep, "timers": timers.sweep, "orphans": orphans.sweep}
+OFTEN: dict[str, Duty] = {
+    "due": due.sweep,
+    "timers": timers.sweep,
+    "circuits": circuits.sweep,
+    "orphans": orphans.sweep,
+}
 SELDOM: dict[str, Duty] = {
     "places": places.sweep,
     "expired": expired.sweep,

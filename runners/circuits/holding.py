@@ -1,0 +1,34 @@
+"""Steps that are held for a target are woken: as many as may call it now, the oldest first."""
+
+from datetime import timedelta
+
+from django.db import transaction
+
+from runners import statements, waiting
+from runners.circuits import ledger
+from runners.circuits.breaker import called, room
+from runners.circuits.memory import Key
+from runners.circuits.rules import Limits
+from runners.conf import config
+from runners.states import WaitKind
+
+BATCH = 200  # woken at once, so that a target that recovers is not run over
+WOKEN = {"by": "circuit"}
+
+
+def wake(key: Key, most: int = BATCH) -> int:
+    """Wake at most so many of the runs held for a target; returns how many. Holds no breaker."""
+    with transaction.atomic():
+        found = statements.fetch(
+            "circuit_waiting",
+            {"target": key.target, "workspace": key.workspace_id, "most": most},
+        )
+        return waiting.wake_all([(run, of) for run, of in found], [WaitKind.CIRCUIT], WOKEN)
+
+
+def wake_some(key: Key, limits: Limits) -> int:
+    """Wake as many as the circuit has room for; they are waited for before more are woken."""
+    patience = timedelta(seconds=config().patience)
+    done = ledger.change(key, lambda circuit, now: called(circuit, now + patience, now))
+    places = room(done.before, limits, done.now)
+    return wake(key, BATCH if places is None else min(places, BATCH)) if places != 0 else 0

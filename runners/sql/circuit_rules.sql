@@ -1,0 +1,5 @@
+-- The administrators' rules, and the time; one row at least, without a pattern where there is none.
+SELECT clock_timestamp(), r.pattern, r.failure_threshold, r.window_seconds, r.recovery_seconds,
+       r.timeout_seconds
+  FROM (SELECT) nothing
+  LEFT JOIN (SELECT * FROM runners_circuitrule ORDER BY pattern LIMIT %(most)s) r ON true
