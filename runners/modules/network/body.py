@@ -6,15 +6,23 @@ cannot unfold into gigabytes.
 
 import base64
 import json
+import re
 import zlib
+from collections.abc import Iterator
 from typing import Any, NoReturn
 
 import httpx
 
+from executions import payloads
+from executions.errors import PayloadError
 from runners.modules.base import StepError
 from runners.states import ErrorType
 
 ACCEPT_ENCODING = "gzip, deflate"
+PIECE_BYTES = 256 * 1024
+# Escapes that may stand for a NUL or a lone surrogate, which PostgreSQL stores in no JSON.
+ESCAPED = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
+MAX_CHECKED = 1 << 30
 GZIP_OR_ZLIB = 32 + zlib.MAX_WBITS
 TEXT_TYPES = frozenset(
     {
@@ -34,13 +42,25 @@ class BodyTooLarge(Exception):
 
 def read_body(response: httpx.Response, limit: int) -> bytes:
     """The unpacked body; raises BodyTooLarge as soon as it is known to pass `limit` bytes."""
-    body, unpacker = bytearray(), _unpacker(response)
-    for chunk in response.iter_raw():
-        body += unpacker.feed(chunk, limit + 1 - len(body))
-        if len(body) > limit:
-            raise BodyTooLarge
-    unpacker.finish()
+    body = bytearray()
+    for piece in unpacked(response, limit):
+        body += piece
     return bytes(body)
+
+
+def unpacked(response: httpx.Response, limit: int) -> Iterator[bytes]:
+    """The unpacked body piece by piece; raises BodyTooLarge where it passes `limit` bytes.
+
+    A piece is what one read of the connection brought, unpacked: never more than `limit` and one.
+    """
+    left, unpacker = limit, _unpacker(response)
+    for chunk in response.iter_raw():
+        for piece in unpacker.pieces(chunk):
+            left -= len(piece)
+            if left < 0:
+                raise BodyTooLarge
+            yield piece
+    unpacker.finish()
 
 
 def read_start(response: httpx.Response, limit: int) -> bytes:
@@ -49,9 +69,10 @@ def read_start(response: httpx.Response, limit: int) -> bytes:
     try:
         unpacker = _unpacker(response)
         for chunk in response.iter_raw():
-            start += unpacker.feed(chunk, limit - len(start))
-            if len(start) >= limit:
-                break
+            for piece in unpacker.pieces(chunk):
+                start += piece[: limit - len(start)]
+                if len(start) >= limit:
+                    return bytes(start)
     except (httpx.HTTPError, StepError):
         pass
     return bytes(start)
@@ -64,15 +85,23 @@ def body_value(response: httpx.Response, body: bytes) -> tuple[Any, str]:
     media_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media_type == "application/json" or media_type.endswith("+json"):
         try:
-            return json.loads(body, parse_constant=_refuse_constant), "json"
-        except (ValueError, RecursionError):
-            # Announced as JSON and none: the text shows the user what it is.
+            return storable_json(body), "json"
+        except (ValueError, RecursionError, PayloadError):
+            # Announced as JSON and none, or none that can be stored: the text shows what it is.
             pass
     text = _text(response, media_type, body)
     # PostgreSQL stores no NUL in JSON.
     if text is None or "\x00" in text:
         return base64.b64encode(body).decode("ascii"), "base64"
     return text, "text"
+
+
+def storable_json(body: bytes) -> Any:
+    """The body parsed; ValueError, RecursionError or PayloadError where no row could hold it."""
+    value = json.loads(body, parse_constant=_refuse_constant)
+    if ESCAPED.search(body):
+        payloads.dump(value, limit=MAX_CHECKED)
+    return value
 
 
 def _refuse_constant(name: str) -> NoReturn:
@@ -95,8 +124,8 @@ def _text(response: httpx.Response, media_type: str, body: bytes) -> str | None:
 class _Plain:
     """A body that is not compressed."""
 
-    def feed(self, chunk: bytes, limit: int) -> bytes:
-        return chunk[:limit]
+    def pieces(self, chunk: bytes) -> Iterator[bytes]:
+        yield chunk
 
     def finish(self) -> None:
         pass
@@ -109,25 +138,29 @@ class _Unpacker:
         self._member = zlib.decompressobj(GZIP_OR_ZLIB)
         self._fed = False
 
-    def feed(self, chunk: bytes, limit: int) -> bytes:
-        """At most `limit` bytes; where it gives so many, the rest of the chunk is lost."""
-        unpacked = bytearray()
-        while chunk and len(unpacked) < limit:
+    def pieces(self, chunk: bytes) -> Iterator[bytes]:
+        """The chunk unpacked, never more than PIECE_BYTES at a time."""
+        piece = b""
+        # A full piece may have left something inside, also where all of the chunk was taken.
+        while chunk or len(piece) == PIECE_BYTES:
             if self._member.eof:
+                if not chunk:
+                    return
                 self._member = zlib.decompressobj(GZIP_OR_ZLIB)
-            unpacked += self._decompress(chunk, limit - len(unpacked))
-            chunk = self._member.unused_data
-        return bytes(unpacked)
+            piece = self._decompress(chunk)
+            if piece:
+                yield piece
+            chunk = self._member.unconsumed_tail or self._member.unused_data
 
-    def _decompress(self, chunk: bytes, limit: int) -> bytes:
+    def _decompress(self, chunk: bytes) -> bytes:
         first, self._fed = not self._fed, True
         try:
-            return self._member.decompress(chunk, limit)
+            return self._member.decompress(chunk, PIECE_BYTES)
         except zlib.error as error:
             if first:
                 # Some servers send deflate without its zlib header.
                 self._member = zlib.decompressobj(-zlib.MAX_WBITS)
-                return self._decompress(chunk, limit)
+                return self._decompress(chunk)
             raise StepError(f"the answer's compressed body is damaged: {error}") from error
 
     def finish(self) -> None:

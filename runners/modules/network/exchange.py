@@ -1,158 +1,149 @@
-"""One HTTP exchange of a step: request, redirects, answer, and what its status means."""
+"""One HTTP exchange of a step: request, redirects, answer, and what its status means.
 
-import json
+Every module that speaks HTTP comes through here: the guarded client, the deadline, the cap on the
+body and the classes of failures are the same for all.
+"""
+
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from datetime import UTC, datetime
-from http import HTTPStatus
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import httpx
 
 from runners.modules.base import StepContext, StepError
 from runners.modules.network.authorization import authorization
-from runners.modules.network.body import (
-    ACCEPT_ENCODING,
-    BodyTooLarge,
-    body_value,
-    read_body,
-    read_start,
-)
-from runners.modules.network.http_request import HttpRequestInputs
+from runners.modules.network.body import ACCEPT_ENCODING, BodyTooLarge, body_value, read_body
+from runners.modules.network.failures import named_errors, request_name, require_accepted
+from runners.modules.network.hops import followed
 from runners.modules.network.transport import client, request_deadline
-from runners.outcomes import error_type_of, status_error_type
-from runners.retry import parse_retry_after
 
-MAX_REDIRECTS = 5
-SHOWN_BODY_BYTES = 2_000
+MEBIBYTE = 1024 * 1024
 CHANGING_METHODS = frozenset({"POST", "PUT", "PATCH", "DELETE"})
-# What may follow a redirect to another origin; the rest may be credentials.
-HARMLESS_HEADERS = frozenset({"accept", "accept-language", "content-type", "user-agent"})
 
 
-def exchange(inputs: HttpRequestInputs, ctx: StepContext) -> dict[str, Any]:
-    """Send the request and yield `HttpRequestOutputs` as a mapping; raises StepError."""
-    started = time.monotonic()
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What to send, and how far to go for an answer.
+
+    `content` are httpx's arguments for a body (`content`, `data`, `files`). Headers and query go
+    as they are; Authorization comes from the step's credential unless `signs_in` is off. `keyed`
+    sends the Idempotency-Key (None: where the method changes something). `digest` signs in by RFC
+    7616. `shown` stands for the address in messages, where the address itself is secret.
+    """
+
+    method: str
+    url: str
+    headers: Mapping[str, str | int | float] = field(default_factory=dict)
+    query: Mapping[str, Any] = field(default_factory=dict)
+    content: Mapping[str, Any] = field(default_factory=dict)
+    timeout_seconds: float | None = None
+    accept_status: tuple[int | str, ...] = ()
+    follow_redirects: bool = True
+    max_bytes: int = 5 * MEBIBYTE
+    signs_in: bool = True
+    keyed: bool | None = None
+    digest: bool = False
+    shown: str = ""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came back, its body read and unpacked."""
+
+    response: httpx.Response
+    body: bytes
+    name: str
+
+    @property
+    def status(self) -> int:
+        """The HTTP status."""
+        return self.response.status_code
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """Names in lower case."""
+        return dict(self.response.headers)
+
+    @property
+    def url(self) -> str:
+        """Where it came from, after redirects, without user and password."""
+        return str(self.response.url.copy_with(userinfo=b""))
+
+    @cached_property
+    def parsed(self) -> tuple[Any, str]:
+        """The body as a JSON-able value, and how it was read: json, text, base64 or none."""
+        return body_value(self.response, self.body)
+
+
+def send(call: Call, ctx: StepContext) -> Answer:
+    """Send the request and read the whole answer; raises StepError."""
+    with opened(call, ctx) as response:
+        name = request_name(response.request, call.shown)
+        try:
+            body = read_body(response, call.max_bytes)
+        except BodyTooLarge:
+            raise StepError(
+                f"{name} answered with more than {call.max_bytes} bytes: "
+                "ask for less, or raise maxBytes"
+            ) from None
+        return Answer(response, body, name)
+
+
+@contextmanager
+def opened(call: Call, ctx: StepContext) -> Iterator[httpx.Response]:
+    """The answer of an accepted status, its body not read yet; failures are StepErrors."""
+    _set_deadline(call, ctx)
+    request = _request(call, ctx)
+    private = frozenset(name.lower() for name in call.headers) | {"authorization"}
+    with (
+        named_errors(request, call.shown),
+        followed(
+            request,
+            private=private,
+            digest=_digest(call, ctx),
+            follow=call.follow_redirects,
+            name=request_name(request, call.shown),
+        ) as response,
+    ):
+        require_accepted(response, call.accept_status, call.shown)
+        yield response
+
+
+def _set_deadline(call: Call, ctx: StepContext) -> None:
     remaining = ctx.remaining()
     # A little earlier than the step's own end, which could not tell what it was that took so long.
     seconds = remaining - min(0.2, remaining * 0.05)
-    if inputs.timeout_seconds is not None:
-        seconds = min(seconds, inputs.timeout_seconds)
-    request_deadline.set(started + seconds)
-    request = _request(inputs, ctx)
-    with _named_errors(request), _answer(request, inputs) as response:
-        _require_accepted(response, inputs)
-        try:
-            body = read_body(response, inputs.max_bytes)
-        except BodyTooLarge:
-            raise StepError(
-                f"{_name(response.request)} answered with more than {inputs.max_bytes} bytes: "
-                "ask for less, or raise maxBytes"
-            ) from None
-    value, encoding = body_value(response, body)
-    return {
-        "status": response.status_code,
-        "headers": dict(response.headers),
-        "body": value,
-        "bodyEncoding": encoding,
-        "url": str(response.url.copy_with(userinfo=b"")),
-        "durationMs": round((time.monotonic() - started) * 1000, 1),
-    }
+    if call.timeout_seconds is not None:
+        seconds = min(seconds, call.timeout_seconds)
+    request_deadline.set(time.monotonic() + seconds)
 
 
-def _request(inputs: HttpRequestInputs, ctx: StepContext) -> httpx.Request:
-    headers = httpx.Headers({name: str(value) for name, value in inputs.headers.items()})
-    if ctx.credential is not None:
+def _request(call: Call, ctx: StepContext) -> httpx.Request:
+    headers = httpx.Headers({name: str(value) for name, value in call.headers.items()})
+    if ctx.credential is not None and call.signs_in and not call.digest:
         if "authorization" in headers:
             raise StepError("headers and the credential both give Authorization: take one out")
         headers["authorization"] = authorization(ctx.credential)
     headers.setdefault("user-agent", "Valkyr")
     headers.setdefault("accept", "*/*")
     headers.setdefault("accept-encoding", ACCEPT_ENCODING)
-    if inputs.method in CHANGING_METHODS:
+    if call.method in CHANGING_METHODS if call.keyed is None else call.keyed:
         headers.setdefault("idempotency-key", ctx.idempotency_key)
-    query = {key: value for key, value in inputs.query.items() if value is not None}
-    content: dict[str, Any] = {}
-    if inputs.body is not None:
-        content["content"] = inputs.body.encode()
-    elif inputs.form is not None:
-        content["data"] = inputs.form
-    elif "json_body" in inputs.model_fields_set:
-        # Written here because httpx takes a null for no body at all.
-        text = json.dumps(inputs.json_body, ensure_ascii=False, allow_nan=False)
-        content["content"] = text.encode()
-        headers.setdefault("content-type", "application/json")
+    query = {key: value for key, value in call.query.items() if value is not None}
     try:
-        url = httpx.URL(inputs.url).copy_merge_params(query)
+        url = httpx.URL(call.url).copy_merge_params(query) if query else httpx.URL(call.url)
     except httpx.InvalidURL as error:
         raise StepError(f"url is not a URL: {error}") from error
-    return client().build_request(inputs.method, url, headers=headers, **content)
+    return client().build_request(call.method, url, headers=headers, **call.content)
 
 
-@contextmanager
-def _answer(request: httpx.Request, inputs: HttpRequestInputs) -> Iterator[httpx.Response]:
-    """The final answer, its body not read yet, after the redirects that are to be followed."""
-    for _ in range(MAX_REDIRECTS + 1):
-        response = client().send(request, stream=True)
-        try:
-            following = response.next_request if inputs.follow_redirects else None
-            if following is None:
-                yield response
-                return
-        finally:
-            # The body of a redirect is not read: it may be endless.
-            response.close()
-        if _origin(following.url) != _origin(request.url):
-            _drop_private_headers(following, inputs)
-        request = following
-    raise StepError(f"{_name(request)}: more than {MAX_REDIRECTS} redirects")
-
-
-def _origin(url: httpx.URL) -> tuple[str, str, int | None]:
-    return url.scheme, url.host, url.port
-
-
-def _drop_private_headers(request: httpx.Request, inputs: HttpRequestInputs) -> None:
-    for name in (*inputs.headers, "authorization"):
-        if name.lower() not in HARMLESS_HEADERS:
-            request.headers.pop(name, None)
-
-
-def _require_accepted(response: httpx.Response, inputs: HttpRequestInputs) -> None:
-    status = response.status_code
-    if status < 400 or {status, f"{status // 100}xx"}.intersection(inputs.accept_status):
-        return
-    start = read_start(response, SHOWN_BODY_BYTES)
-    raise StepError(
-        f"{_name(response.request)} answered {status} {_phrase(status)}".rstrip(),
-        status_error_type(status),
-        retry_after=parse_retry_after(response.headers.get("retry-after"), datetime.now(UTC)),
-        details={"status": status, "body": start.decode("utf-8", "replace")},
-    )
-
-
-def _phrase(status: int) -> str:
-    try:
-        return HTTPStatus(status).phrase
-    except ValueError:
-        return ""
-
-
-@contextmanager
-def _named_errors(request: httpx.Request) -> Iterator[None]:
-    """Tell which request failed: httpx's own messages do not."""
-    try:
-        yield
-    except httpx.HTTPError as error:
-        raise StepError(
-            f"{_name(request)}: {type(error).__name__}: {error}".rstrip(": "),
-            error_type_of(error),
-        ) from error
-
-
-def _name(request: httpx.Request) -> str:
-    """Method and address, without the query and user, which may be secret."""
-    url = request.url
-    port = f":{url.port}" if url.port is not None else ""
-    return f"{request.method} {url.scheme}://{url.host}{port}{url.path}"
+def _digest(call: Call, ctx: StepContext) -> httpx.DigestAuth | None:
+    if not call.digest:
+        return None
+    match ctx.credential:
+        case {"username": username, "password": password}:
+            return httpx.DigestAuth(username, password)
+    raise StepError("authentication digest needs a credential of type basic: name one")

@@ -1,54 +1,51 @@
 """`http.request`: what a step asks for and what it yields; the exchange itself is beside it."""
 
 from typing import Any, ClassVar, Literal
-from urllib.parse import urlsplit
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, model_validator
 
-from runners.modules.base import Module, ModuleInputs, ModuleOutputs, Result, StepContext
+from runners.modules.base import Module, ModuleOutputs, Result, StepContext
+from runners.modules.network.addressed import MEBIBYTE, QueriedInputs, Scalar, target
+from runners.modules.network.bad_requests import BAD_REQUESTS
+from runners.modules.network.content import Part
 
-MEBIBYTE = 1024 * 1024
-Scalar = str | bool | int | float
-# Who writes these by hand can say one thing to us and another to the server.
-FORBIDDEN_HEADERS = frozenset({"content-length", "transfer-encoding", "connection", "upgrade"})
+GIBIBYTE = 1024 * MEBIBYTE
+MAX_TOLD = 64 * MEBIBYTE
+BODIES = {"json_body", "body", "body_base64", "form", "multipart"}
 
 
-class HttpRequestInputs(ModuleInputs):
+class HttpRequestInputs(QueriedInputs):
     """What to ask of whom."""
 
     method: Literal["GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"] = Field(
-        "GET", description="The HTTP method."
-    )
-    url: str = Field(
-        description="Where to: http or https.",
-        examples=["https://api.example.com/orders/{{ input.orderId }}"],
-        max_length=8_192,
-    )
-    headers: dict[str, str | int | float] = Field(
-        default_factory=dict,
+        "GET",
         description=(
-            "Request headers. Idempotency-Key is added to POST, PUT, PATCH and DELETE unless it "
-            "is given here: it is the same for every attempt of this step."
+            "The HTTP method. Idempotency-Key is added to POST, PUT, PATCH and DELETE unless "
+            "`headers` give it: it is the same for every attempt of this step."
         ),
-        examples=[{"Accept": "application/json"}],
-    )
-    query: dict[str, Scalar | list[Scalar] | None] = Field(
-        default_factory=dict,
-        description="Added to the URL's query; null leaves a key out, a list repeats it.",
-        examples=[{"page": 2, "tag": ["new", "paid"]}],
     )
     json_body: Any = Field(
         None, alias="json", description="Sent as JSON.", examples=[{"amount": 12}]
     )
     body: str | None = Field(None, description="Sent as it is, in UTF-8.", examples=["<order/>"])
+    body_base64: str | None = Field(
+        None, description="Bytes to send, as Base64.", examples=["{{ previous.content }}"]
+    )
     form: dict[str, Scalar | list[Scalar]] | None = Field(
         None, description="Sent as a web form.", examples=[{"user": "ann", "tags": ["a", "b"]}]
     )
-    timeout_seconds: float | None = Field(
+    multipart: list[Part] | None = Field(
         None,
-        gt=0,
-        description="For the whole exchange, redirects and body included; at most the step's.",
-        examples=[10],
+        max_length=100,
+        description="Sent as a form with files (multipart/form-data), at most 64 MiB.",
+        examples=[[{"name": "title", "value": "Invoice"}, {"name": "file", "path": "out/1.pdf"}]],
+    )
+    authentication: Literal["header", "digest"] = Field(
+        "header",
+        description=(
+            "How the credential signs in: `header` sends it at once; `digest` (RFC 7616) answers "
+            "the server's challenge, with a credential of type basic."
+        ),
     )
     accept_status: list[int | Literal["4xx", "5xx"]] = Field(
         default_factory=list,
@@ -56,33 +53,36 @@ class HttpRequestInputs(ModuleInputs):
         examples=[[404, 409]],
     )
     follow_redirects: bool = Field(True, description="Follow up to 5 redirects.")
+    save_to: str | None = Field(
+        None,
+        description=(
+            "A path below the files folder: the body goes there piece by piece instead of into "
+            "the output, and takes its place once it is whole."
+        ),
+        examples=["downloads/{{ execution.id }}.pdf"],
+    )
     max_bytes: int = Field(
-        5 * MEBIBYTE, ge=1, le=64 * MEBIBYTE, description="A longer body fails the step."
+        5 * MEBIBYTE,
+        ge=1,
+        le=10 * GIBIBYTE,
+        description="A longer body fails the step; more than 64 MiB only with `saveTo`.",
     )
 
-    @field_validator("url")
-    @classmethod
-    def _url_is_http(cls, url: str) -> str:
-        parts = urlsplit(url)
-        # Reading the port raises ValueError where it is no number.
-        if parts.port == 0 or parts.scheme.lower() not in ("http", "https") or not parts.hostname:
-            raise ValueError("expected a URL that begins with http:// or https:// and names a host")
-        return url
-
-    @field_validator("headers")
-    @classmethod
-    def _headers_are_safe(cls, headers: dict[str, str | int | float]) -> Any:
-        refused = sorted(name for name in headers if name.lower() in FORBIDDEN_HEADERS)
-        if refused:
-            raise ValueError(f"{', '.join(refused)} cannot be set: they follow from the request")
-        return headers
-
     @model_validator(mode="after")
-    def _one_body(self) -> "HttpRequestInputs":
-        given = self.model_fields_set & {"json_body", "body", "form"}
-        if len(given) > 1:
-            raise ValueError("give only one of json, body and form")
+    def _fits_together(self) -> "HttpRequestInputs":
+        if len(self.model_fields_set & BODIES) > 1:
+            raise ValueError("give only one of json, body, bodyBase64, form and multipart")
+        if self.max_bytes > MAX_TOLD and self.save_to is None:
+            raise ValueError(f"maxBytes is more than {MAX_TOLD}: give saveTo, a file for the body")
         return self
+
+
+class SavedFile(ModuleOutputs):
+    """A body that went into a file."""
+
+    path: str = Field(description="Below the files folder.")
+    bytes: int = Field(description="Its size.")
+    sha256: str = Field(description="Its SHA-256, in hexadecimal.")
 
 
 class HttpRequestOutputs(ModuleOutputs):
@@ -91,9 +91,10 @@ class HttpRequestOutputs(ModuleOutputs):
     status: int = Field(description="The HTTP status.", examples=[200])
     headers: dict[str, str] = Field(description="The answer's headers, their names in lower case.")
     body: Any = Field(description="Parsed where it is JSON, else text; Base64 where it is binary.")
-    body_encoding: Literal["json", "text", "base64", "none"] = Field(
-        description="How `body` is to be read."
+    body_encoding: Literal["json", "text", "base64", "none", "file"] = Field(
+        description="How `body` is to be read; `file` where `saveTo` took it."
     )
+    file: SavedFile | None = Field(description="What `saveTo` made: path, bytes, sha256.")
     url: str = Field(description="Where the answer came from, after redirects.")
     duration_ms: float = Field(description="How long it took, in milliseconds.")
 
@@ -104,8 +105,8 @@ class HttpRequest(Module[HttpRequestInputs]):
     An answer of 400 or more fails the step, unless `acceptStatus` lists it; 408, 425, 429 and
     5xx are tried again, after the answer's Retry-After. After a crash a request may be sent
     twice, with the same Idempotency-Key. A credential of type bearer or basic becomes the
-    Authorization header. Private and special addresses are refused unless an
-    administrator allows their range.
+    Authorization header, which no other origin gets to see. Private and special addresses are
+    refused unless an administrator allows their range.
     """
 
     type = "http.request"
@@ -114,19 +115,29 @@ class HttpRequest(Module[HttpRequestInputs]):
     queue = "io"
     effect = "external"
     credential = ("bearer", "basic")
+    circuit_target = (
+        "`http.request:` and the host, with the port where it is not the usual one; "
+        "http.paginate, graphql.query and rss.read share it"
+    )
+    example: ClassVar[Any] = {
+        "method": "POST",
+        "url": "https://api.example.com/orders",
+        "json": {"orderId": "{{ input.orderId }}", "amount": 12},
+        "timeoutSeconds": 10,
+        "acceptStatus": [409],
+    }
+    bad_inputs = BAD_REQUESTS
     Inputs = HttpRequestInputs
     Outputs: ClassVar[Any] = HttpRequestOutputs
 
     def circuit(self, inputs: HttpRequestInputs) -> str | None:
-        parts = urlsplit(inputs.url)
-        port = f":{parts.port}" if parts.port not in (None, 80, 443) else ""
-        return f"{self.type}:{parts.hostname}{port}"
+        return target(inputs.url)
 
     def warm_up(self) -> None:
-        import runners.modules.network.exchange  # noqa: F401 - loads httpx
+        import runners.modules.network.http_exchange  # noqa: F401 - loads httpx
 
     def execute(self, inputs: HttpRequestInputs, ctx: StepContext) -> Result:
         # httpx takes a while to load, and most workers never send a request.
-        from runners.modules.network.exchange import exchange
+        from runners.modules.network.http_exchange import http_exchange
 
-        return Result(exchange(inputs, ctx))
+        return Result(http_exchange(inputs, ctx))

@@ -86,6 +86,12 @@ class Answers(BaseHTTPRequestHandler):
         retry = {"Retry_After": self.query["retry"][0]} if "retry" in self.query else {}
         self.reply(status, b"what went wrong", Content_Type="text/plain", **retry)
 
+    def answer_digest(self) -> None:
+        if self.headers.get("authorization", "").startswith("Digest "):
+            return self.answer_echo()
+        challenge = 'Digest realm="r", nonce="n", qop="auth", algorithm=SHA-256'
+        return self.reply(401, b"who are you?", WWW_Authenticate=challenge)
+
     def answer_refuse(self) -> None:
         self.reply(403, json.dumps(self.seen).encode(), Content_Type="application/json")
 

@@ -1,0 +1,43 @@
+"""The tables of bad inputs of the network family, against the badly behaved server."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from runners.context import Context
+from runners.modules.base import Bad
+from runners.modules.builtin import BUILTIN
+from tests.support.bad_inputs import check_row, rows
+from tests.support.counterparts.http import BadServer, bad_server
+
+FAMILY = [
+    name
+    for name, path in BUILTIN.items()
+    if path.startswith(("runners.modules.network.", "runners.modules.messages."))
+]
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[BadServer]:
+    with bad_server() as server:
+        yield server
+
+
+@pytest.mark.parametrize(("module_type", "bad"), rows(needs="http", types=FAMILY))
+def test_a_bad_answer_ends_as_the_table_says(
+    module_type: str,
+    bad: Bad,
+    server: BadServer,
+    step_context: Context,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("VALKYR_HTTP_ALLOWED_NETWORKS", "127.0.0.0/8")
+
+    check_row(module_type, bad, step_context, server.url)
+
+
+@pytest.mark.parametrize(("module_type", "bad"), rows(types=FAMILY))
+def test_bad_inputs_end_as_the_table_says(
+    module_type: str, bad: Bad, step_context: Context
+) -> None:
+    check_row(module_type, bad, step_context)
