@@ -23,4 +23,7 @@ BUILTIN: dict[str, str] = {
     "email.send": "runners.modules.mail.send:EmailSend",
     "file.read": "runners.modules.files.modules:FileRead",
     "file.write": "runners.modules.files.modules:FileWrite",
+    "stripe.payment_intent": "runners.modules.payments.payment_intent:PaymentIntent",
+    "stripe.refund": "runners.modules.payments.refund:Refund",
+    "stripe.customer": "runners.modules.payments.customer:Customer",
 }

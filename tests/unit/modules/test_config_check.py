@@ -26,6 +26,9 @@ VALID = {
     "email.send": {"from": "a@b.example", "to": "{{ input.mail }}", "subject": "s"},
     "file.read": {"path": "a"},
     "remote.step": {"handler": "render-video", "minutes": 5},
+    "stripe.payment_intent": {"amount": 1250, "currency": "eur", "paymentMethod": "{{ input.m }}"},
+    "stripe.refund": {"paymentIntent": "{{ tasks.pay.output.id }}"},
+    "stripe.customer": {"email": "{{ input.email }}"},
     "file.write": {"path": "a", "content": "{{ previous.text }}"},
 }
 

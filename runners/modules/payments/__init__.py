@@ -1,0 +1,1 @@
+"""Payments by Stripe: payment intents, refunds and customers."""
