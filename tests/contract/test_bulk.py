@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 from rest_framework.test import APIClient
@@ -115,7 +115,7 @@ def test_what_one_may_not_touch_is_refused_as_one_request_would_be(
     assert not WorkflowExecution.objects.filter(state="CANCELLED").exists()
 
 
-@pytest.mark.parametrize("ids", [[], [5], ["x"], "x", None, [str(uuid4())] * 1001])
+@pytest.mark.parametrize("ids", [[], [5], ["x"], "x", None, [str(UUID(int=1))] * 1001])
 def test_ids_are_a_list_of_up_to_a_thousand_uuids(author: APIClient, ids: Any) -> None:
     answer = move(author, "cancel", ids)
 

@@ -349,7 +349,7 @@ def test_it_outlives_lost_connections(trigger: Trigger, queue: str, store: redis
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        (str(uuid4()), "There is no QUEUE trigger"),
+        ("00000000-0000-4000-8000-000000000000", "There is no QUEUE trigger"),
         ("nothing", "No published workflow 'nothing' has a QUEUE trigger"),
         ("nothing:orders", "of 'orders'"),
     ],
