@@ -48,7 +48,7 @@ shop = "shop.steps"
 ```
 
 A class (`runners.modules.base.Module`) can say more: outcomes, a circuit's target, what its `with`
-may hold. `runners/modules/data.py` has short ones.
+may hold. `runners/modules/data/` has short ones.
 
 With `credential=("bearer",)` (of a class, an attribute of that name) a step may name a credential
 of that type, whose fields are `ctx.credential`. What a module gives back, logs and raises loses the

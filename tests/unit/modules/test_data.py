@@ -166,7 +166,7 @@ def test_many_mistakes_are_cut_off(step_context):
     config = {"data": ["x"] * 5000, "schema": {"items": {"type": "integer"}}}
     began = time.monotonic()
 
-    with pytest.raises(StepError, match="and 95 more") as caught:
+    with pytest.raises(StepError, match="and at least 95 more") as caught:
         run("data.validate", config, step_context)
 
     assert len(caught.value.details["errors"]) == 100

@@ -1,0 +1,1 @@
+"""Modules that shape data: values, records, text, CSV, JSON, XML and HTML."""

@@ -1,0 +1,151 @@
+"""`data.validate`: data either fits a JSON Schema, or the step fails and lists every mistake."""
+
+from functools import lru_cache
+from itertools import islice
+from typing import Any
+
+from pydantic import Field, field_validator
+
+from runners.modules.base import (
+    Bad,
+    Module,
+    ModuleInputs,
+    ModuleOutputs,
+    Result,
+    StepContext,
+    StepError,
+)
+
+MAX_ERRORS = 100
+NAMED_ERRORS = 5
+
+
+class ValidateInputs(ModuleInputs):
+    """What has to fit what."""
+
+    data: Any = Field(description="What is checked.", examples=["{{ input }}"])
+    json_schema: dict[str, Any] | bool = Field(
+        alias="schema",
+        description=(
+            "A JSON Schema, draft 2020-12, complete in itself: nothing is downloaded. `format` is "
+            "checked: date, date-time, email, uri and so on."
+        ),
+        examples=[{"type": "object", "required": ["orderId"]}],
+    )
+
+    @field_validator("json_schema")
+    @classmethod
+    def _schema_is_one(cls, schema: Any) -> Any:
+        from jsonschema import Draft202012Validator, SchemaError
+
+        try:
+            Draft202012Validator.check_schema(schema)
+        except SchemaError as error:
+            place = ".".join(map(str, error.absolute_path)) or "its top"
+            raise ValueError(f"not a JSON Schema, at {place}: {error.message[:300]}") from error
+        except RecursionError as error:
+            raise ValueError("not a JSON Schema: it is nested too deeply") from error
+        return schema
+
+
+class ValidateOutputs(ModuleOutputs):
+    """What was checked."""
+
+    data: Any = Field(description="The data, unchanged.")
+
+
+class Validate(Module[ValidateInputs]):
+    """Fails, for good and with every mistake listed (up to 100), unless data fits a JSON Schema.
+
+    A regular expression in the schema that would take for ever ends with the step's time-out.
+    """
+
+    type = "data.validate"
+    title = "Validate"
+    category = "data"
+    takes_secrets = False
+    retry = "none"
+    Inputs = ValidateInputs
+    Outputs = ValidateOutputs
+    example = {
+        "data": "{{ input }}",
+        "schema": {
+            "type": "object",
+            "required": ["orderId"],
+            "properties": {"orderId": {"type": "string"}, "email": {"format": "email"}},
+        },
+    }
+    bad_inputs = (
+        Bad(
+            "data that does not fit",
+            {"data": {"id": "x"}, "schema": {"properties": {"id": {"type": "integer"}}}},
+            "the data does not fit the schema: id: 'x' is not of type 'integer'",
+        ),
+        Bad(
+            "a schema that is none",
+            {"data": 1, "schema": {"type": "text"}},
+            "not a JSON Schema, at type",
+        ),
+        Bad(
+            "a schema that would be downloaded",
+            {"data": 1, "schema": {"$ref": "http://127.0.0.1:9/schema"}},
+            "refers to something it does not hold",
+        ),
+        Bad(
+            "a schema that refers to itself for ever",
+            {"data": 1, "schema": {"$ref": "#"}},
+            "nested too deeply",
+        ),
+        Bad(
+            "a list of 200,000 mistakes",
+            {"data": ["x"] * 200_000, "schema": {"items": {"type": "integer"}}},
+            "and at least 95 more",
+        ),
+    )
+
+    def warm_up(self) -> None:
+        import jsonschema  # noqa: F401 - takes a while to load
+
+    def execute(self, inputs: ValidateInputs, ctx: StepContext) -> Result:
+        problems = _problems(inputs.data, inputs.json_schema)
+        if not problems:
+            return Result({"data": inputs.data})
+        named = "; ".join(f"{p['field']}: {p['message']}" for p in problems[:NAMED_ERRORS])
+        more = len(problems) - NAMED_ERRORS
+        at_least = "at least " if len(problems) == MAX_ERRORS else ""
+        raise StepError(
+            f"the data does not fit the schema: {named}"
+            + (f"; and {at_least}{more} more" if more > 0 else ""),
+            details={"errors": problems},
+        )
+
+
+def _problems(data: Any, schema: Any) -> list[dict[str, str]]:
+    from jsonschema import Draft202012Validator
+    from referencing.exceptions import Unresolvable
+
+    validator = Draft202012Validator(
+        schema, registry=_local_registry(), format_checker=Draft202012Validator.FORMAT_CHECKER
+    )
+    problems = []
+    try:
+        # One at a time, and no more: an error's message may hold the whole data once again.
+        for error in islice(validator.iter_errors(data), MAX_ERRORS):
+            place = list(map(str, error.absolute_path))
+            problems.append((place, str(error.validator), error.message[:300]))
+    except Unresolvable as error:
+        raise StepError(f"the schema refers to something it does not hold: {error}") from error
+    except RecursionError as error:
+        raise StepError("the data, or the schema's references, are nested too deeply") from error
+    return [
+        {"field": ".".join(place) or "(all)", "rule": rule, "message": message}
+        for place, rule, message in sorted(problems)
+    ]
+
+
+@lru_cache(maxsize=1)
+def _local_registry() -> Any:
+    """Knows JSON Schema's own documents and fetches nothing; jsonschema's default one would."""
+    from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]
+
+    return REGISTRY

@@ -1,0 +1,18 @@
+"""Every bad input a data module knows of fails as its table says, within the step's time."""
+
+import pytest
+
+from tests.support.bad_inputs import check_row, rows
+
+TYPES = (
+    "data.set",
+    "data.jmespath",
+    "data.template",
+    "data.validate",
+    "data.csv_parse",
+)
+
+
+@pytest.mark.parametrize(("module_type", "bad"), rows(types=TYPES))
+def test_a_bad_input_fails_as_its_table_says(module_type, bad, step_context):
+    check_row(module_type, bad, step_context)
