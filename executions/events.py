@@ -21,3 +21,6 @@ execution_finished = Signal()
 failure_sought = Signal()
 # event_id - the row of an event that was just stored, before the transaction commits
 event_received = Signal()
+# workspace_id, user_id - somebody (None: a trigger) wants executions that are not inserted yet; a
+# receiver that raises QuotaExceeded refuses them
+executions_asked = Signal()

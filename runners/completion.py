@@ -27,6 +27,7 @@ from runners import (
     turning,
     whole,
 )
+from runners.budgets import spending
 from runners.callbacks import hand_over
 from runners.delivery import catch_up
 from runners.errors import LeaseLost
@@ -44,8 +45,19 @@ RETRIED = (ErrorType.TRANSIENT, ErrorType.TIMEOUT)
 def record(journey: Journey, work: Work, unit: Unit) -> Work | None:
     """Record a unit; return the work to go on with, or None at the segment's end.
 
-    Raises LeaseLost when the run is no more ours: nothing was recorded then.
+    Raises LeaseLost when the run is no more ours: nothing was recorded then. What an attempt cost
+    is written down last, since the counters of budgets are shared by all of a workspace's steps.
     """
+    if not unit.costs:
+        return _record(journey, work, unit)
+    spending.wake_connection()
+    with transaction.atomic():
+        following = _record(journey, work, unit)
+        spending.note(journey, work, unit)
+    return following
+
+
+def _record(journey: Journey, work: Work, unit: Unit) -> Work | None:
     if journey.batch and (unit.failure is not None or unit.broken is not None):
         with transaction.atomic():
             _lock(journey)
@@ -166,6 +178,7 @@ def _record_wait(journey: Journey, work: Work, unit: Unit, wait: Wait) -> Work |
 
 def _suspend(journey: Journey, work: Work, unit: Unit, wait: Wait) -> None:
     """Put the run to sleep, start what it waits for, and let go of the place if all sleeps."""
+    tokens, amount = spending.totals(unit)
     with transaction.atomic():
         _lock(journey)
         facts = dict(wait.facts)
@@ -183,6 +196,8 @@ def _suspend(journey: Journey, work: Work, unit: Unit, wait: Wait) -> None:
                 "until": wait.until,
                 "logs": payloads.dump(unit.logs, "log") if unit.logs else None,
                 "duration_ms": unit.milliseconds,
+                "cost_tokens": tokens,
+                "cost_amount": amount,
             },
         )
         if row is None:

@@ -8,6 +8,7 @@ from django.db import InterfaceError, OperationalError, connection, transaction
 
 from executions import payloads
 from runners import caching, rows, statements
+from runners.budgets import spending
 from runners.conf import config
 from runners.errors import LeaseLost
 from runners.journey import Journey
@@ -32,6 +33,7 @@ def write(
     """Run `record.sql`; returns whether other runs are live, if asked. Raises LeaseLost."""
     head = unit.head
     failure = unit.failure
+    tokens, amount = spending.totals(unit)
     limits = config()
     row = _insist(
         {
@@ -50,8 +52,8 @@ def write(
             if (logs := head.logs if head else unit.logs)
             else None,
             "duration_ms": head.milliseconds if head else unit.milliseconds,
-            "cost_tokens": sum(cost.tokens for cost in unit.costs),
-            "cost_amount": sum(cost.amount for cost in unit.costs),
+            "cost_tokens": tokens,
+            "cost_amount": amount,
             "cached_from": head.cached_from if head else None,
             "lease": limits.lease,
             "patience": limits.patience,

@@ -11,6 +11,7 @@ from executions.errors import QuotaExceeded
 from executions.models import QuotaUse
 from executions.quotas.limits import Ceilings, Limit
 from executions.quotas.windows import LENGTHS
+from executions.states import Resource
 
 KEPT = timedelta(days=2)
 PRUNED_AT_ONCE = 5_000
@@ -29,6 +30,8 @@ def count(workspace_id: UUID, ceilings: Ceilings, more: int) -> None:
         "count_use",
         {
             "workspace": workspace_id,
+            "resource": Resource.EXECUTIONS.value,
+            "target": "",
             "more": more,
             "users": [limit.user_id for limit in limits],
             "windows": [limit.window.value for limit in limits],

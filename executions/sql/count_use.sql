@@ -1,10 +1,10 @@
--- Count more executions in the present windows. The rows stay locked until the transaction ends, so
--- whoever counts after us sees what we committed, and a roll-back takes our count with it. They are
--- locked in the order given.
+-- Count more of a resource in the present windows. The rows stay locked until the transaction ends,
+-- so whoever counts after us sees what we committed, and a roll-back takes our count with it. They
+-- are locked in the order given.
 WITH counted AS (
     INSERT INTO executions_quotause AS u
            (workspace_id, user_id, resource, target, "window", starts_at, used)
-    SELECT %(workspace)s, c.user_id, 'executions', '', c.name,
+    SELECT %(workspace)s, c.user_id, %(resource)s, %(target)s, c.name,
            date_trunc(c.name, clock_timestamp(), 'UTC'), %(more)s
       FROM unnest(%(users)s::integer[], %(windows)s::text[]) WITH ORDINALITY AS c(user_id, name, n)
      ORDER BY c.n

@@ -23,8 +23,8 @@ from executions.errors import (
     InvalidPayload,
     KeyReused,
 )
-from executions.events import execution_admitted
-from executions.models import Trigger, Workflow, WorkflowExecution
+from executions.events import execution_admitted, executions_asked
+from executions.models import Trigger, Workflow, WorkflowExecution, Workspace
 from executions.quotas import count
 from executions.states import ExecutionState, TriggerType
 from executions.triggers import conflicts
@@ -207,6 +207,7 @@ def _insert(
     # Children come with their root, which was counted.
     tier = None if request.parent else hold(workspace_id, actor.user_id)
     if tier is not None:
+        executions_asked.send(Workspace, workspace_id=workspace_id, user_id=actor.user_id)
         count(workspace_id, tier, len(payload_list))
     verdict = conflicts.settle(rule, keys)
     running = list(verdict.may_run)

@@ -65,7 +65,7 @@ class Budget(models.Model):
         max_length=5, choices=[(p.value, p.value) for p in BudgetPeriod], default="month"
     )
     currency = models.CharField(max_length=3, blank=True, default="")
-    amount = models.DecimalField(max_digits=18, decimal_places=8)
+    amount = models.DecimalField(max_digits=24, decimal_places=8)
     soft_percent = models.PositiveSmallIntegerField(null=True, blank=True, default=80)
     kill_switch = models.BooleanField(default=False)
     created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
@@ -96,7 +96,7 @@ class BudgetUse(models.Model):
 
     budget = models.ForeignKey(Budget, on_delete=models.CASCADE, related_name="uses")
     starts_at = models.DateTimeField()
-    spent = models.DecimalField(max_digits=18, decimal_places=8, default=0)
+    spent = models.DecimalField(max_digits=24, decimal_places=8, default=0)
     soft_told_at = models.DateTimeField(null=True, blank=True)
     spent_told_at = models.DateTimeField(null=True, blank=True)
 

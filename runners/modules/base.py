@@ -199,9 +199,10 @@ class Module(Generic[InputsT]):
     a millisecond. `outcomes` is empty for a module that has only `success`. `credential` are the
     types of credential it takes, one of them at a time, as `ctx.credential`. A module that gives
     its inputs back does not `takes_secrets`; nor does one that is inline, holds a body or sets
-    variables. `circuit_target` says in words what `circuit` gives, for the docs; `example` is a
-    `with` that works, `bad_inputs` what goes wrong and how it is told. The docstring of a subclass
-    is its description, shown to those who build workflows.
+    variables. One that `costs` spends money or tokens (`ctx.cost`): it is refused once a budget is
+    spent, and it is not inline. `circuit_target` says in words what `circuit` gives, for the docs;
+    `example` is a `with` that works, `bad_inputs` what goes wrong and how it is told. The docstring
+    of a subclass is its description, shown to those who build workflows.
     """
 
     type: ClassVar[str]
@@ -222,6 +223,7 @@ class Module(Generic[InputsT]):
     container: ClassVar[str] = ""
     waits: ClassVar[bool] = False
     deferred: ClassVar[tuple[str, ...]] = ()
+    costs: ClassVar[bool] = False
     circuit_target: ClassVar[str] = ""
     example: ClassVar[Mapping[str, Any]] = {}
     bad_inputs: ClassVar[tuple[Bad, ...]] = ()
@@ -232,6 +234,11 @@ class Module(Generic[InputsT]):
             raise TypeError(
                 f"{cls.__name__} declares a credential, but a module that is inline, holds a body, "
                 "sets variables or does not take secrets can have none"
+            )
+        if cls.costs and cls.inline:
+            raise TypeError(
+                f"{cls.__name__} costs and is inline, but an inline module does nothing that could "
+                "cost and no budget is asked before it; declare it not inline"
             )
         if "description" not in vars(cls) and cls.__doc__:
             cls.description = inspect.cleandoc(cls.__doc__)

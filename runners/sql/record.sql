@@ -25,8 +25,8 @@ WITH execution AS MATERIALIZED (
            error_details = %(error_details)s::jsonb,
            logs = coalesce(%(logs)s::jsonb, r.logs),
            duration_ms = %(duration_ms)s,
-           cost_tokens = %(cost_tokens)s,
-           cost_amount = %(cost_amount)s,
+           cost_tokens = r.cost_tokens + %(cost_tokens)s,
+           cost_amount = r.cost_amount + %(cost_amount)s,
            cached_from = %(cached_from)s,
            finished_at = clock_timestamp()
       FROM execution e

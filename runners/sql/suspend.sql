@@ -7,7 +7,9 @@ WITH asleep AS (
            lease_until = NULL, retry_after = NULL, publications = 0,
            due_at = coalesce(%(until)s::timestamptz,
                              clock_timestamp() + %(seconds)s::float8 * interval '1 second'),
-           logs = coalesce(%(logs)s::jsonb, r.logs), duration_ms = %(duration_ms)s
+           logs = coalesce(%(logs)s::jsonb, r.logs), duration_ms = %(duration_ms)s,
+           cost_tokens = r.cost_tokens + %(cost_tokens)s,
+           cost_amount = r.cost_amount + %(cost_amount)s
      WHERE r.id = %(run)s AND (r.state = 'RUNNING') IS TRUE
        AND r.lease_token = %(token)s AND r.leased_by = %(holder)s
     RETURNING r.id, r.execution_id

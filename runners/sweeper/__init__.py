@@ -12,6 +12,7 @@ from django.db import connection
 
 from runners.sweeper import (
     admission,
+    budgets,
     cache,
     children,
     circuits,
@@ -38,6 +39,7 @@ OFTEN: dict[str, Duty] = {
     "timers": timers.sweep,
     "circuits": circuits.sweep,
     "orphans": orphans.sweep,
+    "budgets": budgets.sweep,
 }
 SELDOM: dict[str, Duty] = {
     "places": places.sweep,

@@ -7,6 +7,7 @@ import os
 import signal
 import time
 from collections.abc import Mapping
+from decimal import Decimal
 from functools import lru_cache
 from threading import RLock
 from typing import Any, ClassVar, Literal
@@ -159,6 +160,47 @@ class Effect(Module[EffectInputs]):
         return Result(inputs.value, inputs.outcome)
 
 
+class SpenderInputs(ModuleInputs):
+    """What to spend, and how to end then."""
+
+    model: str = Field("", description="The model that it says it used.")
+    tokens: int = Field(0, description="Tokens spent.")
+    amount: Decimal = Field(Decimal(0), description="Money spent.")
+    currency: str = Field("", description="Its currency.")
+    then: Literal["succeed", "fail", "wait"] = Field("succeed", description="How it goes on.")
+
+
+class Spender(Module[SpenderInputs]):
+    """Spends as told and leaves a mark; then succeeds, fails for good, or sleeps a moment first."""
+
+    type: ClassVar[str] = "test.spender"
+    title: ClassVar[str] = "Spender"
+    category: ClassVar[str] = "test"
+    effect: ClassVar[str] = "external"
+    retry: ClassVar[str] = "none"
+    waits: ClassVar[bool] = True
+    costs: ClassVar[bool] = True
+    Inputs = SpenderInputs
+
+    def execute(self, inputs: SpenderInputs, ctx: StepContext) -> Result | Wait:
+        leave_mark(ctx)
+        ctx.cost(
+            tokens=inputs.tokens,
+            amount=inputs.amount,
+            currency=inputs.currency,
+            model=inputs.model,
+        )
+        if inputs.then == "fail":
+            raise StepError("spent it and failed")
+        if inputs.then == "wait":
+            return Wait(WaitKind.TIMER, seconds=0)
+        return Result({"tokens": inputs.tokens})
+
+    def woken(self, inputs: SpenderInputs, wake: Mapping[str, Any], ctx: StepContext) -> Result:
+        ctx.cost(tokens=inputs.tokens, amount=inputs.amount, model=inputs.model)
+        return Result({"tokens": 2 * inputs.tokens})
+
+
 def leave_mark(ctx: StepContext) -> int:
     """Append a mark, committed at once; returns how many this step has left by now."""
     run, token = held(ctx)
@@ -213,6 +255,7 @@ def register() -> None:
         registry.add(Effect())
         registry.add(Odd())
         registry.add(Sleeper())
+        registry.add(Spender())
 
 
 def install() -> None:
