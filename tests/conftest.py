@@ -52,6 +52,9 @@ def _prepare() -> TestServers:
     atexit.register(shutil.rmtree, static, ignore_errors=True)
     os.environ["VALKYR_STATIC_ROOT"] = static
     django.setup()
+    if _shares_out():
+        # Those who run the tests inherit the environment, and must not find Django set up by it.
+        del os.environ["DJANGO_SETTINGS_MODULE"]
     return servers
 
 
