@@ -29,4 +29,8 @@ BUILTIN: dict[str, str] = {
     "stripe.payment_intent": "runners.modules.payments.payment_intent:PaymentIntent",
     "stripe.refund": "runners.modules.payments.refund:Refund",
     "stripe.customer": "runners.modules.payments.customer:Customer",
+    "llm.chat": "runners.modules.ai.chat:LlmChat",
+    "llm.extract": "runners.modules.ai.extract:LlmExtract",
+    "llm.embed": "runners.modules.ai.embed:LlmEmbed",
+    "quality.assess": "runners.modules.ai.quality:QualityAssess",
 }

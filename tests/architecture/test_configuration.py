@@ -5,7 +5,7 @@ from pathlib import Path
 
 PROJECT = Path(__file__).parents[2]
 NAME = (
-    r"(?:(?:VALKYR|RUNNER|FLOWER|LOOP_LIMIT|CHECKPOINT)_[A-Z_]+|DATABASE_[A-Z_]*URL|REDIS_URL|PORT|CHROMIUM"
+    r"(?:(?:VALKYR|RUNNER|FLOWER|LOOP_LIMIT|CHECKPOINT)_[A-Z0-9_]+|DATABASE_[A-Z_]*URL|REDIS_URL|PORT|CHROMIUM"
     r"|CELERY_(?:BROKER_URL|RESULT_BACKEND))"
 )
 # Set for Flower's own process, from FLOWER_PASSWORD.

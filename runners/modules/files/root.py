@@ -47,6 +47,30 @@ def folder_of(path: str, *, create: bool) -> Iterator[tuple[int, str]]:
         os.close(current)
 
 
+@contextmanager
+def open_folder(path: str) -> Iterator[int]:
+    """A folder itself, open; the empty path is the files folder."""
+    if not path.strip("/.") and not path.startswith("/") and ".." not in path:
+        handle = os.open(_root(create=False), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            yield handle
+        finally:
+            os.close(handle)
+        return
+    with folder_of(path, create=False) as (parent, name), open_subfolder(name, parent, path) as it:
+        yield it
+
+
+@contextmanager
+def open_subfolder(name: str, parent: int, path: str) -> Iterator[int]:
+    """A folder of an open folder, open; StepError where it is no plain folder."""
+    handle = _open_folder(name, parent, path, create=False)
+    try:
+        yield handle
+    finally:
+        os.close(handle)
+
+
 def open_file(folder: int, name: str, path: str, flags: int) -> int:
     """Open a regular file of an open folder; StepError for anything else, or nothing."""
     try:

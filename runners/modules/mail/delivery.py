@@ -9,7 +9,7 @@ from email.policy import SMTP
 from pathlib import Path
 
 from runners.modules.base import StepError
-from runners.modules.files.modules import replace
+from runners.modules.files.replacing import replace
 from runners.modules.mail.guarded import GuardedSmtp, GuardedSmtpSsl
 from runners.modules.mail.settings import SmtpServer
 from runners.outcomes import error_type_of

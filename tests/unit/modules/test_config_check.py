@@ -5,6 +5,10 @@ import pytest
 from runners.modules import registry
 
 VALID = {
+    "llm.chat": {"model": "gpt-4o-mini", "messages": "{{ input.text }}"},
+    "llm.extract": {"model": "m", "messages": "a", "schema": {"type": "object"}},
+    "llm.embed": {"model": "m", "texts": "{{ input.texts }}"},
+    "quality.assess": {"text": "{{ previous.text }}"},
     "flow.noop": {},
     "flow.if": {"condition": "{{ input.x }}"},
     "flow.switch": {"value": "{{ input.x }}", "cases": ["a"]},
@@ -23,8 +27,11 @@ VALID = {
     "data.csv_parse": {"text": "{{ input.csv }}"},
     "data.validate": {"data": "{{ input }}", "schema": {}},
     "http.request": {"url": "{{ vars.base }}/orders"},
+    "http.paginate": {"url": "{{ vars.base }}/orders", "strategy": "link"},
     "email.send": {"from": "a@b.example", "to": "{{ input.mail }}", "subject": "s"},
     "file.read": {"path": "a"},
+    "file.list": {"path": "orders", "pattern": "*.csv"},
+    "file.delete": {"path": "orders/{{ input.day }}.csv"},
     "remote.step": {"handler": "render-video", "minutes": 5},
     "stripe.payment_intent": {"amount": 1250, "currency": "eur", "paymentMethod": "{{ input.m }}"},
     "stripe.refund": {"paymentIntent": "{{ tasks.pay.output.id }}"},

@@ -3,6 +3,7 @@
 import base64
 import os
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
 
 import pytest
 
@@ -40,8 +41,13 @@ def write(step_context):
 
 
 def test_what_is_written_can_be_read(root, read, write):
-    assert write("a/b/c.txt", "Grüße\n") == {"path": "a/b/c.txt", "bytes": 8}
-    assert read("a/b/c.txt") == {"path": "a/b/c.txt", "content": "Grüße\n", "bytes": 8}
+    written = write("a/b/c.txt", "Grüße\n")
+    found = read("a/b/c.txt")
+
+    assert (written["path"], written["bytes"]) == ("a/b/c.txt", 8)
+    assert (found["path"], found["content"]) == ("a/b/c.txt", "Grüße\n")
+    assert (found["bytes"], found["size"]) == (8, 8)
+    assert datetime.fromisoformat(found["modified"]).tzinfo is not None
     assert (root / "a/b/c.txt").read_text() == "Grüße\n"
 
 

@@ -1,0 +1,17 @@
+"""A files folder that holds one of everything file steps refuse."""
+
+from pathlib import Path
+
+
+def lay_out(root: Path) -> None:
+    """Put it there; what must not be reached is beside the folder."""
+    root.mkdir()
+    outside = root.parent / "outside"
+    outside.mkdir()
+    (outside / "secret.txt").write_text("secret")
+    (root / "large.txt").write_text("0123456789")
+    (root / "binary.bin").write_bytes(b"\xff\xfe\x00")
+    (root / "folder").mkdir()
+    (root / "folder" / "inside.txt").write_text("inside")
+    (root / "link").symlink_to(outside / "secret.txt")
+    (root / "away").symlink_to(outside)
