@@ -44,7 +44,8 @@ def count(workspace_id: UUID, ceilings: Ceilings, more: int) -> None:
         if used > limit.most:
             refusals.append(_exceeded(limit, used - more, more, starts_at, now))
     if refusals:
-        raise max(refusals, key=lambda error: error.retry_after)
+        # An hour and its day may end together: then the day is what somebody must know of.
+        raise max(reversed(refusals), key=lambda error: round(error.retry_after))
 
 
 def prune() -> int:
