@@ -14,7 +14,6 @@ from runners.circuits.breaker import (
     enter,
     failed,
     free,
-    guarded,
     undone,
 )
 from runners.circuits.conf import config
@@ -90,7 +89,7 @@ class Passing:
                     circuit, self.entry, self.caller, failure.message, limits, now
                 )
             )
-        elif self.entry is not Entry.FREE or guarded(known.circuit(self.key), known.now()):
+        elif self.entry is not Entry.FREE or known.guards(self.key):
             self._move(lambda circuit, now: answered(circuit, self.entry, self.caller, now))
 
     def _move(self, move: ledger.Move) -> None:

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from threading import Lock
 from uuid import UUID
 
-from runners.circuits.breaker import Caller, Circuit, Entry, enter, free
+from runners.circuits.breaker import Caller, Circuit, Entry, enter, free, guarded
 from runners.circuits.defaults import DEFAULTS
 from runners.circuits.rules import Limits, Rule, limits_for
 
@@ -85,6 +85,11 @@ class Memory:
     def circuit(self, key: Key) -> Circuit:
         """The circuit as it was when last looked at; a clean one where nothing is known."""
         return self._unclean.get(key, Circuit())
+
+    def guards(self, key: Key) -> bool:
+        """Whether the target is known to have failed and not to have answered since."""
+        circuit = self._unclean.get(key)
+        return circuit is not None and guarded(circuit, self.now())
 
     def limits(self, target: str) -> Limits:
         """The numbers that hold for a target."""
