@@ -8,7 +8,9 @@ described is logged, and named when a workflow uses it; it never takes the engin
 import importlib
 import logging
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections import UserDict
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from contextlib import contextmanager
 from functools import partial
 from importlib.metadata import entry_points
 from threading import RLock
@@ -28,6 +30,7 @@ __all__ = [
     "add",
     "get",
     "specs",
+    "standing_in",
     "step",
     "warm_up",
 ]
@@ -47,7 +50,7 @@ class Registry:
 
     def __init__(self) -> None:
         self._lock = RLock()
-        self._modules: dict[str, Module[Any]] = {}
+        self._modules: MutableMapping[str, Module[Any]] = {}
         self._failures: dict[str, str] = {}
         self._specs: Mapping[str, ModuleSpec] | None = None
         self._described: dict[str, ModuleSpec | None] = {}
@@ -115,6 +118,17 @@ class Registry:
             self._described.pop(module.type, None)
             self._specs = None
 
+    @contextmanager
+    def standing_in(self, wrap: Callable[[Module[Any]], Module[Any]]) -> Iterator[None]:
+        """Give out `wrap(module)` for every module while the block runs: for tests."""
+        with self._lock:
+            real, self._modules = self._modules, StandIns(self._modules, wrap)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._modules = real
+
     def _find(self, type_name: str) -> Module[Any]:
         with self._lock:
             if type_name not in BUILTIN:
@@ -150,6 +164,22 @@ class Registry:
         except (Exception, SystemExit) as error:
             self._failures[name] = f"{type(error).__name__}: {error}"
             logger.exception("module %r could not be loaded; workflows that use it fail", name)
+
+
+class StandIns(UserDict[str, Module[Any]]):
+    """The modules of a registry, each behind what stands in for it."""
+
+    def __init__(
+        self,
+        real: MutableMapping[str, Module[Any]],
+        wrap: Callable[[Module[Any]], Module[Any]],
+    ) -> None:
+        super().__init__()
+        self.data = real  # type: ignore[assignment] # what is found meanwhile is kept
+        self._wrap = wrap
+
+    def __getitem__(self, name: str) -> Module[Any]:
+        return self._wrap(self.data[name])
 
 
 class Described(Mapping[str, ModuleSpec]):
@@ -238,5 +268,6 @@ def _declared_in(value: Any, path: str) -> bool:
 _registry = Registry()
 get = _registry.get
 specs = _registry.specs
+standing_in = _registry.standing_in
 add = _registry.add
 warm_up = _registry.warm_up

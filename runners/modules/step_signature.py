@@ -42,7 +42,7 @@ class Signature:
             return None
         if isinstance(hint, type) and issubclass(hint, BaseModel):
             return hint
-        return create_model(f"{self.name}_outputs", __base__=RootModel[hint])
+        return create_model(f"{self.name}_outputs", __base__=RootModel[hint])  # type: ignore[valid-type]
 
 
 def read(function: Callable[..., Any], type_name: str, outcomes: tuple[str, ...]) -> Signature:

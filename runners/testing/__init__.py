@@ -1,0 +1,32 @@
+"""The testing kit: run one module, or a whole workflow on the real engine, in a test of your own.
+
+    from runners.testing import run_module
+
+    def test_ten_per_cent_off():
+        assert run_module("shop.discount", {"total": 2000}).outputs == {"total": 1800}
+
+    def test_a_large_order_is_approved(valkyr):
+        run = valkyr.start("orders.yaml", {"total": 5000}, answers={"charge": {"id": "ch_1"}})
+        run.approve("review")
+        run.assert_state("SUCCESS")
+
+The fixture `valkyr` comes with the plugin `valkyr_project.pytest_plugin`; docs/testing.md is the
+guide. No broker and no worker are needed: rows say what is ready, and the kit carries it as a
+worker would. Import it once Django is set up, as it is in a test.
+"""
+
+from runners.modules.base import Bad, Result, StepError, Wait
+from runners.testing.answers import in_turn
+from runners.testing.module_run import ModuleRun, check_bad_inputs, failing_module, run_module
+
+__all__ = [
+    "Bad",
+    "ModuleRun",
+    "Result",
+    "StepError",
+    "Wait",
+    "check_bad_inputs",
+    "failing_module",
+    "in_turn",
+    "run_module",
+]

@@ -1,0 +1,110 @@
+"""Answers a test gives in a module's place: by task, by step path or by module type.
+
+The engine runs as it is; only the module's own work is left out. Its inputs are still rendered and
+checked, so a mistake in a `with` shows.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from difflib import get_close_matches
+from typing import Any, cast
+
+from executions.graph.model import Graph
+from runners.modules.base import Module, Result, StepContext, Wait, as_result
+
+Answers = Mapping[str, Any]
+_TURN = re.compile(r"\[\d+\]")
+
+
+class Turns:
+    """Answers for one call after the other; the last is given ever after."""
+
+    def __init__(self, answers: tuple[Any, ...]) -> None:
+        if not answers:
+            raise ValueError("in_turn() needs an answer at least")
+        self._left = list(answers)
+
+    def next(self) -> Any:
+        """The answer whose turn it is."""
+        return self._left.pop(0) if len(self._left) > 1 else self._left[0]
+
+
+def in_turn(*answers: Any) -> Turns:
+    """One answer a call: `in_turn(ConnectionError("down"), {"id": "ch_1"})` fails once."""
+    return Turns(answers)
+
+
+class StandIn:
+    """A module whose work may be answered by a test; everything else is the module's own."""
+
+    def __init__(self, module: Module[Any], answers: Answers) -> None:
+        self._module = module
+        self._answers = answers
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._module, name)
+
+    def run(
+        self, config: Any, ctx: StepContext, wake: Mapping[str, Any] | None = None
+    ) -> Result | Wait:
+        """The test's answer where it has one for this step, else the module's own."""
+        key = next(
+            (key for key in keys(ctx.step_path, self._module.type) if key in self._answers), ""
+        )
+        if not key:
+            return self._module.run(config, ctx, wake)
+        return _given(self._answers[key], self._module.validated(config), ctx)
+
+
+def wrapped(answers: Answers) -> Callable[[Module[Any]], Module[Any]]:
+    """A function that puts a stand-in with these answers before a module."""
+    return lambda module: cast("Module[Any]", StandIn(module, answers))
+
+
+def keys(step_path: str, module_type: str) -> list[str]:
+    """What an answer for a step may be filed under, the most particular first.
+
+    `refine[1].draft.main` is also `refine[1].draft`, `refine.draft.main`, `refine.draft`, `draft`.
+    """
+    plain = _TURN.sub("", step_path)
+    task = plain.rpartition(".")[0]
+    found = [step_path, step_path.rpartition(".")[0], plain, task, task.rpartition(".")[2]]
+    return [*dict.fromkeys(found), module_type]
+
+
+def check_names(answers: Answers, graphs: Iterable[Graph], types: Iterable[str]) -> None:
+    """Refuse an answer nothing will ask for, by an AssertionError that says what is near."""
+    known = set(types)
+    for graph in graphs:
+        known |= _names(graph, "")
+    for name in answers:
+        if _TURN.sub("", name) not in known:
+            near = get_close_matches(name, known, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise AssertionError(
+                f"answers name {name!r}, which is no task of the workflow and no module type{hint}"
+            )
+
+
+def _names(graph: Graph, prefix: str) -> set[str]:
+    found: set[str] = set()
+    for task in graph.tasks:
+        found |= {task.id, prefix + task.id}
+        found |= {prefix + graph.steps[index].path for index in task.steps}
+        if task.body is not None:
+            found |= _names(task.body, f"{prefix}{task.id}.")
+    return found
+
+
+def _given(answer: Any, inputs: Any, ctx: StepContext) -> Result | Wait:
+    if isinstance(answer, Turns):
+        return _given(answer.next(), inputs, ctx)
+    if isinstance(answer, BaseException) or (
+        isinstance(answer, type) and issubclass(answer, BaseException)
+    ):
+        raise answer
+    if callable(answer):
+        return _given(answer(inputs, ctx), inputs, ctx)
+    if isinstance(answer, Result | Wait):
+        return answer
+    return as_result(answer) if isinstance(answer, Mapping) else Result(answer)

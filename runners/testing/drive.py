@@ -1,0 +1,137 @@
+"""Carries executions as far as they go, in this process: rows say what is ready, no message does.
+
+Each segment is carried by the function that a worker's task calls. What messages would ask for
+besides (children's ends, events, admission, planning after a fan-out) is done by the functions
+that those messages call.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from typing import Any
+from unittest.mock import patch
+from uuid import UUID
+
+from django.db.models import Q
+
+from executions.admission import admit
+from executions.clock import database_now
+from executions.limits import limits
+from executions.models import Event, WorkflowExecution
+from executions.states import FINAL, ExecutionState
+from runners import children, delivery, dispatch, executor, planning
+from runners.errors import LeaseLost, StepFailed
+from runners.models import Run
+from runners.modules import registry
+from runners.states import RunState, WaitKind
+from runners.sweeper import overdue, timers
+from runners.testing.answers import Answers, keys, wrapped
+
+MOST_ROUNDS = 10_000
+
+PENDING_FIELDS = (
+    "execution__version_id", "segment", "lease_token", "queue", "step_path", "module",
+)  # fmt: skip
+
+Pending = tuple[UUID, UUID, UUID, str, int]  # run, execution, version, segment, token
+
+
+def drive(root: UUID, answers: Answers) -> None:
+    """Carry an execution and all that it starts until they end or only wait.
+
+    Raises AssertionError where they move on and on.
+    """
+    with ExitStack() as stack:
+        stack.enter_context(silent())
+        stack.enter_context(registry.standing_in(wrapped(answers)))
+        for _ in range(MOST_ROUNDS):
+            if not _round(root, answers):
+                return
+    raise AssertionError(f"execution {root} still moves after {MOST_ROUNDS:,} rounds: a loop?")
+
+
+@contextmanager
+def silent() -> Iterator[None]:
+    """The block in which nothing is sent to a broker."""
+
+    def ignore(*_: Any) -> None:
+        """Rows say the same."""
+
+    with patch.multiple(dispatch, publish=ignore, advance=ignore, tell=ignore):
+        yield
+
+
+def family(root: UUID) -> list[UUID]:
+    """An execution and everything it started, and what ran because something of it failed."""
+    found, newest = [root], [root]
+    while newest:
+        started = Q(parent_id__in=newest) | Q(failure_of_id__in=newest)
+        rows = WorkflowExecution.objects.filter(started).exclude(pk__in=found)
+        newest = list(rows.order_by("pk").values_list("pk", flat=True))
+        found += newest
+    return found
+
+
+def _round(root: UUID, answers: Answers) -> bool:
+    """Do what can be done now; whether there was anything."""
+    ids = family(root)
+    moved = bool(overdue.sweep() + timers.sweep())
+    moved |= _admitted(ids)
+    moved |= _delivered()
+    moved |= _children_told(ids)
+    for one in _pending(ids, answers):
+        moved |= _carry(one)
+    return moved or _planned(ids)
+
+
+def _pending(ids: Sequence[UUID], answers: Answers) -> list[Pending]:
+    due = Q(retry_after=None) | Q(retry_after__lte=database_now())
+    rows = Run.objects.filter(
+        due, execution_id__in=ids, state=RunState.PENDING, superseded=False,
+        execution__state=ExecutionState.RUNNING,
+    ).order_by("execution_id", "queued_at", "id")  # fmt: skip
+    remote = limits().remote_queues
+    return [
+        (run.pk, run.execution_id, run.execution.version_id, run.segment, run.lease_token)
+        for run in rows.select_related("execution").only(*PENDING_FIELDS)
+        if run.queue not in remote or any(key in answers for key in keys(run.step_path, run.module))
+    ]
+
+
+def _carry(pending: Pending) -> bool:
+    """As the task `run_segment`; whether the run is not as it was."""
+    run, execution, version, segment, token = pending
+    with suppress(LeaseLost, StepFailed):  # Flower shows it; here the rows do
+        executor.carry_segment(execution, version, segment)
+    return not Run.objects.filter(pk=run, state=RunState.PENDING, lease_token=token).exists()
+
+
+def _admitted(ids: Sequence[UUID]) -> bool:
+    waiting = WorkflowExecution.objects.filter(pk__in=ids, state=ExecutionState.PENDING)
+    workspaces = set(waiting.values_list("workspace_id", flat=True))
+    return sum(admit(workspace) for workspace in workspaces) > 0
+
+
+def _delivered() -> bool:
+    found = Event.objects.filter(delivered_at=None).order_by("created_at")
+    return sum(delivery.deliver(event) for event in found.values_list("pk", flat=True)) > 0
+
+
+def _children_told(ids: Sequence[UUID]) -> bool:
+    ended = WorkflowExecution.objects.filter(
+        pk__in=ids, state__in=sorted(FINAL), parent_run_id__isnull=False
+    )
+    waiting = Run.objects.filter(
+        pk__in=ended.values("parent_run_id"), state=RunState.WAITING, waits_for=WaitKind.CHILD
+    )
+    awaited = ended.filter(parent_run_id__in=waiting.values("pk"))
+    told = sum(children.wake_parent(child) for child in awaited.values_list("pk", flat=True))
+    return told + sum(children.cancel_of(parent) for parent in ids) > 0
+
+
+def _planned(ids: Sequence[UUID]) -> bool:
+    """Plan those still under way: a join, or an end, that a message would have asked for."""
+    running = WorkflowExecution.objects.filter(pk__in=ids, state=ExecutionState.RUNNING)
+    found = list(running.values_list("pk", flat=True))
+    started = sum(planning.catch_up(execution) for execution in found)
+    ended = WorkflowExecution.objects.filter(pk__in=found, state__in=sorted(FINAL))
+    return started > 0 or ended.exists()

@@ -1,0 +1,102 @@
+"""What a test has of Valkyr: a workspace, definitions, credentials, executions that are carried."""
+
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from executions import credentials, publishing
+from executions.actor import Actor
+from executions.errors import InvalidDefinition, Unchanged
+from executions.graph.definition import load_text
+from executions.graph.model import Graph
+from executions.models import Tier, Workflow, WorkflowVersion, Workspace
+from executions.triggers.start import start_execution
+from executions.versions import compiled
+from runners.modules import registry
+from runners.testing.answers import Answers, check_names
+from runners.testing.drive import silent
+from runners.testing.workflow_run import WorkflowRun
+
+ACTOR = Actor.system("a test")
+Definition = Mapping[str, Any] | str | Path
+
+
+class Valkyr:
+    """The fixture `valkyr`: everything happens in the default workspace of the test's database."""
+
+    @property
+    def workspace(self) -> Workspace:
+        """The default workspace; made where a test's database has none."""
+        tier, _ = Tier.objects.get_or_create(name="unlimited")
+        found, _ = Workspace.objects.get_or_create(
+            slug=Workspace.DEFAULT_SLUG, defaults={"name": "Default", "tier": tier}
+        )
+        return found
+
+    def publish(self, definition: Definition) -> Workflow:
+        """Publish a definition (a mapping, YAML text, or the path of a file) under its own name.
+
+        A workflow of that name gets a new version, unless nothing changed. AssertionError lists
+        every problem.
+        """
+        workflow = self._draft(_document(definition))
+        try:
+            with suppress(Unchanged):
+                publishing.publish(workflow.pk, actor=ACTOR)
+        except InvalidDefinition as error:
+            lines = [f"  {problem.path}: {problem.message}" for problem in error.problems]
+            raise AssertionError("\n".join([str(error), *lines])) from None
+        workflow.refresh_from_db()
+        return workflow
+
+    def start(
+        self,
+        definition: Definition | Workflow,
+        payload: Any = None,
+        *,
+        answers: Answers | None = None,
+    ) -> WorkflowRun:
+        """Publish a definition, start an execution of it, and carry it as far as it goes.
+
+        `answers` stand in for modules, by task (`charge`), step path (`charge.pay`) or type
+        (`http.request`): outputs, a Result, an exception (an instance or a class) to raise, a
+        function of (inputs, context) that gives one of these, or `in_turn(...)` of them.
+        """
+        workflow = definition if isinstance(definition, Workflow) else self.publish(definition)
+        check_names(answers or {}, self._graphs(), registry.specs())
+        given = {} if payload is None else payload
+        with silent():
+            started = start_execution(workflow, given, actor=ACTOR)
+        return WorkflowRun(started.execution.pk, answers or {}).carry()
+
+    def credential(self, name: str, kind: str = "secret", **fields: str) -> None:
+        """Give the workspace a credential: `valkyr.credential("bank", "bearer", token="t")`."""
+        credentials.create(self.workspace, name=name, type=kind, fields=fields, actor=ACTOR)
+
+    def _draft(self, document: dict[str, Any]) -> Workflow:
+        name = str(document.get("name", ""))
+        slug = publishing.slug_of(name)
+        known = Workflow.objects.filter(workspace=self.workspace, slug=slug, archived_at=None)
+        workflow = known.first()
+        if workflow is None:
+            return publishing.create_workflow(
+                self.workspace, name=name, slug=slug, definition=document, actor=ACTOR
+            )
+        return publishing.update_workflow(
+            workflow.pk, {"definition": document}, actor=ACTOR, expected_revision=None
+        )
+
+    def _graphs(self) -> Iterable[Graph]:
+        latest = Workflow.objects.filter(workspace=self.workspace, latest_version__isnull=False)
+        versions = WorkflowVersion.objects.filter(pk__in=latest.values("latest_version"))
+        return (compiled(pk).graph for pk in versions.values_list("pk", flat=True))
+
+
+def _document(definition: Definition) -> dict[str, Any]:
+    if isinstance(definition, Mapping):
+        return {"schema": "valkyr/1", "name": "tested", **definition}
+    is_text = isinstance(definition, str) and "\n" in definition
+    text = str(definition) if is_text else Path(definition).read_text(encoding="utf-8")
+    kind = "json" if text.lstrip().startswith("{") else "yaml"
+    return load_text(text, content_type=kind)

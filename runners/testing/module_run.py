@@ -1,0 +1,152 @@
+"""One module by itself: what it gives, or how it fails, as the engine would see it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+from uuid import UUID
+
+from executions import payloads
+from runners.context import Context
+from runners.deadline import StepTimeout, time_limit
+from runners.modules import registry
+from runners.modules.base import Module, Result, Wait
+from runners.modules.function_step import MODULE_ATTRIBUTE
+from runners.outcomes import Failure, classify
+from runners.scrubbing import Scrubber
+from runners.states import ErrorType
+from runners.work import Cost
+
+KEY = "0123456789abcdef" * 4
+What = str | Module[Any] | type[Module[Any]] | Callable[..., Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleRun:
+    """What a module gave back: JSON-able outputs, its outcome, what it logged and spent.
+
+    `waits` is what it waits for, where it went to sleep instead. `logs` are entries with `level`,
+    `message` and perhaps `fields`. Values of the credential are taken out of all of it, as the
+    engine does.
+    """
+
+    outputs: Any
+    outcome: str
+    logs: list[dict[str, Any]]
+    costs: tuple[Cost, ...]
+    waits: Wait | None = None
+    variables: Mapping[str, Any] | None = None
+
+
+def run_module(
+    module: What,
+    given: Mapping[str, Any] | None = None,
+    *,
+    credential: Mapping[str, str] | None = None,
+    variables: Mapping[str, Any] | None = None,
+    attempt: int = 1,
+    details: Any = None,
+    wake: Mapping[str, Any] | None = None,
+    seconds: float | None = None,
+) -> ModuleRun:
+    """Run a module on inputs as a workflow's `with` writes them, without templates.
+
+    `module` is a type, a @step function, or a Module or its class, installed or not. `credential`
+    are the fields of the one it may use; `details` what the attempt before gave to `heartbeat`;
+    `wake` what ends a wait (see `Module.woken`). It may take `seconds`, else its own time-out.
+
+    Raises what the module raises (StepError, pydantic's ValidationError for inputs that do not
+    fit, StepTimeout), and AssertionError for a result that breaks what the module declares.
+    """
+    chosen = found(module)
+    context = _context(chosen, attempt, variables or {}, details, seconds)
+    scrub = Scrubber({value: f"[secret:test.{name}]" for name, value in (credential or {}).items()})
+    context.reveal(credential, scrub)
+    with time_limit(context.remaining()):
+        ended = chosen.run(dict(given or {}), context, wake)
+    logs, costs = context.log.kept() or [], tuple(context.costs.values())
+    if isinstance(ended, Wait):
+        return ModuleRun(None, "", logs, costs, waits=ended)
+    outputs = scrub.value(ended.outputs, "output")
+    _check(chosen, dict(given or {}), ended, outputs)
+    return ModuleRun(outputs, ended.outcome, logs, costs, variables=ended.variables)
+
+
+def failing_module(module: What, given: Mapping[str, Any] | None = None, **more: Any) -> Failure:
+    """How a module fails: `error_type`, `message`, `retry_after`; takes what `run_module` takes.
+
+    Raises AssertionError where it does well.
+    """
+    try:
+        ended = run_module(module, given, **more)
+    except AssertionError:
+        raise
+    except StepTimeout:
+        return Failure(ErrorType.TIMEOUT, "The time-out ended it.", "StepTimeout", None, None, "")
+    except Exception as error:
+        return classify(error)
+    raise AssertionError(f"{found(module).type} did well: {ended.outcome} {ended.outputs!r:.300}")
+
+
+def check_bad_inputs(module: What) -> None:
+    """Run every row of a module's table `bad_inputs` that needs no server.
+
+    Raises AssertionError where a row ends otherwise than it says.
+    """
+    for bad in found(module).bad_inputs:
+        if bad.needs:
+            continue
+        failure = failing_module(module, bad.given)
+        told = f"{bad.what}: expected {bad.error_type} with {bad.says!r}, "
+        told += f"found {failure.error_type} with {failure.message!r}"
+        assert failure.error_type is bad.error_type, told
+        assert bad.says in failure.message, told
+
+
+def found(module: What) -> Module[Any]:
+    """The module that is meant; raises `UnknownModule`, TypeError."""
+    if isinstance(module, str):
+        return registry.get(module)
+    if isinstance(module, Module):
+        return module
+    if isinstance(module, type) and issubclass(module, Module):
+        return module()
+    if hasattr(module, MODULE_ATTRIBUTE):
+        return cast("Module[Any]", getattr(module, MODULE_ATTRIBUTE))
+    raise TypeError(f"expected a type, a Module or a @step function, found {module!r}")
+
+
+def _context(
+    module: Module[Any],
+    attempt: int,
+    variables: Mapping[str, Any],
+    details: Any,
+    seconds: float | None,
+) -> Context:
+    return Context(
+        execution_id=UUID(int=1),
+        step_path="test.main",
+        attempt=attempt,
+        idempotency_key=KEY,
+        seconds=module.timeout_seconds if seconds is None else seconds,
+        variables=variables,
+        last_details=details,
+    )
+
+
+def _check(module: Module[Any], given: dict[str, Any], ended: Result, outputs: Any) -> None:
+    """What the engine, or who reads the documentation, would trip over."""
+    declared = module.outcomes_for(given) or ("success",)
+    assert ended.outcome in (*declared, "success"), (
+        f"{module.type} ended with the outcome {ended.outcome!r}; it declares {', '.join(declared)}"
+    )
+    payloads.dump(outputs, f"output of {module.type}")
+    if module.Outputs is None:
+        return
+    from jsonschema import Draft202012Validator
+
+    schema = module.Outputs.model_json_schema(mode="serialization")
+    errors = [
+        f"{error.json_path}: {error.message}"
+        for error in Draft202012Validator(schema).iter_errors(outputs)
+    ]
+    assert not errors, f"{module.type} breaks its output's schema: {'; '.join(errors[:5])}"

@@ -1,0 +1,209 @@
+"""One execution in a test: carried as far as it goes, asked about, and helped on from outside."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from executions.actor import Actor
+from executions.graph.places import split
+from executions.models import WorkflowExecution
+from executions.states import FINAL
+from executions.triggers.event import publish_event
+from runners import callbacks, decisions
+from runners.callback_urls import url_of
+from runners.models import Run
+from runners.signalling import signal
+from runners.states import RunState, WaitKind
+from runners.testing import passing_time
+from runners.testing.answers import Answers
+from runners.testing.drive import drive, family, silent
+from runners.testing.people import person
+from runners.testing.table import table
+
+ACTOR = Actor.system("a test")
+
+
+@dataclass
+class WorkflowRun:
+    """An execution that the kit carries; `answers` stand in for modules (see `answers.py`).
+
+    Tasks are named by id, in a body with their place (`refine[1].draft`), or by the whole path of a
+    step (`charge.pay`); of a task with several modules the last one counts.
+    """
+
+    id: UUID
+    answers: Answers = field(default_factory=dict)
+
+    @property
+    def execution(self) -> WorkflowExecution:
+        """Its row, as it is now."""
+        return WorkflowExecution.objects.get(pk=self.id)
+
+    @property
+    def state(self) -> str:
+        """`RUNNING` where it only waits; else `SUCCESS`, `FAILED`, `CANCELLED`, `TIMEOUT`."""
+        return str(self.execution.state)
+
+    @property
+    def output(self) -> Any:
+        """What the workflow gives back."""
+        return self.execution.output
+
+    @property
+    def variables(self) -> dict[str, Any]:
+        """The workflow's variables as they are now."""
+        return dict(self.execution.context_data)
+
+    @property
+    def children(self) -> list["WorkflowRun"]:
+        """The executions that its steps started, oldest first."""
+        rows = WorkflowExecution.objects.filter(parent_id=self.id).order_by("pk")
+        return [WorkflowRun(pk, self.answers) for pk in rows.values_list("pk", flat=True)]
+
+    @property
+    def dead_letters(self) -> dict[str, str]:
+        """Why steps failed for good, by step path: `TRANSIENT: the shop does not answer`."""
+        return {
+            run.step_path: f"{run.error_type}: {run.error}"
+            for run in self._runs().filter(state=RunState.DLQ)
+        }
+
+    @property
+    def waits(self) -> dict[str, str]:
+        """What steps wait for, by step path: `timer`, `approval`, `event`, `callback`, `child`."""
+        found = self._runs().filter(state=RunState.WAITING).exclude(waits_for=WaitKind.BODY)
+        return dict(found.values_list("step_path", "waits_for"))
+
+    def carry(self) -> "WorkflowRun":
+        """Go on until it ends or only waits; whatever else is done here does this by itself."""
+        drive(self.id, self.answers)
+        return self
+
+    def ran(self) -> list[str]:
+        """The tasks that ran, in the order in which they were ready, once each."""
+        found = self._runs().exclude(state=RunState.SKIPPED).exclude(started_at=None)
+        paths = found.order_by("id").values_list("step_path", flat=True)
+        return list(dict.fromkeys(path.rpartition(".")[0] for path in paths))
+
+    def attempts(self, task: str) -> int:
+        """How often a task's last step was tried."""
+        return int(self._run(task).attempt)
+
+    def outputs(self, task: str) -> Any:
+        """What a task gave; AssertionError where it has not ended well."""
+        run = self._run(task)
+        assert run.state == RunState.SUCCESS, self._told(f"{task} has no output: it is {run.state}")
+        return run.outputs
+
+    def outcome(self, task: str) -> str:
+        """How a task ended: `success`, a gate's outcome, `error`; "" where it has not."""
+        run = self._run(task)
+        return "skipped" if run.state == RunState.SKIPPED else str(run.outcome)
+
+    def inputs(self, task: str) -> Any:
+        """What a task was given, its templates filled in; secrets as references."""
+        return self._run(task).inputs
+
+    def logs(self, task: str) -> list[dict[str, Any]]:
+        """What a task's step logged: entries with `level` and `message`."""
+        return list(self._run(task).logs or [])
+
+    def assert_state(self, state: str) -> "WorkflowRun":
+        """It is in this state."""
+        found = self.state
+        assert found == state, self._told(f"expected {state}, found {found}")
+        return self
+
+    def assert_outcome(self, task: str, outcome: str) -> "WorkflowRun":
+        """A task ended so."""
+        found = self.outcome(task)
+        assert found == outcome, self._told(f"{task}: expected {outcome!r}, found {found!r}")
+        return self
+
+    def assert_ran(self, tasks: Iterable[str]) -> "WorkflowRun":
+        """Exactly these tasks ran, in this order."""
+        wanted, found = list(tasks), self.ran()
+        assert found == wanted, self._told(f"expected that {wanted} ran, found {found}")
+        return self
+
+    def advance_time(self, span: timedelta | float | None = None) -> "WorkflowRun":
+        """Let time pass (seconds, or a timedelta), or without one: until the next thing is due.
+
+        Waits, retries and deadlines come nearer, since their instants in the rows are moved; the
+        clock itself is not touched. AssertionError where nothing will ever be due.
+        """
+        ids = family(self.id)
+        if span is None:
+            span = passing_time.until_next(ids)
+            assert span is not None, self._told("nothing waits for a time")
+        by = span if isinstance(span, timedelta) else timedelta(seconds=span)
+        passing_time.advance(ids, by)
+        return self.carry()
+
+    def approve(self, task: str, *, by: str = "", comment: str = "") -> "WorkflowRun":
+        """A person approves what a task waits for; `by` is a user's name, or a role."""
+        return self._decide(task, decisions.APPROVED, by, comment)
+
+    def reject(self, task: str, *, by: str = "", comment: str = "") -> "WorkflowRun":
+        """A person rejects it."""
+        return self._decide(task, decisions.REJECTED, by, comment)
+
+    def signal(self, name: str, payload: Any = None) -> "WorkflowRun":
+        """An event for this execution alone; raises NobodyWaits."""
+        with silent():
+            signal(self.execution, name, payload, actor=ACTOR)
+        return self.carry()
+
+    def send_event(self, name: str, payload: Any = None) -> "WorkflowRun":
+        """An event for the workspace: it starts workflows that listen, and wakes who waits."""
+        with silent():
+            publish_event(self.execution.workspace, name, payload, actor=ACTOR)
+        return self.carry()
+
+    def call_back(self, task: str, payload: Any = None) -> "WorkflowRun":
+        """Somebody calls the address of a `flow.callback`."""
+        address = url_of(self.id, self._path(task))
+        with silent():
+            callbacks.receive(address.rpartition("/")[2], payload, actor=ACTOR)
+        return self.carry()
+
+    def table(self) -> str:
+        """The executions and their runs, as the message of a failing assertion shows them."""
+        return table(family(self.id))
+
+    def _decide(self, task: str, decision: str, by: str, comment: str) -> "WorkflowRun":
+        run = self._run(task)
+        user = person(by, self.execution.workspace)
+        with silent():
+            decisions.decide(run.pk, decision, comment, user=user, actor=Actor.of(user))
+        return self.carry()
+
+    def _runs(self) -> Any:
+        epoch = self.execution.epoch
+        return Run.objects.filter(execution_id=self.id, epoch=epoch, superseded=False)
+
+    def _path(self, task: str) -> str:
+        """The path of a task's last step that has a run, else of its only one."""
+        return str(self._run(task).step_path)
+
+    def _run(self, task: str) -> Run:
+        prefix, inner = split(task)
+        runs = self._runs().filter(step_path__startswith=prefix + inner)
+        for run in runs.order_by("-id"):
+            if run.step_path == task or run.step_path.rpartition(".")[0] == task:
+                return run  # type: ignore[no-any-return]
+        raise AssertionError(self._told(f"{task} has not run, and is no task by that name"))
+
+    def _told(self, what: str) -> str:
+        more = (
+            ""
+            if self.state in FINAL
+            else "; it waits for "
+            + (
+                ", ".join(f"{path} ({kind})" for path, kind in self.waits.items())
+                or "nothing outside"
+            )
+        )
+        return f"{what}{more}\n{self.table()}"

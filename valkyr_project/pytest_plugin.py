@@ -1,0 +1,58 @@
+"""pytest's way in for tests of your own modules and workflows: `-p valkyr_project.pytest_plugin`.
+
+It names the settings that tests need and, where DATABASE_URL names no server, starts a PostgreSQL
+with worthless data that ends with the session. No broker is needed, and none is asked.
+"""
+
+import atexit
+import base64
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+PREFIX = "valkyr-kit-"
+SETTINGS = {
+    "DJANGO_SETTINGS_MODULE": "valkyr_project.settings",
+    "VALKYR_SECRET_KEY": "tests-" + "0123456789abcdef" * 4,
+    "VALKYR_KEY": base64.b64encode(b"k" * 32).decode(),
+    "VALKYR_KEY_PREFIX": "valkyr-kit:",
+}
+
+
+def _prepare() -> None:
+    """Before Django reads its settings: at import, since pytest-django sets it up early."""
+    for name, value in SETTINGS.items():
+        os.environ.setdefault(name, value)
+    # Whatever the environment names is a broker of somebody: nothing of a test may reach it.
+    os.environ["CELERY_BROKER_URL"] = "memory://"
+    os.environ["CELERY_RESULT_BACKEND"] = "cache+memory://"
+    if not os.environ.get("DATABASE_URL"):
+        os.environ["DATABASE_URL"] = _own_database()
+
+
+def _own_database() -> str:
+    from valkyr_project.embedded import Postgres
+
+    home = Path(tempfile.mkdtemp(prefix=PREFIX))
+    home.chmod(0o711)
+    server = Postgres(home, durable=False)
+    atexit.register(shutil.rmtree, home, ignore_errors=True)
+    atexit.register(server.stop)
+    server.launch()
+    server.wait()
+    return server.url
+
+
+_prepare()
+
+
+@pytest.fixture
+def valkyr(db: Any) -> Any:
+    """Publish, start and carry workflows in a database that is as it was after each test."""
+    from runners.testing.harness import Valkyr
+
+    return Valkyr()
