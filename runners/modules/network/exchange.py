@@ -16,7 +16,12 @@ import httpx
 from runners.modules.base import StepContext, StepError
 from runners.modules.network.authorization import authorization
 from runners.modules.network.body import ACCEPT_ENCODING, BodyTooLarge, body_value, read_body
-from runners.modules.network.failures import named_errors, request_name, require_accepted
+from runners.modules.network.failures import (
+    TooLong,
+    named_errors,
+    request_name,
+    require_accepted,
+)
 from runners.modules.network.hops import followed
 from runners.modules.network.transport import client, request_deadline
 
@@ -85,7 +90,7 @@ def send(call: Call, ctx: StepContext) -> Answer:
         try:
             body = read_body(response, call.max_bytes)
         except BodyTooLarge:
-            raise StepError(
+            raise TooLong(
                 f"{name} answered with more than {call.max_bytes} bytes: "
                 "ask for less, or raise maxBytes"
             ) from None

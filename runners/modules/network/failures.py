@@ -15,6 +15,10 @@ from runners.retry import parse_retry_after
 SHOWN_BODY_BYTES = 2_000
 
 
+class TooLong(StepError):
+    """The answer's body goes past the cap."""
+
+
 def request_name(request: httpx.Request, shown: str = "") -> str:
     """Method and address, without the query and user, which may be secret.
 

@@ -1,8 +1,9 @@
 """A badly behaved HTTP server on real sockets: each path has a vice of its own.
 
 It writes to the connection itself, so that it can say what no server library would. A request to
-`/good` is answered well; `GOOD` and `VICES` list the paths. `requests` are the request lines in the
-order they came, `connections` how many were opened.
+`/good` is answered well; `GOOD` and `VICES` list the paths. `requests` are the targets of requests
+in the order they came, `connections` how many were opened; a target in `cut_once` breaks off the
+first time.
 """
 
 import gzip
@@ -25,6 +26,7 @@ class BadServer:
     def __init__(self) -> None:
         self.requests: list[str] = []
         self.connections = 0
+        self.cut_once: set[str] = set()
         self.closing = threading.Event()
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=256)
         self.port: int = self._listener.getsockname()[1]
@@ -62,9 +64,13 @@ class BadServer:
 
     def _serve(self, connection: socket.socket) -> None:
         with connection, suppress(OSError):
-            while (line := _request_line(connection)) and not self.closing.is_set():
-                self.requests.append(line)
-                parts = urlsplit(line.split(" ")[1])
+            while (target := _target(connection)) and not self.closing.is_set():
+                self.requests.append(target)
+                if target in self.cut_once:
+                    self.cut_once.discard(target)
+                    _cut(self, connection, {})
+                    break
+                parts = urlsplit(target)
                 query = {name: values[0] for name, values in parse_qs(parts.query).items()}
                 vice = GOOD.get(parts.path.strip("/"))
                 if vice is None:
@@ -85,8 +91,8 @@ def bad_server() -> Iterator[BadServer]:
         server.stop()
 
 
-def _request_line(connection: socket.socket) -> str:
-    """The first line of the next request, whose body is read and forgotten; "" at the end."""
+def _target(connection: socket.socket) -> str:
+    """What the next request asks for, whose body is read and forgotten; "" at the end."""
     head = b""
     while b"\r\n\r\n" not in head:
         data = connection.recv(65_536)
@@ -107,7 +113,7 @@ def _request_line(connection: socket.socket) -> str:
     )
     while len(body) < length:
         body += connection.recv(65_536)
-    return head.split(b"\r\n")[0].decode("latin-1")
+    return head.split(b" ", 2)[1].decode("latin-1")
 
 
 def reply(connection: socket.socket, body: bytes, *headers: str, status: str = "200 OK") -> None:
