@@ -1,0 +1,267 @@
+"""`llm.chat`: a language model answers a conversation, in text or by asking for tools."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from runners.modules.ai.asked import AskedInputs, UsedTokens, used
+from runners.modules.ai.provider import STEP_SECONDS
+from runners.modules.base import (
+    Bad,
+    Module,
+    ModuleInputs,
+    ModuleOutputs,
+    Result,
+    StepContext,
+    StepError,
+)
+from runners.states import ErrorType
+
+if TYPE_CHECKING:
+    from runners.modules.ai.answer import Answer
+
+ANSWER, TOOL_CALLS = "answer", "tool_calls"
+
+
+class Tool(ModuleInputs):
+    """A tool that the model may ask for; the workflow does what it asks."""
+
+    name: str = Field(
+        description="The tool's name.", pattern=r"^[A-Za-z0-9_-]{1,64}$", examples=["find_order"]
+    )
+    description: str = Field(
+        "", description="What it does, for the model.", examples=["Finds an order by its number."]
+    )
+    parameters: dict[str, Any] = Field(
+        default_factory=lambda: {"type": "object", "properties": {}},
+        description="A JSON Schema of its arguments.",
+        examples=[{"type": "object", "properties": {"number": {"type": "string"}}}],
+    )
+
+    def wire(self) -> dict[str, Any]:
+        """As it is sent."""
+        return {"type": "function", "function": self.model_dump(by_alias=True)}
+
+
+class ChatInputs(AskedInputs):
+    """What to ask which model."""
+
+    tools: list[Tool] | None = Field(
+        None,
+        description=(
+            "Tools the model may ask for. With this key the step has two outcomes: `tool_calls` "
+            "where it asks for some, else `answer`."
+        ),
+        max_length=100,
+    )
+    tool_choice: str | None = Field(
+        None,
+        description="`auto`, `none`, `required`, or the name of the tool to ask for.",
+        examples=["required"],
+    )
+    stop: list[str] = Field(
+        default_factory=list, description="Texts at which the answer ends.", max_length=4
+    )
+    response_format: Literal["text", "json"] = Field(
+        "text",
+        description="`json`: the model is to answer with a JSON object; see also `llm.extract`.",
+    )
+    stream: bool = Field(
+        True, description="Show the answer in the run's log and in the monitor while it comes."
+    )
+    fail_on_truncation: bool = Field(
+        False,
+        description=(
+            "Fail the step where the answer was cut off at `maxTokens` or the context's end; "
+            "otherwise `finishReason` says `length`."
+        ),
+    )
+
+    def chat_body(self) -> dict[str, Any]:
+        """The request."""
+        body = self.body()
+        if not self.stream:
+            del body["stream"], body["stream_options"]
+        if self.tools:
+            body["tools"] = [tool.wire() for tool in self.tools]
+            if self.tool_choice is not None:
+                body["tool_choice"] = _choice(self.tool_choice)
+        if self.stop:
+            body["stop"] = self.stop
+        if self.response_format == "json":
+            body["response_format"] = {"type": "json_object"}
+        return body
+
+
+def _choice(choice: str) -> Any:
+    if choice in ("auto", "none", "required"):
+        return choice
+    return {"type": "function", "function": {"name": choice}}
+
+
+class AskedTool(ModuleOutputs):
+    """A tool the model asks for."""
+
+    id: str = Field(description="The call's id, to be given back with its result.")
+    name: str = Field(description="The tool.")
+    arguments: Any = Field(description="The arguments; null where the model wrote no JSON.")
+    arguments_text: str = Field(description="The arguments as the model wrote them.")
+
+
+class ChatOutputs(ModuleOutputs):
+    """What the model answered."""
+
+    text: str = Field(description="The answer.")
+    reasoning: str = Field(description="What a model that reasons aloud said before it.")
+    refusal: str = Field(description="Why the model refuses to answer, where it does.")
+    finish_reason: str = Field(
+        description="Why it ended: `stop`, `length` (cut off), `tool_calls`.", examples=["stop"]
+    )
+    tool_calls: list[AskedTool] = Field(description="Tools the model asks for.")
+    model: str = Field(description="The model that answered, as it calls itself.")
+    id: str = Field(description="The answer's id at its provider.")
+    usage: UsedTokens = Field(description="What it took.")
+
+
+class LlmChat(Module[ChatInputs]):
+    """Asks a language model and yields its answer.
+
+    Works with every endpoint that speaks OpenAI's chat completions: OpenAI, DeepSeek, Zhipu,
+    Mistral, OpenRouter, or a server of your own (vLLM, Ollama), whose network an administrator
+    allows. The key is a credential of type bearer. While the answer comes it is shown in the run's
+    log and in the monitor. Tokens, and what they cost by the installation's price list, are kept
+    with the run, also where it fails in the middle of an answer. Rate limits, overload and broken
+    connections are tried again; a refused key, a context that is too long and a content filter are
+    not. After a crash a model may be asked, and paid, twice.
+    """
+
+    type = "llm.chat"
+    title = "Ask a language model"
+    category = "ai"
+    queue = "io"
+    effect = "external"
+    retry = "llm"
+    timeout_seconds = STEP_SECONDS
+    credential = ("bearer",)
+    costs: ClassVar[bool] = True
+    Inputs = ChatInputs
+    Outputs: ClassVar[Any] = ChatOutputs
+    circuit_target = "`llm:` and the model"
+    example: ClassVar[Mapping[str, Any]] = {
+        "model": "gpt-4o-mini",
+        "system": "You are a careful editor. Answer in plain English.",
+        "messages": "Summarise in two sentences:\n\n{{ input.text }}",
+        "maxTokens": 300,
+        "temperature": 0.2,
+    }
+    bad_inputs = (
+        Bad("no message", {"model": "m", "messages": "  "}, "at least one message"),
+        Bad(
+            "an image that is none",
+            {"model": "m", "messages": [{"content": [{"imageBase64": "AAECAwQF"}]}]},
+            "expected a PNG, JPEG, GIF or WebP image",
+        ),
+        Bad(
+            "an image cut off within its Base64",
+            {"model": "m", "messages": [{"content": [{"imageBase64": "iVBORw0KG"}]}]},
+            "this is no Base64",
+        ),
+        Bad(
+            "a model's name with a line break, to smuggle a header",
+            {"model": "m\r\nX-Key: 1", "messages": "Hello"},
+            "model: String should match pattern",
+        ),
+        Bad(
+            "an endpoint with a password in its address",
+            {"model": "m", "messages": "Hello", "baseUrl": "https://a:b@example.com/v1"},
+            "a key belongs into the step's credential",
+        ),
+        Bad(
+            "an endpoint in the private network",
+            {"model": "m", "messages": "Hello", "baseUrl": "http://169.254.169.254/v1"},
+            "a private or special address",
+        ),
+        Bad(
+            "a tool's result that answers no call",
+            {"model": "m", "messages": [{"role": "tool", "content": "42"}]},
+            "has a toolCallId",
+        ),
+        Bad(
+            "an answer that is a web page",
+            {"model": "html", "messages": "Hello", "baseUrl": "{server}"},
+            "answered with 'text/html' instead of text/event-stream",
+            needs="llm",
+        ),
+        Bad(
+            "a stream that holds broken JSON",
+            {"model": "malformed", "messages": "Hello", "baseUrl": "{server}"},
+            "answered with what is no JSON",
+            ErrorType.TRANSIENT,
+            needs="llm",
+        ),
+        Bad(
+            "a connection cut in the middle of the answer",
+            {"model": "cut", "messages": "Hello", "baseUrl": "{server}"},
+            "peer closed connection",
+            ErrorType.TRANSIENT,
+            needs="llm",
+        ),
+        Bad(
+            "an answer of millions of characters",
+            {"model": "huge", "messages": "Hello", "baseUrl": "{server}"},
+            "set maxTokens",
+            needs="llm",
+        ),
+        Bad(
+            "more text than the model can take",
+            {"model": "context", "messages": "Hello", "baseUrl": "{server}"},
+            "cannot take so long a text",
+            needs="llm",
+        ),
+    )
+
+    def outcomes_for(self, config: Mapping[str, Any]) -> tuple[str, ...]:
+        return (ANSWER, TOOL_CALLS) if config.get("tools") is not None else ()
+
+    def circuit(self, inputs: ChatInputs) -> str | None:
+        return f"llm:{inputs.model}"
+
+    def warm_up(self) -> None:
+        import runners.modules.ai.asking  # noqa: F401 - loads openai and httpx
+
+    def execute(self, inputs: ChatInputs, ctx: StepContext) -> Result:
+        # The client takes a while to load, and most workers never ask a model.
+        from runners.modules.ai.asking import ask, usage_of
+
+        body = inputs.chat_body()
+        answer = ask(inputs, body, ctx)
+        if answer.finish_reason == "length" and inputs.fail_on_truncation:
+            raise StepError(
+                f"{inputs.model}'s answer was cut off after {len(answer.text):,} characters: "
+                "raise maxTokens, ask for less, or take failOnTruncation out"
+            )
+        outcome = "success"
+        if inputs.tools is not None:
+            outcome = TOOL_CALLS if answer.calls else ANSWER
+        return Result({**_outputs(answer), "usage": used([usage_of(body, answer)])}, outcome)
+
+
+def _outputs(answer: "Answer") -> dict[str, Any]:
+    return {
+        "text": answer.text,
+        "reasoning": answer.reasoning,
+        "refusal": answer.refusal,
+        "finishReason": answer.finish_reason,
+        "toolCalls": [
+            {
+                "id": call.id,
+                "name": call.name,
+                "arguments": call.arguments(),
+                "argumentsText": call.text,
+            }
+            for _, call in sorted(answer.calls.items())
+        ],
+        "model": answer.model,
+        "id": answer.id,
+    }

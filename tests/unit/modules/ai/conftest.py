@@ -1,0 +1,43 @@
+"""A model server for the tests of AI steps, which an administrator has allowed them to reach."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from runners.context import Context
+from runners.modules import registry
+from runners.modules.base import Result
+from tests.support.counterparts.llm import ModelServer
+
+
+@pytest.fixture(scope="package")
+def model_server() -> Iterator[ModelServer]:
+    """The server; what it was asked is forgotten by `llm` between tests."""
+    server = ModelServer()
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def llm(model_server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> ModelServer:
+    """The server, with nothing asked yet; steps find it without a `baseUrl`."""
+    monkeypatch.setenv("VALKYR_HTTP_ALLOWED_NETWORKS", "127.0.0.0/8")
+    monkeypatch.setenv("VALKYR_LLM_BASE_URL", model_server.url)
+    monkeypatch.delenv("VALKYR_LLM_PRICES", raising=False)
+    model_server.requests.clear()
+    model_server.headers.clear()
+    model_server.asked.clear()
+    return model_server
+
+
+@pytest.fixture
+def run(llm: ModelServer, step_context: Context) -> Callable[..., Result]:
+    """Run a step of a type against a model of the server: `run("llm.chat", "tools", …)`."""
+
+    def run(module_type: str, model: str, **given: Any) -> Result:
+        result = registry.get(module_type).run({"model": model, **given}, step_context)
+        assert isinstance(result, Result)
+        return result
+
+    return run
