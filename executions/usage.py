@@ -6,7 +6,7 @@ from uuid import UUID
 from executions.admission import active, waiting
 from executions.models import Tier
 from executions.quotas.limits import ceilings
-from executions.quotas.usage import Window, present
+from executions.quotas.usage import Counter, Window, present
 from executions.states import QuotaWindow
 
 # Executions that wait are counted up to here: an unlimited workspace may have any number.
@@ -32,7 +32,7 @@ class WorkspaceUsage:
 def usage_of(workspace_id: UUID) -> WorkspaceUsage:
     """A workspace's usage; seven queries."""
     limits = {limit.window: limit.most for limit in ceilings(workspace_id).limits}
-    counter = (workspace_id, None)
+    counter = Counter(workspace_id, None)
     counters = present([counter])
     return WorkspaceUsage(
         workspace_id,

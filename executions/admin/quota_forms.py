@@ -7,26 +7,36 @@ from django.contrib.auth import get_user_model
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from executions.models import Quota
+from executions.quotas.rules import LIMITS, QuotaRefused, check
+from executions.states import Resource
 
 HELP = {
-    "max_per_hour": "Executions in a full hour (UTC). Empty: no limit; 0: nothing starts.",
-    "max_per_day": "Executions in a day (UTC). Empty: no limit; 0: nothing starts.",
+    "resource": "Executions that start, steps of one module type, or tokens of language models.",
+    "target": "The module type, such as http.request; for tokens a model, or nothing for all.",
+    "max_concurrent": "Steps of a module type that run at once. Empty: no limit.",
+    "max_per_hour": "In a full hour (UTC). Empty: no limit; 0: none.",
+    "max_per_day": "In a day (UTC). Empty: no limit; 0: none.",
 }
 
 
 class QuotaForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable at run time
-    """Limits by the hour and by the day."""
+    """Limits on what goes on at once, by the hour and by the day."""
 
     class Meta:
         model = Quota
-        fields: tuple[str, ...] = ("max_per_hour", "max_per_day")
+        fields: tuple[str, ...] = LIMITS
         help_texts = HELP
 
     def clean(self) -> dict[str, Any]:
-        """One limit at least."""
+        """Tell what such a quota cannot say."""
         data = super().clean() or {}
-        if not self.errors and data["max_per_hour"] is None and data["max_per_day"] is None:
-            raise forms.ValidationError("A quota limits something: give one of the two numbers.")
+        if not self.errors:
+            what = {"resource": self.instance.resource, "target": self.instance.target}
+            what |= {name: data[name] for name in (*what, *LIMITS) if name in data}
+            try:
+                check(Quota(**what))
+            except QuotaRefused as refused:
+                raise forms.ValidationError(refused.message) from None
         return data
 
 
@@ -41,7 +51,15 @@ class NewQuotaForm(QuotaForm):
     )
 
     class Meta(QuotaForm.Meta):
-        fields = ("workspace", "max_per_hour", "max_per_day")
+        fields = ("workspace", "resource", "target", *LIMITS)
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.fields["resource"].required = False
+
+    def clean_resource(self) -> str:
+        """Executions, unless something else was chosen."""
+        return str(self.cleaned_data.get("resource") or Resource.EXECUTIONS)
 
     def clean(self) -> dict[str, Any]:
         """Find the member."""

@@ -5,7 +5,15 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import admin
-from django.db.models import IntegerField, OuterRef, QuerySet, Subquery, Value
+from django.db.models import (
+    BigIntegerField,
+    Count,
+    IntegerField,
+    OuterRef,
+    QuerySet,
+    Subquery,
+    Value,
+)
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest
 from django.utils.html import format_html
@@ -17,11 +25,12 @@ from executions.admin.operating import OperatingAdmin
 from executions.admin.operations import Operation
 from executions.admin.quota_forms import NewQuotaForm, QuotaForm
 from executions.admin.writing import WritingAdmin
-from executions.clock import database_now
-from executions.models import Quota, QuotaUse
-from executions.quotas.setting import LIMITS, change_quota, create_quota, delete_quota
+from executions.clock import ClockTimestamp, database_now
+from executions.models import Quota, QuotaHold, QuotaUse
+from executions.quotas.rules import LIMITS, described
+from executions.quotas.setting import change_quota, create_quota, delete_quota
 from executions.quotas.windows import start_of
-from executions.states import Permission, QuotaWindow, Resource
+from executions.states import Permission, QuotaWindow
 
 NOBODY = -1
 
@@ -45,13 +54,13 @@ DELETE = Operation(
 
 @admin.register(Quota)
 class QuotaAdmin(OperatingAdmin, WritingAdmin):
-    """How many executions a workspace, or one of its members, may start."""
+    """How much a workspace, or one of its members, may start, do or use."""
 
     operations = (DELETE,)
-    list_display = ("whose", "workspace", "this_hour", "today", "since")
+    list_display = ("whose", "what", "workspace", "at_once", "this_hour", "today", "since")
     list_select_related = ("user", "workspace")
     search_ids = ("id",)
-    search_texts = ("user__username", "workspace__slug")
+    search_texts = ("user__username", "workspace__slug", "target")
     needs = edits = Permission.CONFIGURE
     empty_text = "No quotas: only the workspaces' tiers limit what is started."
 
@@ -61,13 +70,23 @@ class QuotaAdmin(OperatingAdmin, WritingAdmin):
         used = {
             f"used_{window.value}": _used(window, start_of(window, now)) for window in QuotaWindow
         }
-        rows: QuerySet[Any] = super().get_queryset(request).annotate(**used)
+        rows: QuerySet[Any] = super().get_queryset(request).annotate(**used, held=_held())
         return rows
 
     @display(description="limits")
     def whose(self, row: Quota) -> str:
         """The user, or the workspace as a whole."""
         return str(row.user) if row.user_id else "the whole workspace"
+
+    @display(description="of")
+    def what(self, row: Quota) -> str:
+        """Executions, steps of a module type, or tokens."""
+        return described(row)
+
+    @display(description="at once")
+    def at_once(self, row: Any) -> Any:
+        """How many steps hold a place, of how many."""
+        return _bar(row.held, row.max_concurrent)
 
     @display(description="this hour")
     def this_hour(self, row: Any) -> Any:
@@ -87,12 +106,13 @@ class QuotaAdmin(OperatingAdmin, WritingAdmin):
     def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
         """Who is limited is said once, and stays."""
         if obj is None:
-            return ("workspace", "username", *LIMITS)
-        return ("workspace", "whose", *LIMITS, "this_hour", "today")
+            return ("workspace", "username", "resource", "target", *LIMITS)
+        return ("workspace", "whose", "what", *LIMITS, "at_once", "this_hour", "today")
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
         """A quota is one workspace's, or one member's in it."""
-        return () if obj is None else ("workspace", "whose", "this_hour", "today")
+        shown = ("workspace", "whose", "what", "at_once", "this_hour", "today")
+        return () if obj is None else shown
 
     def get_form(
         self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any
@@ -111,7 +131,14 @@ class QuotaAdmin(OperatingAdmin, WritingAdmin):
         limits = {name: data[name] for name in LIMITS}
         if change:
             return change_quota(obj.pk, limits, actor=actor)
-        return create_quota(data["workspace"], limits, user_id=data["user_id"], actor=actor)
+        return create_quota(
+            data["workspace"],
+            limits,
+            user_id=data["user_id"],
+            resource=data["resource"],
+            target=data["target"],
+            actor=actor,
+        )
 
 
 def _used(window: QuotaWindow, starts_at: Any) -> Coalesce:
@@ -120,12 +147,19 @@ def _used(window: QuotaWindow, starts_at: Any) -> Coalesce:
     rows = QuotaUse.objects.annotate(whose=Coalesce("user_id", Value(NOBODY))).filter(
         workspace_id=OuterRef("workspace_id"),
         whose=mine,
-        resource=Resource.EXECUTIONS,
-        target="",
+        resource=OuterRef("resource"),
+        target=OuterRef("target"),
         window=window,
         starts_at=starts_at,
     )
-    return Coalesce(Subquery(rows.values("used")[:1]), Value(0), output_field=IntegerField())
+    return Coalesce(Subquery(rows.values("used")[:1]), Value(0), output_field=BigIntegerField())
+
+
+def _held() -> Coalesce:
+    """How many places of a quota are held."""
+    rows = QuotaHold.objects.filter(quota=OuterRef("pk"), until__gt=ClockTimestamp()).order_by()
+    counts = rows.values("quota").annotate(count=Count("pk")).values("count")
+    return Coalesce(Subquery(counts), Value(0), output_field=IntegerField())
 
 
 def _bar(used: int, limit: int | None) -> Any:

@@ -6,13 +6,15 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from executions.api.fields import Body, Id, Whole
+from executions.api.fields import Body, Id, Text, Whole
 from executions.api.paging import PageQuery
 from executions.models import Quota
-from executions.quotas.usage import Present, Window
+from executions.quotas.rules import MAX_TARGET
+from executions.quotas.usage import Present, Window, counter_of
 from executions.states import QuotaWindow, Resource
 
 MOST = 2**31 - 1
+MOST_COUNTED = 2**53 - 1  # what JSON's readers can tell apart
 
 
 class WindowShape(serializers.Serializer[Window]):
@@ -35,8 +37,13 @@ class QuotaShape(serializers.ModelSerializer[Quota]):
     )
     username = serializers.CharField(source="user.username", default=None, allow_null=True)
     resource = serializers.ChoiceField(Resource.choices)
+    target = serializers.CharField(
+        help_text="The module type, or the model whose tokens are limited; empty: all."
+    )
+    maxConcurrent = serializers.IntegerField(source="max_concurrent", allow_null=True)
     maxPerHour = serializers.IntegerField(source="max_per_hour", allow_null=True)
     maxPerDay = serializers.IntegerField(source="max_per_day", allow_null=True)
+    running = serializers.SerializerMethodField()
     hour = serializers.SerializerMethodField()
     day = serializers.SerializerMethodField()
     createdAt = serializers.DateTimeField(source="created_at")
@@ -44,9 +51,15 @@ class QuotaShape(serializers.ModelSerializer[Quota]):
     class Meta:
         model = Quota
         fields = [
-            "id", "workspaceId", "userId", "username", "resource", "maxPerHour", "maxPerDay",
-            "hour", "day", "createdAt",
+            "id", "workspaceId", "userId", "username", "resource", "target", "maxConcurrent",
+            "maxPerHour", "maxPerDay", "running", "hour", "day", "createdAt",
         ]  # fmt: skip
+
+    @extend_schema_field(serializers.IntegerField(allow_null=True))
+    def get_running(self, quota: Quota) -> int | None:
+        """How many steps hold a place now; null where `maxConcurrent` is."""
+        counters: Present = self.context["present"]
+        return None if quota.max_concurrent is None else counters.held.get(quota.pk, 0)
 
     @extend_schema_field(WindowShape)
     def get_hour(self, quota: Quota) -> Any:
@@ -60,8 +73,7 @@ class QuotaShape(serializers.ModelSerializer[Quota]):
 
     def _window(self, quota: Quota, name: QuotaWindow, limit: int | None) -> Any:
         counters: Present = self.context["present"]
-        counter = (quota.workspace_id, quota.user_id)
-        return WindowShape(counters.window(counter, name, limit)).data
+        return WindowShape(counters.window(counter_of(quota), name, limit)).data
 
 
 class QuotaQuery(PageQuery):
@@ -69,26 +81,36 @@ class QuotaQuery(PageQuery):
 
     workspaceId = serializers.UUIDField(required=False)
     userId = serializers.IntegerField(required=False, min_value=1, max_value=MOST)
+    resource = serializers.ChoiceField(Resource.choices, required=False)
+    target = serializers.CharField(required=False, max_length=MAX_TARGET)
 
 
 class QuotaChange(Body):
     """What `patchQuota` takes."""
 
+    maxConcurrent = Whole(
+        source="max_concurrent",
+        required=False,
+        allow_null=True,
+        min_value=0,
+        max_value=MOST,
+        help_text="Steps of a module type that run at once; null: no limit.",
+    )
     maxPerHour = Whole(
         source="max_per_hour",
         required=False,
         allow_null=True,
         min_value=0,
-        max_value=MOST,
-        help_text="Executions in a full hour (UTC); null: no limit.",
+        max_value=MOST_COUNTED,
+        help_text="Executions, steps or tokens in a full hour (UTC); null: no limit.",
     )
     maxPerDay = Whole(
         source="max_per_day",
         required=False,
         allow_null=True,
         min_value=0,
-        max_value=MOST,
-        help_text="Executions in a day (UTC); null: no limit.",
+        max_value=MOST_COUNTED,
+        help_text="Executions, steps or tokens in a day (UTC); null: no limit.",
     )
 
 
@@ -102,6 +124,15 @@ class NewQuota(QuotaChange):
         min_value=1,
         max_value=MOST,
         help_text="A member to be limited; without it the whole workspace is.",
+    )
+    resource = serializers.ChoiceField(
+        Resource.choices, required=False, help_text="What is counted: executions, unless given."
+    )
+    target = Text(
+        required=False,
+        allow_blank=True,
+        max_length=MAX_TARGET,
+        help_text="The module type; for tokens a model's name, or nothing for those of all.",
     )
 
 

@@ -20,12 +20,18 @@ from executions.api.quota_shapes import (
     WorkspaceUsageShape,
 )
 from executions.models import Quota, Workspace
+from executions.quotas.rules import LIMITS
 from executions.quotas.setting import change_quota, create_quota, delete_quota
-from executions.quotas.usage import present
-from executions.states import Permission
+from executions.quotas.usage import counter_of, present
+from executions.states import Permission, Resource
 from executions.usage import usage_of
 
-FILTERS = {"workspaceId": "workspace_id", "userId": "user_id"}
+FILTERS = {
+    "workspaceId": "workspace_id",
+    "userId": "user_id",
+    "resource": "resource",
+    "target": "target",
+}
 
 
 def quotas() -> QuerySet[Quota]:
@@ -35,7 +41,8 @@ def quotas() -> QuerySet[Quota]:
 
 def shown(found: Sequence[Quota]) -> list[dict[str, object]]:
     """Quotas with what is used of them."""
-    counters = present((quota.workspace_id, quota.user_id) for quota in found)
+    counted = [quota.pk for quota in found if quota.max_concurrent is not None]
+    counters = present(map(counter_of, found), counted)
     return list(QuotaShape(found, many=True, context={"present": counters}).data)
 
 
@@ -59,11 +66,20 @@ class Quotas(Endpoint):
         idempotent=True,
     )
     def post(self, request: Request) -> Response:
-        """Limit how many executions a workspace, or one of its members, may start."""
+        """Limit what a workspace, or one of its members, may use.
+
+        That is executions they start, steps of one module type, or tokens of language models.
+        """
         given = self.body(NewQuota)
         workspace = workspace_for(self.user, given.pop("workspaceId", None), Permission.CONFIGURE)
-        user_id = given.pop("userId", None)
-        made = create_quota(workspace, given, user_id=user_id, actor=self.actor)
+        made = create_quota(
+            workspace,
+            {name: value for name, value in given.items() if name in LIMITS},
+            user_id=given.get("userId"),
+            resource=given.get("resource", Resource.EXECUTIONS),
+            target=given.get("target", ""),
+            actor=self.actor,
+        )
         return Response(shown([made])[0], 201, headers={"Location": f"/v1/Quota/{made.pk}"})
 
 

@@ -8,11 +8,11 @@ from django.db import IntegrityError, transaction
 
 from executions.actor import Actor, record
 from executions.clock import database_now
-from executions.errors import NotFound, ValkyrError, WithProblems
+from executions.errors import NotFound, ValkyrError
 from executions.graph.problem import Problem
 from executions.models import Membership, Quota, Workspace
-
-LIMITS = ("max_per_hour", "max_per_day")
+from executions.quotas.rules import LIMITS, QuotaRefused, check, described
+from executions.states import Resource
 
 
 class QuotaExists(ValkyrError):
@@ -21,18 +21,22 @@ class QuotaExists(ValkyrError):
     code = "quota_exists"
 
 
-class QuotaRefused(WithProblems):
-    """The quota would not do what it says."""
-
-    code = "quota_refused"
-
-
 def create_quota(
-    workspace: Workspace, limits: Mapping[str, int | None], *, user_id: int | None, actor: Actor
+    workspace: Workspace,
+    limits: Mapping[str, int | None],
+    *,
+    user_id: int | None,
+    actor: Actor,
+    resource: str = Resource.EXECUTIONS,
+    target: str = "",
 ) -> Quota:
-    """Limit a workspace, or one of its members; raises QuotaRefused, QuotaExists."""
-    quota = Quota(workspace=workspace, user_id=user_id, created_at=database_now(), **limits)
-    _check(quota)
+    """Limit a workspace, or one of its members; raises QuotaRefused, QuotaExists.
+
+    `target` is the module type, or the model whose tokens are limited (empty: those of all).
+    """
+    what = {"resource": resource, "target": target}
+    quota = Quota(workspace=workspace, user_id=user_id, created_at=database_now(), **what, **limits)
+    check(quota)
     if user_id is not None and not _is_member(workspace, user_id):
         raise QuotaRefused(
             "Only a member can have a quota.",
@@ -44,7 +48,9 @@ def create_quota(
             _audit(actor, "quota.create", quota, after=_facts(quota))
     except IntegrityError:
         whose = "the workspace" if user_id is None else f"user {user_id}"
-        raise QuotaExists(f"There is a quota for {whose} already. Change that one.") from None
+        raise QuotaExists(
+            f"There is a quota for {whose} already, on {described(quota)}. Change that one."
+        ) from None
     return quota
 
 
@@ -55,7 +61,7 @@ def change_quota(quota_id: UUID, changes: Mapping[str, int | None], *, actor: Ac
         before = _facts(quota)
         for name, value in changes.items():
             setattr(quota, name, value)
-        _check(quota)
+        check(quota)
         if _facts(quota) != before:
             quota.save(update_fields=LIMITS)
             _audit(actor, "quota.update", quota, before=before, after=_facts(quota))
@@ -68,14 +74,6 @@ def delete_quota(quota_id: UUID, *, actor: Actor, reason: str = "") -> None:
         quota = _locked(quota_id)
         _audit(actor, "quota.delete", quota, before=_facts(quota), reason=reason)
         quota.delete()
-
-
-def _check(quota: Quota) -> None:
-    if quota.max_per_hour is None and quota.max_per_day is None:
-        raise QuotaRefused(
-            "A quota limits something.",
-            [Problem("maxPerHour", "no_limit", "Give maxPerHour, maxPerDay or both.")],
-        )
 
 
 def _is_member(workspace: Workspace, user_id: int) -> bool:
@@ -91,7 +89,8 @@ def _locked(quota_id: UUID) -> Quota:
 
 
 def _facts(quota: Quota) -> dict[str, Any]:
-    return {"user_id": quota.user_id, **{name: getattr(quota, name) for name in LIMITS}}
+    what = ("user_id", "resource", "target", *LIMITS)
+    return {name: getattr(quota, name) for name in what}
 
 
 def _audit(actor: Actor, action: str, quota: Quota, **what: Any) -> None:

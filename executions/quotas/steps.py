@@ -189,11 +189,11 @@ def _count(asking: Asking, rules: Sequence[_Rule]) -> tuple[tuple[int | None, st
             "windows": [limit.window.value for limit in limits],
         },
     )
-    most = {(limit.user_id, limit.window.value): limit for limit in limits}
+    by_counter = {(limit.user_id, limit.window.value): limit for limit in limits}
     full = [
-        (starts_at + LENGTHS[most[user_id, name].window], most[user_id, name], used - 1)
+        (starts_at + LENGTHS[limit.window], limit, used - 1)
         for user_id, name, used, starts_at, _ in rows
-        if used > most[user_id, name].most
+        if used > (limit := by_counter[user_id, name]).most
     ]
     if full:
         ends_at, limit, used = max(full, key=lambda found: found[0])

@@ -1,19 +1,31 @@
 """How much of the limits is used in the present windows, for people to see."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 from uuid import UUID
 
-from django.db.models import Q
+from django.db.models import Count, Q
 
-from executions.clock import database_now
-from executions.models import QuotaUse
+from executions.clock import ClockTimestamp, database_now
+from executions.models import Quota, QuotaHold, QuotaUse
 from executions.quotas.windows import LENGTHS, start_of
 from executions.states import QuotaWindow, Resource
 
-# Whose counter: a workspace's, or that of one user in it.
-Counter = tuple[UUID, int | None]
+
+class Counter(NamedTuple):
+    """Whose counter of what: a workspace's, or that of one user in it."""
+
+    workspace_id: UUID
+    user_id: int | None
+    resource: str = Resource.EXECUTIONS.value
+    target: str = ""
+
+
+def counter_of(quota: Quota) -> Counter:
+    """The counter that a quota limits."""
+    return Counter(quota.workspace_id, quota.user_id, quota.resource, quota.target)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,34 +40,47 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Present:
-    """What some counters say now."""
+    """What some counters say now, and how many places of quotas are held, by their ids."""
 
     now: datetime
-    used: Mapping[tuple[UUID, int | None, str], int]
+    used: Mapping[tuple[Counter, str], int]
+    held: Mapping[UUID, int]
 
     def window(self, counter: Counter, name: QuotaWindow, limit: int | None) -> Window:
         """One counter's window, seen under a limit."""
-        used = self.used.get((*counter, name.value), None if limit is None else 0)
+        used = self.used.get((counter, name.value), None if limit is None else 0)
         starts_at = start_of(name, self.now)
         return Window(limit, used, starts_at, starts_at + LENGTHS[name])
 
 
-def present(counters: Iterable[Counter]) -> Present:
-    """The counters' present windows; two queries, however many there are."""
+def present(counters: Iterable[Counter], quota_ids: Collection[UUID] = ()) -> Present:
+    """The counters' present windows, and the places held of some quotas.
+
+    Two queries, however many there are, and one more where there are places to count.
+    """
     wanted = set(counters)
     now = database_now()
     starts = {name.value: start_of(name, now) for name in QuotaWindow}
-    users = {user_id for _, user_id in wanted if user_id is not None}
+    users = {counter.user_id for counter in wanted if counter.user_id is not None}
     rows = QuotaUse.objects.filter(
         Q(user_id__isnull=True) | Q(user_id__in=users),
-        workspace_id__in={workspace_id for workspace_id, _ in wanted},
-        resource=Resource.EXECUTIONS,
-        target="",
+        workspace_id__in={counter.workspace_id for counter in wanted},
+        resource__in={counter.resource for counter in wanted},
+        target__in={counter.target for counter in wanted},
         starts_at__in=set(starts.values()),
-    ).values_list("workspace_id", "user_id", "window", "starts_at", "used")
+    ).values_list("workspace_id", "user_id", "resource", "target", "window", "starts_at", "used")
     found = {
-        (workspace_id, user_id, window): used
-        for workspace_id, user_id, window, starts_at, used in rows
-        if starts_at == starts[window] and (workspace_id, user_id) in wanted
+        (counter, window): used
+        for workspace_id, user_id, resource, target, window, starts_at, used in rows
+        if starts_at == starts[window]
+        and (counter := Counter(workspace_id, user_id, resource, target)) in wanted
     }
-    return Present(now, found)
+    return Present(now, found, _held(quota_ids))
+
+
+def _held(quota_ids: Collection[UUID]) -> dict[UUID, int]:
+    if not quota_ids:
+        return {}
+    live = QuotaHold.objects.filter(quota__in=quota_ids, until__gt=ClockTimestamp())
+    counts = live.values("quota").annotate(count=Count("pk")).order_by()
+    return dict(counts.values_list("quota", "count"))

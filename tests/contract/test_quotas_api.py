@@ -10,7 +10,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
-from executions.models import Activity, Quota, Tier, Workspace
+from executions.clock import database_now
+from executions.models import Activity, Quota, QuotaHold, QuotaUse, Tier, Workspace
+from executions.quotas.windows import start_of
+from executions.states import QuotaWindow
 from tests.support.windows import wait_for_a_long_hour
 
 pytestmark = pytest.mark.django_db
@@ -99,9 +102,19 @@ def test_every_change_is_written_down(admin: APIClient) -> None:
         ({"maxPerHour": None}, "maxPerHour"),
         ({"maxPerHour": -1}, "maxPerHour"),
         ({"maxPerHour": "5"}, "maxPerHour"),
-        ({"maxPerDay": 2**31}, "maxPerDay"),
+        ({"maxPerDay": 2**53}, "maxPerDay"),
         ({"maxPerDay": 1.5}, "maxPerDay"),
-        ({"maxPerHour": 5, "resource": "executions"}, "resource"),
+        ({"maxPerHour": 5, "resource": "cakes"}, "resource"),
+        ({"maxPerHour": 5, "target": "http.request"}, "target"),
+        ({"maxConcurrent": 5}, "maxConcurrent"),
+        ({"resource": "module", "maxPerHour": 5}, "target"),
+        ({"resource": "module", "target": "no.such", "maxPerHour": 5}, "target"),
+        ({"resource": "module", "target": "flow.noop", "maxPerHour": 5}, "target"),
+        ({"resource": "module", "target": "flow.loop", "maxPerHour": 5}, "target"),
+        ({"resource": "module", "target": "remote.step", "maxPerHour": 5}, "target"),
+        ({"resource": "module", "target": "http.request"}, "maxPerHour"),
+        ({"resource": "tokens", "maxConcurrent": 5}, "maxConcurrent"),
+        ({"resource": "tokens", "maxPerDay": 5, "target": "x" * 101}, "target"),
         ({"maxPerHour": 5, "userId": 2**31 - 1}, "userId"),
         ({"maxPerHour": 5, "userId": True}, "userId"),
         ({"maxPerHour": 5, "workspaceId": "here"}, "workspaceId"),
@@ -212,3 +225,41 @@ def test_an_unlimited_workspace_counts_nothing(
 
     assert (seen["running"], seen["pending"]) == (1, 0)
     assert (seen["hour"]["limit"], seen["hour"]["used"]) == (None, None)
+
+
+def test_a_quota_on_a_module_type_says_how_many_steps_run(
+    admin: APIClient, workspace: Workspace
+) -> None:
+    made = create(admin, resource="module", target="http.request", maxConcurrent=3, maxPerDay=50)
+    quota = Quota.objects.get()
+    later = database_now() + timedelta(minutes=1)
+    QuotaHold.objects.create(quota=quota, run_id=quota.pk, until=later)
+    QuotaHold.objects.create(quota=quota, run_id=workspace.pk, until=database_now())
+    QuotaUse.objects.create(
+        workspace=workspace,
+        resource="module",
+        target="http.request",
+        window="day",
+        starts_at=start_of(QuotaWindow.DAY, database_now()),
+        used=7,
+    )
+
+    seen = admin.get(made["Location"]).json()
+
+    assert (seen["resource"], seen["target"], seen["maxConcurrent"]) == (
+        "module", "http.request", 3,
+    )  # fmt: skip
+    assert (seen["running"], seen["day"]["used"], seen["hour"]["used"]) == (1, 7, None)
+
+
+def test_one_may_limit_executions_steps_and_tokens_at_once(admin: APIClient) -> None:
+    given: list[dict[str, Any]] = [
+        {"maxPerDay": 5},
+        {"resource": "module", "target": "http.request", "maxConcurrent": 1},
+        {"resource": "module", "target": "email.send", "maxPerHour": 1},
+        {"resource": "tokens", "maxPerDay": 2**40},
+        {"resource": "tokens", "target": "gpt-4o", "maxPerDay": 5},
+    ]
+
+    assert [create(admin, **body).status_code for body in given] == [201] * 5
+    assert len(admin.get("/v1/Quota", {"resource": "tokens"}).json()) == 2

@@ -107,3 +107,17 @@ def test_who_configures_a_workspace_sees_its_quotas(
     text = answer.content.decode()
     assert ("of 17" in text) == bool(seen)
     assert "of 18" not in text
+
+
+def test_a_quota_on_a_module_type_is_added_and_shown(op: Client) -> None:
+    given = {"workspace": str(rows.workspace().pk), "resource": "module", "max_concurrent": "4"}
+
+    op.post(f"{LIST}add/", {**given, "target": "http.request"})
+    unknown = op.post(f"{LIST}add/", {**given, "target": "no.such"})
+
+    shown = op.get(LIST).content.decode()
+    assert "steps of http.request" in shown
+    assert "0 of 4" in shown
+    assert "There is no module type" in unknown.content.decode()
+    page = op.get(reverse("admin:executions_quota_change", args=[Quota.objects.get().pk]))
+    assert "0 of 4" in page.content.decode()
