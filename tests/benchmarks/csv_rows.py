@@ -1,0 +1,94 @@
+"""A CSV file cut into batches and read batch by batch: its seconds, and the process's peak memory.
+
+`python -m tests.benchmarks.csv_rows ROWS` is the process that is measured; it prints a line of
+JSON. Django must be set up by its environment.
+"""
+
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+ROWS, BATCH = 1_000_000, 10_000
+MOST_MIB = 256
+LINE = b"%d,ann@example.com,Oolong tea,2026-11-21T10:00:00Z,12\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """What one pass over a file took; `total` is the sum of the column of that name."""
+
+    rows: int
+    total: int
+    batches: int
+    cutting: float  # seconds
+    reading: float  # seconds
+    peak_mib: float
+
+
+def measure(rows: int = ROWS) -> Pass:
+    """Measure in a process of its own, on a file that is thrown away."""
+    with tempfile.TemporaryDirectory(prefix="valkyr-csv-") as folder:
+        with (Path(folder) / "rows.csv").open("wb") as file:
+            file.write(b"id,email,article,at,total\n")
+            file.writelines(LINE % number for number in range(rows))
+        environment = os.environ | {
+            "VALKYR_FILES_ROOT": folder,
+            "DJANGO_SETTINGS_MODULE": "valkyr_project.settings",
+        }
+        done = subprocess.run(
+            [sys.executable, "-m", __name__],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    if done.returncode:
+        raise RuntimeError(done.stderr)
+    return Pass(**json.loads(done.stdout))
+
+
+def _pass() -> dict[str, Any]:
+    import django
+
+    django.setup()
+    from runners.context import Context
+    from runners.modules import registry
+
+    context = Context(
+        execution_id=UUID(int=1),
+        step_path="cut.main",
+        attempt=1,
+        idempotency_key="k",
+        seconds=600,
+        variables={},
+    )
+    module = registry.get("data.csv_parse")
+
+    def run(**config: Any) -> Any:
+        result: Any = module.run(config, context)
+        return result.outputs
+
+    began = time.perf_counter()
+    cut = run(path="rows.csv", batchSize=BATCH)
+    then = time.perf_counter()
+    total = sum(int(row["total"]) for batch in cut["batches"] for row in run(batch=batch)["rows"])
+    return {
+        "rows": cut["count"],
+        "total": total,
+        "batches": len(cut["batches"]),
+        "cutting": then - began,
+        "reading": time.perf_counter() - then,
+        "peak_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+    }
+
+
+if __name__ == "__main__":
+    print(json.dumps(_pass()))
