@@ -20,6 +20,7 @@ from executions.errors import InvalidDefinition, NotFound, StaleRevision, Unchan
 from executions.graph.definition import normalise
 from executions.graph.resolve import checksum, resolve
 from executions.graph.validation import Problem, problems
+from executions.graph.validation import warnings as warnings_of
 from executions.limits import limits
 from executions.models import Workflow, WorkflowVersion, Workspace
 from executions.states import VersionKind
@@ -146,6 +147,11 @@ def publish(
 def check(definition: Any) -> list[Problem]:
     """Every problem that keeps a draft from being published; none when it can be."""
     return problems(definition, catalog(), limits())
+
+
+def warnings(definition: Any) -> list[Problem]:
+    """What in a definition is probably a mistake, and keeps nobody from publishing it."""
+    return warnings_of(definition, catalog())
 
 
 def _sound(definition: Any) -> dict[str, Any]:

@@ -15,10 +15,11 @@ from executions.admin.draft import DraftForm
 from executions.admin.forms import PayloadForm, ReasonForm
 from executions.admin.grants import SHARE
 from executions.admin.operating import OperatingAdmin
-from executions.admin.operations import Operation
+from executions.admin.operations import Operation, Report
 from executions.errors import ValkyrError
+from executions.graph.problem import Problem
 from executions.models import Workflow, WorkflowExecution, WorkflowVersion
-from executions.publishing import archive_workflow, check, publish
+from executions.publishing import archive_workflow, check, publish, warnings
 from executions.triggers.start import start_execution
 
 SHOWN_PROBLEMS = 10
@@ -152,11 +153,21 @@ class WorkflowAdmin(OperatingAdmin):
         saved = form.write(Actor.of_request(request))
         obj.pk, obj.revision = saved.pk, saved.revision
         found = check(saved.definition)
+        self._list(request, found, "problems")
+        if not found:
+            self._list(request, warnings(saved.definition), "warnings")
+            self.message_user(request, "The draft has no problems; it can be published.")
+
+    def tell(self, request: HttpRequest, operation: Operation, report: Report) -> None:
+        """Leave the report; after publishing also what is probably a mistake in the definition."""
+        super().tell(request, operation, report)
+        if operation is PUBLISH and isinstance(report.result, WorkflowVersion):
+            self._list(request, warnings(report.result.source), "warnings")
+
+    def _list(self, request: HttpRequest, found: list[Problem], what: str) -> None:
         for problem in found[:SHOWN_PROBLEMS]:
             place = f"{problem.path}: " if problem.path else ""
             self.message_user(request, f"{place}{problem.message}", messages.WARNING)
         if len(found) > SHOWN_PROBLEMS:
-            text = f"And {len(found) - SHOWN_PROBLEMS} problems more."
+            text = f"And {len(found) - SHOWN_PROBLEMS} {what} more."
             self.message_user(request, text, messages.WARNING)
-        if not found:
-            self.message_user(request, "The draft has no problems; it can be published.")

@@ -15,6 +15,14 @@ from executions.catalog import catalog
 from executions.graph.schema import WORKFLOW_SCHEMA
 
 
+class BadInputShape(serializers.Serializer[Any]):
+    """What goes wrong, and how it is told."""
+
+    what = serializers.CharField()
+    errorType = serializers.ChoiceField(["TRANSIENT", "PERMANENT", "TIMEOUT"], source="error_type")
+    says = serializers.CharField(help_text="A part of the failure's message.")
+
+
 class ModuleType(serializers.Serializer[Any]):
     """A module: what `use` may name."""
 
@@ -34,6 +42,13 @@ class ModuleType(serializers.Serializer[Any]):
     )
     takesSecrets = serializers.BooleanField(
         source="takes_secrets", help_text="Whether its `with` may name secrets."
+    )
+    circuitTarget = serializers.CharField(
+        source="circuit_target", help_text="In words, what its circuit breaker counts by; or empty."
+    )
+    example = Json(help_text="A `with` that works.")
+    badInputs = BadInputShape(
+        source="bad_inputs", many=True, help_text="What it refuses, or fails on, and how."
     )
     inputsSchema = Json(source="inputs_schema")
     outputsSchema = Json(source="outputs_schema", allow_null=True)

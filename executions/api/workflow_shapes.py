@@ -119,10 +119,13 @@ class ValidationItem(serializers.Serializer[Any]):
 
 
 class ValidationResult(serializers.Serializer[Any]):
-    """Whether a definition can be published, and all that keeps it from being so."""
+    """Whether a definition can be published, all that keeps it from being so, what looks wrong."""
 
     valid = serializers.BooleanField()
     problems = ValidationItem(many=True)
+    warnings = ValidationItem(
+        many=True, help_text="Probably mistakes, which keep nobody from publishing."
+    )
 
 
 class Publication(Body):
@@ -131,14 +134,14 @@ class Publication(Body):
     kind = serializers.ChoiceField(VersionKind.choices, required=False, default="published")
 
 
-class Published(serializers.ModelSerializer[WorkflowVersion]):
+class Published(serializers.Serializer[Any]):
     """A version just made."""
 
-    version = serializers.IntegerField(source="number")
-
-    class Meta:
-        model = WorkflowVersion
-        fields = ["version", "checksum"]
+    version = serializers.IntegerField()
+    checksum = serializers.CharField()
+    warnings = ValidationItem(
+        many=True, help_text="Probably mistakes: templates that read what no output has."
+    )
 
 
 class VersionSummary(serializers.ModelSerializer[WorkflowVersion]):

@@ -30,10 +30,12 @@ class ValidateWorkflow(Endpoint):
         "validateWorkflow", "Workflow", {200: ValidationResult}, request=Draft, errors=[403, 404]
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Every problem of the draft, or of the definition in the body, at once."""
+        """Every problem and warning of the draft, or of the definition in the body, at once."""
         workflow, _ = obtain(self.user, workflows(), id, Action.AUTHOR)
-        found = publishing.check(self.body(Draft).get("definition", workflow.definition))
-        return Response(ValidationResult({"valid": not found, "problems": found}).data)
+        definition = self.body(Draft).get("definition", workflow.definition)
+        found = publishing.check(definition)
+        told = {"valid": not found, "problems": found, "warnings": publishing.warnings(definition)}
+        return Response(ValidationResult(told).data)
 
 
 class PublishWorkflow(Endpoint):
@@ -53,7 +55,12 @@ class PublishWorkflow(Endpoint):
         kind = self.body(Publication)["kind"]
         version = publishing.publish(id, actor=self.actor, kind=kind)
         location = f"/v1/Workflow/{id}/versions/{version.number}"
-        return Response(Published(version).data, 201, headers={"Location": location})
+        told = {
+            "version": version.number,
+            "checksum": version.checksum,
+            "warnings": publishing.warnings(version.source),
+        }
+        return Response(Published(told).data, 201, headers={"Location": location})
 
 
 class Versions(Endpoint):

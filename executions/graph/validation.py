@@ -24,13 +24,14 @@ from executions.graph.rules.remote import remote_problems
 from executions.graph.rules.settings import settings_problems
 from executions.graph.rules.subworkflows import subworkflow_problems
 from executions.graph.rules.triggers import trigger_problems
+from executions.graph.rules.typed_reads import typed_read_warnings
 from executions.graph.schema import MAX_TASKS
 from executions.graph.shape import shape_problems
 from executions.graph.storable import storage_problems
 from executions.templates import has_template
 from executions.templating.errors import Pointer
 
-__all__ = ["MAX_PROBLEMS", "Problem", "problems"]
+__all__ = ["MAX_PROBLEMS", "Problem", "problems", "warnings"]
 
 MAX_PROBLEMS = 500
 
@@ -51,6 +52,18 @@ def problems(document: Any, catalog: Catalog, limits: Limits = DEFAULTS) -> list
         message = f"there are {count:,} tasks, in all bodies; at most {MAX_TASKS:,} may be"
         return [problem(("tasks",), "too_many_tasks", message)]
     return _bounded(chain(shape_problems(document), _rule_problems(document, catalog, limits)))
+
+
+def warnings(document: Any, catalog: Catalog) -> list[Problem]:
+    """What may be meant otherwise in a definition that can be published, or be a mistake.
+
+    Of a document that is no definition at all, nothing is said.
+    """
+    if not isinstance(document, dict) or storage_problems(document):
+        return []
+    if count_tasks(document) > MAX_TASKS:
+        return []
+    return _bounded(typed_read_warnings(document, read_body(document, (), catalog)))
 
 
 def _bounded(found: Iterator[Problem]) -> list[Problem]:

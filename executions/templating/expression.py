@@ -79,7 +79,7 @@ def compile_expression(source: str) -> Expression:
         return Expression(source, frozenset({(ROOT, *secret)}), secret_evaluator(secret), secret)
     if keys is not None:
         return Expression(source, frozenset({_reference(keys)}), path_evaluator(keys))
-    tree = _parse(source)
+    tree = parse(source)
     references = frozenset(
         _reference(keys) for keys in check_syntax(tree) if keys[0] not in FUNCTIONS
     )
@@ -98,7 +98,8 @@ def _reference(keys: tuple[str | int, ...]) -> Reference:
     return tuple(names)
 
 
-def _parse(source: str) -> nodes.Expr:
+def parse(source: str) -> nodes.Expr:
+    """The tree of one expression's text; raises ExpressionSyntaxError."""
     if not source:
         raise ExpressionSyntaxError("template_syntax", "the expression between {{ and }} is empty")
     if len(source) > MAX_SOURCE:

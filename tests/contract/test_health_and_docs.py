@@ -91,7 +91,9 @@ def test_module_types_come_with_their_schemas(author: APIClient) -> None:
     modules = {module["type"]: module for module in author.get("/v1/ModuleType").json()}
 
     assert modules["flow.if"]["outcomes"] == ["true", "false"]
-    assert modules["http.request"]["inputsSchema"]["type"] == "object"
+    request = modules["http.request"]
+    assert request["inputsSchema"]["type"] == "object"
+    assert {"circuitTarget", "example", "badInputs"} <= request.keys()
 
 
 def test_the_definition_has_a_schema(author: APIClient) -> None:

@@ -19,6 +19,20 @@ BROKEN = {
     "edges": [{"from": "a", "to": "nowhere"}],
 }
 
+MISREAD = {
+    "schema": "valkyr/1",
+    "name": "misread",
+    "tasks": [
+        {"id": "fetch", "use": "http.request", "with": {"url": "https://a.example"}},
+        {
+            "id": "keep",
+            "use": "flow.noop",
+            "after": "fetch",
+            "with": {"value": "{{ tasks.fetch.output.boddy }}"},
+        },
+    ],
+}
+
 
 def draft(author: APIClient, definition: dict[str, Any]) -> str:
     made = author.post("/v1/Workflow", {"name": "w", "definition": definition}, format="json")
@@ -39,7 +53,26 @@ def test_validating_can_look_at_another_definition_than_the_draft(author: APICli
         f"{draft(author, BROKEN)}/validate", {"definition": GREETING}, format="json"
     )
 
-    assert answer.json() == {"valid": True, "problems": []}
+    assert answer.json() == {"valid": True, "problems": [], "warnings": []}
+
+
+def test_a_path_that_no_output_has_is_a_warning_and_is_published(author: APIClient) -> None:
+    address = draft(author, MISREAD)
+    expected = {
+        "path": "tasks[1].with.value",
+        "code": "unknown_output",
+        "message": (
+            '"tasks.fetch.output" has no "boddy" by what http.request says of its output; did you '
+            'mean "body"?'
+        ),
+    }
+
+    validated = author.post(f"{address}/validate").json()
+    published = author.post(f"{address}/publish")
+
+    assert validated == {"valid": True, "problems": [], "warnings": [expected]}
+    assert published.status_code == 201
+    assert published.json()["warnings"] == [expected]
 
 
 def test_a_draft_with_problems_is_not_published(author: APIClient) -> None:
@@ -59,7 +92,7 @@ def test_publishing_makes_a_version_that_the_workflow_names(author: APIClient) -
     published = author.post(f"{address}/publish")
 
     assert published.status_code == 201
-    assert set(published.json()) == {"version", "checksum"}
+    assert set(published.json()) == {"version", "checksum", "warnings"}
     assert published.json()["version"] == 1
     assert author.get(address).json()["latestVersion"] == 1
     version = author.get(published["Location"]).json()
