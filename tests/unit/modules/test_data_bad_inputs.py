@@ -10,6 +10,8 @@ TYPES = (
     "data.template",
     "data.validate",
     "data.csv_parse",
+    "data.csv_write",
+    "data.json_parse",
 )
 
 
