@@ -47,6 +47,7 @@ def _prepare() -> TestServers:
     os.environ["VALKYR_SECRET_KEY"] = "tests-" + "0123456789abcdef" * 4
     os.environ["VALKYR_KEY_PREFIX"] = "valkyr-tests:"
     os.environ["VALKYR_REMOTE_QUEUES"] = "remote,gpu"
+    os.environ["VALKYR_PYTHON_CODE"] = "1"
     os.environ["VALKYR_KEY"] = base64.b64encode(b"k" * 32).decode()
     static = tempfile.mkdtemp(prefix="valkyr-static-")
     atexit.register(shutil.rmtree, static, ignore_errors=True)

@@ -17,6 +17,8 @@ BUILTIN: dict[str, str] = {
     "data.csv_parse": "runners.modules.data.csv_parse:CsvParse",
     "data.csv_write": "runners.modules.data.csv_write:CsvWrite",
     "data.json_parse": "runners.modules.data.json_parse:JsonParse",
+    "data.xml_parse": "runners.modules.data.xml_parse:XmlParse",
+    "data.html_extract": "runners.modules.data.html_extract:HtmlExtract",
     "data.jmespath": "runners.modules.data.query:Jmespath",
     "data.template": "runners.modules.data.template:Template",
     "data.validate": "runners.modules.data.validate:Validate",

@@ -120,9 +120,11 @@ class Fleet:
             "VALKYR_KEY_PREFIX": KEY_PREFIX,
             "VALKYR_SECRET_KEY": os.environ["VALKYR_SECRET_KEY"],
             "VALKYR_REMOTE_QUEUES": os.environ["VALKYR_REMOTE_QUEUES"],
+            "VALKYR_PYTHON_CODE": "1",
             "VALKYR_KEY": os.environ["VALKYR_KEY"],
             "VALKYR_EXTRA_MODULES": "tests.support.modules",
             "VALKYR_HTTP_ALLOWED_NETWORKS": "127.0.0.0/8",
+            "VALKYR_FILES_ROOT": str(folder / "files"),
             "DJANGO_SETTINGS_MODULE": "valkyr_project.settings",
             "PYTHONUNBUFFERED": "1",
         }

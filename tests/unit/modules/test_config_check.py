@@ -27,6 +27,8 @@ VALID = {
     "data.csv_parse": {"text": "{{ input.csv }}"},
     "data.csv_write": {"rows": "{{ previous.rows }}"},
     "data.json_parse": {"text": "{{ input.json }}"},
+    "data.xml_parse": {"text": "{{ input.xml }}"},
+    "data.html_extract": {"html": "{{ input.html }}", "fields": {"title": "h1"}},
     "data.validate": {"data": "{{ input }}", "schema": {}},
     "http.request": {"url": "{{ vars.base }}/orders"},
     "http.paginate": {"url": "{{ vars.base }}/orders", "strategy": "link"},

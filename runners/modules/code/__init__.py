@@ -1,0 +1,1 @@
+"""`python.code`: code that workflows bring along, run apart from everything."""

@@ -1,0 +1,80 @@
+"""Runs the code that a step brought, and says in JSON what came of it.
+
+Everything here happens in the confined process; whatever it reports is the code's own word.
+"""
+
+import errno
+import json
+import linecache
+import traceback
+from types import TracebackType
+from typing import Any
+
+NAME = "<code>"
+MAX_RESULT_BYTES = 5 * 1024 * 1024
+MAX_FRAMES = 20
+MAX_TEXT = 1_500
+
+
+def report(code: str, inputs: Any) -> bytes:
+    """`{"result": …}` of `main(inputs)`, or `{"error": …}`; never raises."""
+    try:
+        return _run(code, inputs)
+    except BaseException as error:
+        # Also SystemExit and KeyboardInterrupt: the code may raise anything.
+        return _told(error)
+
+
+def _run(code: str, inputs: Any) -> bytes:
+    linecache.cache[NAME] = (len(code), None, code.splitlines(keepends=True), NAME)
+    names: dict[str, Any] = {"__name__": "code"}
+    exec(compile(code, NAME, "exec", dont_inherit=True), names)  # noqa: S102 - it is what we are for
+    main = names.get("main")
+    if not callable(main):
+        return _error("Missing", "the code defines no function main: write `def main(inputs):`")
+    result = main(inputs)
+    try:
+        said = json.dumps({"result": result}, allow_nan=False).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        told = str(error)[:200]
+        return _error("Result", f"what main gave back cannot be written as JSON: {told}")
+    if len(said) > MAX_RESULT_BYTES:
+        return _error("Result", "what main gave back is larger than 5 MiB: give back less of it")
+    return said
+
+
+def _told(error: BaseException) -> bytes:
+    try:
+        return _error(type(error).__name__, _message(error), _frames(error))
+    except Exception:
+        # A foreign __str__ may raise anything.
+        return _error(type(error).__name__, "its message could not be read")
+
+
+def _message(error: BaseException) -> str:
+    if isinstance(error, MemoryError):
+        return "the code asked for more memory than its memoryMb: give it less to do, or more"
+    if isinstance(error, SystemExit):
+        return "the code ended itself by sys.exit: return from main instead"
+    if isinstance(error, OSError) and error.errno == errno.EFBIG:
+        return "the code printed, or wrote into one file, more than 8 MiB"
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return "the code wrote more than the 16 MiB that /tmp holds"
+    if isinstance(error, SyntaxError):
+        return f"{error.msg} (line {error.lineno})"
+    return str(error)[:MAX_TEXT]
+
+
+def _frames(error: BaseException) -> list[dict[str, Any]]:
+    """Where in the code it happened, the innermost last; frames of libraries are left out."""
+    found: TracebackType | None = error.__traceback__
+    own = [frame for frame in traceback.extract_tb(found) if frame.filename == NAME]
+    return [
+        {"line": frame.lineno, "in": frame.name, "code": (frame.line or "")[:200]}
+        for frame in own[-MAX_FRAMES:]
+    ]
+
+
+def _error(kind: str, message: str, frames: list[dict[str, Any]] | None = None) -> bytes:
+    told = {"type": kind, "message": message, "frames": frames or []}
+    return json.dumps({"error": told}).encode()
