@@ -82,6 +82,8 @@ UNFOLD: dict[str, Any] = {
                 "separator": True,
                 "items": [
                     _list_of("Workers", "memory", "runners.runner"),
+                    _list_of("Circuits", "electrical_services", "runners.circuitbreaker"),
+                    _list_of("Circuit rules", "rule", "runners.circuitrule"),
                     _list_of("Triggers", "bolt", "executions.trigger"),
                     _list_of("Credentials", "password", "executions.credential"),
                     _list_of("Schedules", "schedule", "django_celery_beat.periodictask"),

@@ -2,6 +2,7 @@
 
 from runners.admin import (  # noqa: F401 - importing registers
     approvals,
+    circuits,
     explain,
     family,
     history,

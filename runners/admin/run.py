@@ -37,6 +37,7 @@ ASLEEP: dict[str, str] = {
     WaitKind.EVENT: "awaits event",
     WaitKind.CALLBACK: "awaits call",
     WaitKind.CHILD: "awaits child",
+    WaitKind.CIRCUIT: "target rests",
 }
 
 

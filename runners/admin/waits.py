@@ -17,12 +17,14 @@ ENDS = {
     WaitKind.APPROVAL: "expires",
     WaitKind.EVENT: "gives up",
     WaitKind.CALLBACK: "gives up",
+    WaitKind.CIRCUIT: "is given up",
 }
 NAMES = {
     WaitKind.APPROVAL: "approval",
     WaitKind.EVENT: "an event",
     WaitKind.CALLBACK: "a call from outside",
     WaitKind.CHILD: "its child",
+    WaitKind.CIRCUIT: "its target, which rested",
 }
 
 
@@ -66,6 +68,8 @@ def _what(run: Run, kind: WaitKind) -> str:
         return "Sleeps"
     if kind == WaitKind.CHILD:
         return "Waits for its child"
+    if kind == WaitKind.CIRCUIT:
+        return f"Held: {marks.clipped(str(about.get('target', '')))} rests"
     if kind == WaitKind.EVENT:
         return f"Waits for the event {marks.clipped(str(about.get('event', '')))}"
     if kind == WaitKind.APPROVAL:

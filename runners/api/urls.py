@@ -2,7 +2,16 @@
 
 from django.urls import URLPattern, path
 
-from runners.api import decisions, history, remote, runners, runs
+from runners.api import (
+    budgets,
+    circuits,
+    costs,
+    decisions,
+    history,
+    remote,
+    runners,
+    runs,
+)
 from runners.api.callbacks import Callback
 from runners.api.explain import ExplainExecution
 from runners.api.reveal import RevealRun
@@ -12,6 +21,13 @@ EXECUTION = "v1/WorkflowExecution/<uuid:id>"
 
 urlpatterns: list[URLPattern] = [
     path("v1/Run", runs.Runs.as_view()),
+    path("v1/CircuitBreaker", circuits.CircuitBreakers.as_view()),
+    path("v1/CircuitBreaker/<uuid:id>", circuits.OneCircuitBreaker.as_view()),
+    path("v1/CircuitBreaker/<uuid:id>/reset", circuits.ResetCircuitBreaker.as_view()),
+    path("v1/Budget", budgets.Budgets.as_view()),
+    path("v1/Budget/<uuid:id>", budgets.OneBudget.as_view()),
+    path("v1/CostEntry", costs.Costs.as_view()),
+    path("v1/Spend", costs.SpendReport.as_view()),
     path("v1/Runner", runners.Runners.as_view()),
     path("v1/Runner/<uuid:id>", runners.OneRunner.as_view()),
     path("v1/Run/<uuid:id>", runs.OneRun.as_view()),

@@ -1,5 +1,6 @@
 """Steps that are held for a target are woken: as many as may call it now, the oldest first."""
 
+from collections.abc import Sequence
 from datetime import timedelta
 
 from django.db import transaction
@@ -13,6 +14,7 @@ from runners.conf import config
 from runners.states import WaitKind
 
 BATCH = 200  # woken at once, so that a target that recovers is not run over
+COUNTED = 10_000
 WOKEN = {"by": "circuit"}
 
 
@@ -32,3 +34,18 @@ def wake_some(key: Key, limits: Limits) -> int:
     done = ledger.change(key, lambda circuit, now: called(circuit, now + patience, now))
     places = room(done.before, limits, done.now)
     return wake(key, BATCH if places is None else min(places, BATCH)) if places != 0 else 0
+
+
+def held_for(keys: Sequence[Key]) -> dict[Key, int]:
+    """How many runs are held for each target, counted up to 10,000; one query."""
+    if not keys:
+        return {}
+    found = statements.fetch(
+        "circuit_counts",
+        {
+            "workspaces": [key.workspace_id for key in keys],
+            "targets": [key.target for key in keys],
+            "most": COUNTED,
+        },
+    )
+    return {Key(workspace_id, target): held for workspace_id, target, held in found}

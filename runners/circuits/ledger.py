@@ -48,9 +48,19 @@ def picture() -> Picture:
         statements.statement("circuit_unclean"), {"most": MOST_UNCLEAN}
     )
     known = {Key(row.workspace_id, row.target): circuit_of(row) for row in unclean}
+    at, rules = _rules()
+    return Picture(at=at, unclean=known, rules=rules, whole=len(known) < MOST_UNCLEAN)
+
+
+def rules() -> tuple[Rule, ...]:
+    """The administrators' rules, at most 1,000."""
+    return _rules()[1]
+
+
+def _rules() -> tuple[datetime, tuple[Rule, ...]]:
+    """The database's time, and the rules."""
     found = statements.fetch("circuit_rules", {"most": MOST_RULES})
-    rules = tuple(Rule(*numbers) for _, *numbers in found if numbers[0] is not None)
-    return Picture(at=found[0][0], unclean=known, rules=rules, whole=len(known) < MOST_UNCLEAN)
+    return found[0][0], tuple(Rule(*said) for _, *said in found if said[0] is not None)
 
 
 def look(key: Key) -> tuple[Circuit, datetime]:

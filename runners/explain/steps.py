@@ -12,6 +12,8 @@ from uuid import UUID
 from executions.explain.reason import Reason, at, brief, iso, some
 from executions.graph.turns import LoopTurns, MapTurns
 from executions.states import FINAL, ExecutionState, Place
+from runners.circuits.breaker import Circuit
+from runners.explain.circuits import Known, held_reason, target_of
 from runners.models import Run
 from runners.states import HELD, RunState, WaitKind
 
@@ -29,7 +31,8 @@ class Around:
     a step may have, by run. `noticed` says since when something outside may wake a run; `filters`
     are the texts of events' filters, by run. `children` are the states of child executions, and
     `letters` the open dead letters, by run. `remote` are the queues of remote runners, and when one
-    of the workspace's was last seen that asks for them.
+    of the workspace's was last seen that asks for them. `circuits` are those of targets that runs
+    are held for, by target.
     """
 
     now: datetime
@@ -44,6 +47,7 @@ class Around:
     children: Mapping[str, str] = field(default_factory=dict)
     letters: Mapping[UUID, UUID] = field(default_factory=dict)
     remote: Mapping[str, datetime | None] = field(default_factory=dict)
+    circuits: Mapping[str, Known] = field(default_factory=dict)
 
 
 def step_reason(run: Run, around: Around) -> Reason:
@@ -264,6 +268,12 @@ def _child(run: Run, around: Around) -> Reason:
     )
 
 
+def _circuit(run: Run, around: Around) -> Reason:
+    known = around.circuits.get(target_of(run), Known(None, Circuit()))
+    since = around.noticed.get(run.pk, run.started_at)
+    return held_reason(run, known, since, around.now)
+
+
 def _body(run: Run, around: Around) -> Reason:
     document = run.progress
     if document is None:
@@ -332,5 +342,6 @@ WAITS: Mapping[str, Callable[[Run, Around], Reason]] = {
     WaitKind.EVENT: _event,
     WaitKind.CALLBACK: _callback,
     WaitKind.CHILD: _child,
+    WaitKind.CIRCUIT: _circuit,
     WaitKind.BODY: _body,
 }

@@ -20,10 +20,10 @@ class Migration(migrations.Migration):
             name='CircuitRule',
             fields=[
                 ('id', models.UUIDField(default=uuid6.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('pattern', models.CharField(max_length=300, unique=True)),
-                ('failure_threshold', models.PositiveIntegerField(blank=True, null=True)),
-                ('window_seconds', models.FloatField(blank=True, null=True)),
-                ('recovery_seconds', models.FloatField(blank=True, null=True)),
+                ('pattern', models.CharField(help_text='`http.request:*.example.com`, for example.', max_length=300, unique=True)),
+                ('failure_threshold', models.PositiveIntegerField(blank=True, help_text='So many failures within the window open the circuit.', null=True)),
+                ('window_seconds', models.FloatField(blank=True, help_text='After so long failures are forgotten.', null=True)),
+                ('recovery_seconds', models.FloatField(blank=True, help_text='How long the target rests before one step tries it.', null=True)),
                 ('timeout_seconds', models.FloatField(blank=True, help_text='How long a call of a model may take.', null=True)),
                 ('created_at', models.DateTimeField(db_default=executions.clock.ClockTimestamp(), editable=False)),
             ],
@@ -144,6 +144,10 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='circuitbreaker',
             constraint=models.CheckConstraint(condition=models.Q(models.Q(('state', 'HALF_OPEN'), _negated=True), models.Q(('probe_run_id__isnull', False), ('probe_token__isnull', False), ('probe_until__isnull', False)), _connector='OR'), name='circuit_half_open_names_probe'),
+        ),
+        migrations.AddConstraint(
+            model_name='circuitrule',
+            constraint=models.CheckConstraint(condition=models.Q(('failure_threshold__gt', 0), ('recovery_seconds__gt', 0), ('timeout_seconds__gt', 0), ('window_seconds__gt', 0)), name='circuit_rule_positive', violation_error_message='Every number is more than 0, or left empty.'),
         ),
         migrations.AddIndex(
             model_name='costentry',

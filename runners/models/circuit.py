@@ -86,10 +86,18 @@ class CircuitRule(models.Model):
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    pattern = models.CharField(max_length=300, unique=True)
-    failure_threshold = models.PositiveIntegerField(null=True, blank=True)
-    window_seconds = models.FloatField(null=True, blank=True)
-    recovery_seconds = models.FloatField(null=True, blank=True)
+    pattern = models.CharField(
+        max_length=300, unique=True, help_text="`http.request:*.example.com`, for example."
+    )
+    failure_threshold = models.PositiveIntegerField(
+        null=True, blank=True, help_text="So many failures within the window open the circuit."
+    )
+    window_seconds = models.FloatField(
+        null=True, blank=True, help_text="After so long failures are forgotten."
+    )
+    recovery_seconds = models.FloatField(
+        null=True, blank=True, help_text="How long the target rests before one step tries it."
+    )
     timeout_seconds = models.FloatField(
         null=True, blank=True, help_text="How long a call of a model may take."
     )
@@ -97,6 +105,19 @@ class CircuitRule(models.Model):
 
     class Meta:
         ordering = ["pattern"]
+        constraints = [
+            models.CheckConstraint(
+                # What is not said is no number, so none of these refuses it.
+                condition=Q(
+                    failure_threshold__gt=0,
+                    window_seconds__gt=0,
+                    recovery_seconds__gt=0,
+                    timeout_seconds__gt=0,
+                ),
+                name="circuit_rule_positive",
+                violation_error_message="Every number is more than 0, or left empty.",
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.pattern

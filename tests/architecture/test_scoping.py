@@ -48,9 +48,11 @@ OPEN: dict[str, str] = {
     "executions/api/workflows.py:workflows": "importing asks for a slug of one obtained workspace",
     "executions/api/workspaces.py:_tier": "tiers are named by superusers alone",
     "runners/admin/approvals.py:_applying.apply": "the account of the caller alone",
+    "runners/admin/circuits.py:CircuitBreakerAdmin.get_queryset": BELOW,
     "runners/admin/family.py:family": BELOW,
     "runners/admin/history.py:_points": BELOW,
     "runners/admin/steps.py:_within": BELOW,
+    "runners/api/costs.py:nameable": "compared with the caller's reach right there",
     "runners/api/remote.py:_answer": BELOW,
     "runners/api/runners.py:runners": "compared with the caller's reach right there",
 }

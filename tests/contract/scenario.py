@@ -2,14 +2,16 @@
 
 import json
 import re
+from datetime import timedelta
 from typing import Any
 
 from django.contrib.auth import get_user_model
 from rest_framework.test import APIClient
 
 from executions.api.document import operations
-from executions.models import Membership, Tier, Workspace
-from runners.models import Run
+from executions.clock import database_now
+from executions.models import Membership, Tier, WorkflowExecution, Workspace
+from runners.models import CircuitBreaker, CostEntry, Run
 from tests.support.segments import claimed, recorded
 
 DEFINITION: dict[str, Any] = {
@@ -113,6 +115,7 @@ def play(document: dict[str, Any]) -> dict[str, Any]:
     _operate(day)
     _mend(day)
     _serve(day)
+    _reset_a_circuit(day, shop)
     _administer(day, ada, str(shop.pk))
     return steady({name: entry for name, entry in day.kept.items() if entry})
 
@@ -225,6 +228,24 @@ def _serve(day: Recorder) -> None:
         ask("getRunner", id=runner["id"])
 
 
+def _reset_a_circuit(day: Recorder, shop: Workspace) -> None:
+    now = database_now()
+    made = CircuitBreaker.objects.create(
+        workspace=shop,
+        target="http.request:carrier.example.com",
+        state="OPEN",
+        failures=5,
+        last_error="The server answered 503 Service Unavailable.",
+        last_failure_at=now,
+        opened_at=now,
+        times_opened=1,
+        next_retry_at=now + timedelta(seconds=60),
+    )
+    day.ask("listCircuitBreakers", query="?state=OPEN")
+    day.ask("getCircuitBreaker", id=made.pk)
+    day.ask("resetCircuitBreaker", {"reason": "The carrier is back."}, id=made.pk)
+
+
 def _administer(day: Recorder, ada: Any, shop: str) -> None:
     ask = day.ask
     _credentials_and_tokens(day)
@@ -237,6 +258,12 @@ def _administer(day: Recorder, ada: Any, shop: str) -> None:
     ask("getQuota", id=quota["id"])
     ask("patchQuota", {"maxPerDay": 20_000}, id=quota["id"])
     ask("deleteQuota", id=quota["id"])
+    budget = ask("createBudget", {"amount": "250", "currency": "EUR", "softPercent": 75})
+    ask("listBudgets")
+    ask("getBudget", id=budget["id"])
+    ask("patchBudget", {"amount": "300"}, id=budget["id"])
+    ask("deleteBudget", id=budget["id"])
+    _costs(day, shop)
     ask("deleteMembership", id=member["id"])
     ask("getWorkspaceUsage", id=shop)
     rows = ask("listActivity")
@@ -253,6 +280,26 @@ def _administer(day: Recorder, ada: Any, shop: str) -> None:
     ask("patchWorkspace", {"name": "Outlet shop"}, id=place["id"])
     ask("archiveWorkspace", id=place["id"])
     ask("deleteTier", id=ask("createTier", {"name": "silver"})["id"])
+
+
+def _costs(day: Recorder, shop: str) -> None:
+    ran = WorkflowExecution.objects.filter(workspace_id=shop).earliest("created_at")
+    CostEntry.objects.create(
+        workspace_id=shop,
+        workflow_id=ran.workflow_id,
+        execution=ran,
+        run_id=ran.pk,
+        user_id=ran.principal_id,
+        module="llm.chat",
+        model="deepseek-chat",
+        input_tokens=1_200,
+        output_tokens=300,
+        tokens=1_500,
+        amount="0.0021",
+        currency="USD",
+    )
+    day.ask("listCosts")
+    day.ask("getSpend", query="?groupBy=model")
 
 
 def _credentials_and_tokens(day: Recorder) -> None:

@@ -1,6 +1,7 @@
 """Every operation as each role, as a member of another workspace, and as a superuser."""
 
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -12,7 +13,8 @@ from executions.access import visible
 from executions.actor import Actor
 from executions.models import Membership, Workflow, WorkflowExecution, Workspace
 from executions.quotas.setting import create_quota
-from runners.models import Run
+from runners.budgets.setting import create_budget
+from runners.models import CircuitBreaker, CostEntry, Run
 
 pytestmark = pytest.mark.django_db
 ANN = Actor(None, "ann", "test")
@@ -96,6 +98,18 @@ OPERATIONS: dict[str, tuple[str, str, Any, tuple[int, int, int, int]]] = {
     "get quota": ("get", "/v1/Quota/{q}", None, (200, 403, 404, 404)),
     "change quota": ("patch", "/v1/Quota/{q}", {"maxPerDay": 9}, (403, 403, 404, 404)),
     "delete quota": ("delete", "/v1/Quota/{q}", None, (403, 403, 404, 404)),
+    "get circuit": ("get", "/v1/CircuitBreaker/{b}", None, (200, 403, 404, 404)),
+    "reset circuit": (
+        "post", "/v1/CircuitBreaker/{b}/reset", {"reason": "x"}, (200, 403, 404, 404)
+    ),
+    "make budget": (
+        "post", "/v1/Budget", {"workspaceId": "{ws}", "amount": 9}, (403, 403, 403, 404)
+    ),
+    "get budget": ("get", "/v1/Budget/{m}", None, (200, 403, 404, 404)),
+    "change budget": ("patch", "/v1/Budget/{m}", {"amount": 9}, (403, 403, 404, 404)),
+    "delete budget": ("delete", "/v1/Budget/{m}", None, (403, 403, 404, 404)),
+    "costs": ("get", "/v1/CostEntry", None, (200, 200, 200, 200)),
+    "spend": ("get", "/v1/Spend?groupBy=day", None, (200, 200, 200, 200)),
     "usage": ("get", "/v1/Workspace/{ws}/usage", None, (200, 403, 404, 404)),
     "me": ("get", "/v1/Me", None, (200, 200, 200, 200)),
     "get workspace": ("get", "/v1/Workspace/{ws}", None, (200, 200, 200, 404)),
@@ -132,8 +146,14 @@ ADMINS = {
     "make quota": 201,
     "change quota": 200,
     "delete quota": 204,
+    "make budget": 201,
+    "change budget": 200,
+    "delete budget": 204,
 }
-LISTS = ("Workflow", "WorkflowExecution", "Run", "DeadLetterQueue", "Credential", "Quota")
+LISTS = (
+    "Workflow", "WorkflowExecution", "Run", "DeadLetterQueue", "Credential", "Quota", "Budget",
+    "CostEntry", "CircuitBreaker",
+)  # fmt: skip
 
 
 @pytest.fixture
@@ -155,6 +175,11 @@ def things(author: APIClient, greeting: dict[str, Any], workspace: Workspace) ->
     quota = create_quota(
         workspace, {"max_per_day": 1_000}, user_id=limited and limited.user_id, actor=ANN
     )
+    facts = {"period": "total", "amount": Decimal(1_000)}
+    budget = create_budget(workspace, facts, user_id=None, actor=ANN)
+    CostEntry.objects.create(
+        workspace=workspace, workflow_id=greeting["id"], execution_id=started[1], run_id=live.pk
+    )
     return {
         "w": greeting["id"],
         "ws": str(workspace.pk),
@@ -163,6 +188,8 @@ def things(author: APIClient, greeting: dict[str, Any], workspace: Workspace) ->
         "d": letter.json()["id"],
         "c": str(secret.pk),
         "q": str(quota.pk),
+        "m": str(budget.pk),
+        "b": str(CircuitBreaker.objects.create(workspace=workspace, target="http.request:a").pk),
     }
 
 

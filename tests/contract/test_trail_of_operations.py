@@ -11,7 +11,7 @@ from rest_framework.test import APIClient
 
 from executions.models import Activity, Tier, Trigger, Workspace
 from executions.triggers.secret import secret_of
-from runners.models import Run
+from runners.models import CircuitBreaker, Run
 from tests.support.segments import claimed, recorded, run_of
 from tests.support.triggers import only_trigger, triggered
 from tests.support.workflows import publish, start, task
@@ -93,6 +93,13 @@ class World(dict[str, str]):
 
     def make_quota(self) -> Any:
         return self.post("/v1/Quota", {"workspaceId": self["workspace"], "maxPerDay": 9})["id"]
+
+    def make_budget(self) -> Any:
+        return self.post("/v1/Budget", {"workspaceId": self["workspace"], "amount": 9})["id"]
+
+    def make_circuit(self) -> Any:
+        workspace = Workspace.objects.get(pk=self["workspace"])
+        return CircuitBreaker.objects.create(workspace=workspace, target="http.request:a").pk
 
     def make_robot(self) -> Any:
         body = {"name": "robot", "workspaceId": self["workspace"]}
@@ -180,6 +187,9 @@ RECORDED: dict[str, tuple[str, str, Any, list[str]]] = {
     ),
     "decideRun": ("post", RUN + "/{approval}/decide", {"decision": "approved"}, ["run.decide"]),
     "quarantineRun": ("post", RUN + "/{run}/quarantine", {"reason": "x"}, ["run.quarantine"]),
+    "resetCircuitBreaker": (
+        "post", "/v1/CircuitBreaker/{circuit}/reset", {"reason": "x"}, ["circuit.reset"]
+    ),
     "requeueDeadLetterEntry": ("post", LETTER + "/{letter}/requeue", {}, ["dead_letter.requeued"]),
     "fixDeadLetterEntry": (
         "post", LETTER + "/{letter}/fix", {"outputs": None}, ["dead_letter.fixed"]
@@ -206,6 +216,9 @@ RECORDED: dict[str, tuple[str, str, Any, list[str]]] = {
     "createQuota": ("post", "/v1/Quota", {"maxPerHour": 5, **PLACE}, ["quota.create"]),
     "patchQuota": ("patch", "/v1/Quota/{quota}", {"maxPerHour": 5}, ["quota.update"]),
     "deleteQuota": ("delete", "/v1/Quota/{quota}", None, ["quota.delete"]),
+    "createBudget": ("post", "/v1/Budget", {"amount": 5, **PLACE}, ["budget.create"]),
+    "patchBudget": ("patch", "/v1/Budget/{budget}", {"amount": 5}, ["budget.update"]),
+    "deleteBudget": ("delete", "/v1/Budget/{budget}", None, ["budget.delete"]),
     "createMembership": (
         "post", "/v1/Membership", {"username": "{reader}", "role": "USER", "workspaceId": "{new}"},
         ["membership.create"],
