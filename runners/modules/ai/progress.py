@@ -24,10 +24,12 @@ class Progress:
         self._recent = ""  # the end of what came
         self._characters = 0
         self._pieces = 0
-        self._told_at = time.monotonic()
+        self._told_at = -EVERY_SECONDS  # so that the first piece is shown at once
 
     def add(self, text: str, reasoning: int = 0) -> None:
         """Take a piece of the answer's text; `reasoning` counts characters said before it."""
+        if not (text or reasoning):
+            return
         self._open += text
         self._recent = (self._recent + text)[-SHOWN - HELD_BACK :]
         self._characters += len(text) + reasoning
