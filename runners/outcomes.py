@@ -58,6 +58,9 @@ BY_CLASS: dict[str, ErrorType] = {
     "psycopg_pool.PoolTimeout": _TRANSIENT,
     "django.db.utils.OperationalError": _TRANSIENT,
     "django.db.utils.InterfaceError": _TRANSIENT,
+    "sqlalchemy.exc.OperationalError": _TRANSIENT,
+    "sqlalchemy.exc.InterfaceError": _TRANSIENT,
+    "sqlalchemy.exc.TimeoutError": _TRANSIENT,  # no connection of the pool was free in time
     "redis.exceptions.ConnectionError": _TRANSIENT,
     "redis.exceptions.TimeoutError": _TRANSIENT,
     "redis.exceptions.BusyLoadingError": _TRANSIENT,
@@ -179,8 +182,9 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
 
 
 def _by_sqlstate(error: BaseException) -> ErrorType | None:
-    # Django's errors have no state of their own; psycopg's, their cause, do.
-    state = getattr(error, "sqlstate", None) or getattr(error.__cause__, "sqlstate", None)
+    # Django's and SQLAlchemy's errors have no state of their own; psycopg's, their cause, do.
+    original = error.__cause__ or getattr(error, "orig", None)
+    state = getattr(error, "sqlstate", None) or getattr(original, "sqlstate", None)
     if not isinstance(state, str):
         return None
     return BY_SQLSTATE.get(state) or BY_SQLSTATE.get(state[:2]) or _PERMANENT
