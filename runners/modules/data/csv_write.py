@@ -50,7 +50,7 @@ class CsvWriteInputs(CsvForm):
     )
     path: str | None = Field(
         None,
-        description="A file below the files folder, replaced at once. Unless given, text is yielded.",
+        description="A file below the files folder, replaced at once; unless given, text comes.",
         examples=["reports/{{ execution.id }}.csv"],
     )
 

@@ -12,6 +12,11 @@ TYPES = (
     "data.csv_parse",
     "data.csv_write",
     "data.json_parse",
+    "data.xml_parse",
+    "data.html_extract",
+    "data.aggregate",
+    "data.deduplicate",
+    "data.sort",
 )
 
 
