@@ -7,9 +7,13 @@ from typing import Any
 from uuid import UUID
 
 from runners.conf import default_currency
+from runners.modules.base import PublishedEvent, StepError
 from runners.scrubbing import Scrubber
 from runners.storable import storable_text
 from runners.work import Cost
+
+# Publishes an event by name and payload, as the step's first, second, …
+Publisher = Callable[[str, Any, int], PublishedEvent]
 
 MAX_ENTRIES = 200
 MAX_TEXT = 2_000
@@ -89,6 +93,8 @@ class Context:
     __slots__ = (
         "_cancelled",
         "_details",
+        "_events",
+        "_publisher",
         "attempt",
         "costs",
         "credential",
@@ -126,6 +132,8 @@ class Context:
         self.told: Any = None  # the details last given to `heartbeat`
         self._details: Callable[[Any], None] | None = None
         self._cancelled: Callable[[], bool] | None = None
+        self._publisher: Publisher | None = None
+        self._events = 0
 
     def reveal(self, credential: Mapping[str, str] | None, scrub: Scrubber) -> None:
         """Give the module its credential, and take secrets out of what it says from now on."""
@@ -136,6 +144,17 @@ class Context:
         """Connect the process's heartbeat, which knows of cancelling and keeps details."""
         self._cancelled = cancelled
         self._details = details
+
+    def publish_by(self, publisher: Publisher) -> None:
+        """Connect what tells the workspace of events."""
+        self._publisher = publisher
+
+    def publish_event(self, name: str, payload: Any) -> PublishedEvent:
+        """Tell the workspace an event, once however often the step is tried."""
+        if self._publisher is None:
+            raise StepError("this step belongs to no execution, so it can tell no workspace events")
+        self._events += 1
+        return self._publisher(name, payload, self._events)
 
     def remaining(self) -> float:
         """Seconds until the deadline; negative once it is past."""

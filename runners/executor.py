@@ -7,6 +7,7 @@ import logging
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -16,7 +17,18 @@ from executions import payloads
 from executions.errors import PayloadError
 from executions.graph.model import Step
 from executions.templates import TemplateError
-from runners import bodies, caching, completion, gates, heartbeat, leases, rows, scopes, secrets
+from runners import (
+    announcing,
+    bodies,
+    caching,
+    completion,
+    gates,
+    heartbeat,
+    leases,
+    rows,
+    scopes,
+    secrets,
+)
 from runners.conf import config, pool
 from runners.context import Context
 from runners.deadline import StepTimeout, time_limit
@@ -318,7 +330,7 @@ def held(work: Work, context: Context) -> Iterator[None]:
 
 def _context(journey: Journey, work: Work) -> Context:
     assert work.prepared is not None
-    return Context(
+    context = Context(
         execution_id=journey.execution_id,
         step_path=work.path,
         attempt=work.attempt,
@@ -327,6 +339,8 @@ def _context(journey: Journey, work: Work) -> Context:
         variables=journey.variables,
         last_details=work.last_details,
     )
+    context.publish_by(partial(announcing.announce, journey, work))
+    return context
 
 
 def _writes(unit: Unit) -> bool:

@@ -123,6 +123,26 @@ class StepContext(Protocol):
         letters, the installation's (`VALKYR_CURRENCY`) unless given. Raises ValueError.
         """
 
+    def publish_event(self, name: str, payload: Any) -> "PublishedEvent":
+        """Tell the workspace an event, once however often the step is tried.
+
+        The first of an attempt is the same event as the first of the attempt before, and so on.
+        Raises StepError where the payload cannot be stored, or the chain of events is too long.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedEvent:
+    """An event that a step told: its id, the executions it started, and the starts refused.
+
+    `created` is False where an earlier attempt told it. Whoever waits for it is woken afterwards.
+    """
+
+    event_id: str
+    created: bool
+    executions: tuple[str, ...]
+    refused: tuple[Mapping[str, Any], ...]
+
 
 @dataclass(frozen=True, slots=True)
 class Result:

@@ -39,6 +39,8 @@ BUILTIN: dict[str, str] = {
     "file.delete": "runners.modules.files.delete:FileDelete",
     "event.publish": "runners.modules.messaging.event_publish:EventPublish",
     "python.code": "runners.modules.code.python_code:PythonCode",
+    "archive.zip": "runners.modules.archives.zip:ArchiveZip",
+    "archive.unzip": "runners.modules.archives.unzip:ArchiveUnzip",
     "sql.query": "runners.modules.sql.query:SqlQuery",
     "sql.execute": "runners.modules.sql.execute:SqlExecute",
     "stripe.payment_intent": "runners.modules.payments.payment_intent:PaymentIntent",

@@ -57,9 +57,9 @@ def _sentence(error: stripe.StripeError) -> str:
         return f"the key may not do this{status}: a restricted key needs the permission"
     if isinstance(error, stripe.IdempotencyError):
         return (
-            "Stripe knows this step's idempotency key from a request with other parameters: a "
-            "requeue with changed inputs cannot repeat it. Start a new execution, after looking "
-            f"in Stripe's dashboard whether the first one went through. It says: {said}"
+            "Stripe knows this step's idempotency key from a request with other parameters, "
+            "perhaps of an earlier release or another credential: look in Stripe's dashboard "
+            f"whether it went through, then requeue the step. It says: {said}"
         )
     return f"Stripe answered{status}: {said}"
 
@@ -69,8 +69,8 @@ def _class(error: stripe.StripeError) -> ErrorType:
     if passing or error.code in PASSING_CODES or error.http_status == 409:
         return TRANSIENT
     # An answer that could not be read may yet have worked: its key makes a repeat harmless.
-    unread = error.http_status is None or error.http_status < 400
-    return TRANSIENT if unread else status_error_type(error.http_status)
+    status = error.http_status or 0
+    return TRANSIENT if status < 400 else status_error_type(status)
 
 
 def _details(error: stripe.StripeError) -> dict[str, Any]:

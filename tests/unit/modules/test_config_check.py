@@ -45,6 +45,8 @@ VALID = {
     "email.send": {"from": "a@b.example", "to": "{{ input.mail }}", "subject": "s"},
     "sql.query": {"statement": "SELECT 1"},
     "sql.execute": {"statement": "DELETE FROM t WHERE id = :id", "params": {"id": "{{ input.id }}"}},
+    "archive.zip": {"paths": ["a"], "to": "a.zip"},
+    "archive.unzip": {"path": "a.zip", "to": "a"},
     "file.read": {"path": "a"},
     "file.list": {"path": "orders", "pattern": "*.csv"},
     "file.delete": {"path": "orders/{{ input.day }}.csv"},

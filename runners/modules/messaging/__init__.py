@@ -1,0 +1,1 @@
+"""Messages to others: events of the workspace, and queues of brokers."""

@@ -1,0 +1,20 @@
+"""Messages that steps send: what is refused before anything is sent."""
+
+from typing import Any
+
+import pytest
+
+from runners.context import Context
+from runners.modules import registry
+from runners.modules.base import StepError
+from tests.support.bad_inputs import check_row, rows
+
+
+@pytest.mark.parametrize(("module_type", "bad"), rows(types=["event.publish"]))
+def test_a_bad_input_is_refused(module_type: str, bad: Any, step_context: Context) -> None:
+    check_row(module_type, bad, step_context)
+
+
+def test_a_step_without_an_execution_can_tell_no_event(step_context: Context) -> None:
+    with pytest.raises(StepError, match="belongs to no execution"):
+        registry.get("event.publish").run({"event": "order.paid"}, step_context)
