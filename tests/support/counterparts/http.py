@@ -148,6 +148,14 @@ def _same_page(server: BadServer, connection: socket.socket, query: dict[str, st
     reply(connection, json.dumps(body).encode(), JSON)
 
 
+def _page(server: BadServer, connection: socket.socket, query: dict[str, str]) -> None:
+    reply(connection, b"<!doctype html><title>Hello</title><p>a page", "Content-Type: text/html")
+
+
+def _empty(server: BadServer, connection: socket.socket, query: dict[str, str]) -> None:
+    reply(connection, b"")
+
+
 def _circle(server: BadServer, connection: socket.socket, query: dict[str, str]) -> None:
     reply(connection, b"", "Location: /circle", status="302 Found")
 
@@ -287,6 +295,8 @@ def _deep_json(server: BadServer, connection: socket.socket, query: dict[str, st
 
 GOOD: dict[str, Vice] = {
     "good": _good,
+    "page": _page,
+    "empty": _empty,
     "pages": _pages,
     "same-page": _same_page,
     "circle": _circle,

@@ -1,0 +1,1 @@
+"""Messages to people and systems over HTTP: chats and webhooks."""
