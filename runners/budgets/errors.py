@@ -1,6 +1,7 @@
 """What somebody is told whose budget is spent, or who set one that cannot be."""
 
-from executions.errors import QuotaExceeded, ValkyrError, WithProblems
+from executions.errors import QuotaExceeded, WithProblems
+from executions.quotas.setting import QuotaExists
 from runners.modules.base import StepError
 
 
@@ -14,7 +15,7 @@ class SpenderStopped(QuotaExceeded):
     code = "budget_spent"
 
 
-class BudgetExists(ValkyrError):
+class BudgetExists(QuotaExists):
     """There is such a budget already; change it instead."""
 
     code = "budget_exists"

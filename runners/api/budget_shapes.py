@@ -1,0 +1,133 @@
+"""Budgets as JSON, with what is spent of them. Amounts are decimal numbers in strings."""
+# ruff: noqa: N815 - the names are the JSON's
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from executions.api.fields import Body, Flag, Id, Text, Whole
+from executions.api.paging import PageQuery
+from runners.budgets.usage import Use
+from runners.models import Budget
+from runners.states import BudgetPeriod
+
+PERIODS = [(period.value, period.value) for period in BudgetPeriod]
+MOST = 2**31 - 1
+
+
+class Amount(serializers.DecimalField):
+    """A decimal number, exact: a string, or a JSON number."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(max_digits=24, decimal_places=8, normalize_output=True, **options)
+
+    def to_internal_value(self, data: Any) -> Any:
+        """The number; raises ValidationError."""
+        if isinstance(data, bool) or not isinstance(data, str | int | float):
+            self.fail("invalid")
+        return super().to_internal_value(data)
+
+
+class BudgetShape(serializers.ModelSerializer[Budget]):
+    """A budget, and what is spent of it in the present period (`uses` in the context)."""
+
+    workspaceId = serializers.UUIDField(source="workspace_id")
+    userId = serializers.IntegerField(
+        source="user_id", allow_null=True, help_text="Whom it limits; null: the whole workspace."
+    )
+    username = serializers.CharField(source="user.username", default=None, allow_null=True)
+    period = serializers.ChoiceField(PERIODS, help_text="After what it begins anew, in UTC.")
+    currency = serializers.SerializerMethodField()
+    amount = Amount()
+    softPercent = serializers.IntegerField(source="soft_percent", allow_null=True)
+    killSwitch = serializers.BooleanField(source="kill_switch")
+    spent = serializers.SerializerMethodField()
+    percent = serializers.SerializerMethodField()
+    startsAt = serializers.SerializerMethodField()
+    endsAt = serializers.SerializerMethodField()
+    createdAt = serializers.DateTimeField(source="created_at")
+
+    class Meta:
+        model = Budget
+        fields = [
+            "id", "workspaceId", "userId", "username", "period", "currency", "amount",
+            "softPercent", "killSwitch", "spent", "percent", "startsAt", "endsAt", "createdAt",
+        ]  # fmt: skip
+
+    @extend_schema_field(serializers.CharField(allow_null=True))
+    def get_currency(self, budget: Budget) -> str | None:
+        """Its currency; null: it counts tokens."""
+        return budget.currency or None
+
+    @extend_schema_field(Amount)
+    def get_spent(self, budget: Budget) -> Any:
+        """What is spent in the present period."""
+        return Amount().to_representation(self._use(budget).spent)
+
+    def get_percent(self, budget: Budget) -> float:
+        """How much of the amount that is."""
+        return self._use(budget).percent
+
+    @extend_schema_field(serializers.DateTimeField)
+    def get_startsAt(self, budget: Budget) -> Any:  # noqa: N802 - the JSON's name
+        """When the present period began."""
+        return serializers.DateTimeField().to_representation(self._use(budget).starts_at)
+
+    @extend_schema_field(serializers.DateTimeField(allow_null=True))
+    def get_endsAt(self, budget: Budget) -> Any:  # noqa: N802
+        """When it begins anew; null: never."""
+        ends_at = self._use(budget).ends_at
+        return None if ends_at is None else serializers.DateTimeField().to_representation(ends_at)
+
+    def _use(self, budget: Budget) -> Use:
+        use: Use = self.context["uses"][budget.pk]
+        return use
+
+
+class BudgetQuery(PageQuery):
+    """What `listBudgets` takes."""
+
+    workspaceId = serializers.UUIDField(required=False)
+    userId = serializers.IntegerField(required=False, min_value=1, max_value=MOST)
+
+
+class BudgetChange(Body):
+    """What `patchBudget` takes."""
+
+    amount = Amount(required=False, help_text="Money, or a whole number of tokens; more than 0.")
+    softPercent = Whole(
+        source="soft_percent",
+        required=False,
+        allow_null=True,
+        min_value=1,
+        max_value=100,
+        help_text="At how much of it people are told; null: not at all.",
+    )
+    killSwitch = Flag(
+        source="kill_switch",
+        required=False,
+        help_text="Once it is spent, cancel what its spender has under way and start nothing.",
+    )
+
+
+class NewBudget(BudgetChange):
+    """What `createBudget` takes."""
+
+    workspaceId = Id(required=False)
+    userId = Whole(
+        required=False,
+        allow_null=True,
+        min_value=1,
+        max_value=MOST,
+        help_text="A member to be limited; without it the whole workspace is.",
+    )
+    period = serializers.ChoiceField(PERIODS, required=False, help_text="`month`, unless given.")
+    currency = Text(
+        required=False,
+        allow_null=True,
+        allow_blank=True,
+        max_length=3,
+        help_text="Three capitals (ISO 4217); without one it counts tokens.",
+    )
+    amount = Amount(help_text="Money, or a whole number of tokens; more than 0.")

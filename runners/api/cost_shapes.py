@@ -1,0 +1,89 @@
+"""What steps cost, as JSON."""
+# ruff: noqa: N815 - the names are the JSON's
+
+from typing import Any
+
+from rest_framework import serializers
+
+from executions.api.fields import Body
+from executions.api.paging import ListQuery
+from runners.api.budget_shapes import MOST, Amount
+from runners.budgets.report import COLUMNS
+from runners.models import CostEntry
+
+
+class CostEntryShape(serializers.ModelSerializer[CostEntry]):
+    """What one attempt of a step spent on one model or service."""
+
+    workspaceId = serializers.UUIDField(source="workspace_id")
+    workflowId = serializers.UUIDField(source="workflow_id")
+    executionId = serializers.UUIDField(source="execution_id")
+    runId = serializers.UUIDField(source="run_id")
+    userId = serializers.IntegerField(
+        source="user_id", allow_null=True, help_text="Who started it; null: a trigger."
+    )
+    model = serializers.CharField(help_text="What the module says it used; may be empty.")
+    inputTokens = serializers.IntegerField(source="input_tokens")
+    outputTokens = serializers.IntegerField(source="output_tokens")
+    amount = Amount()
+    createdAt = serializers.DateTimeField(source="created_at")
+
+    class Meta:
+        model = CostEntry
+        fields = [
+            "id", "workspaceId", "workflowId", "executionId", "runId", "userId", "module", "model",
+            "inputTokens", "outputTokens", "tokens", "amount", "currency", "createdAt",
+        ]  # fmt: skip
+
+
+class CostQuery(ListQuery):
+    """What `listCosts` takes."""
+
+    workflowId = serializers.UUIDField(required=False)
+    executionId = serializers.UUIDField(required=False)
+    userId = serializers.IntegerField(required=False, min_value=1, max_value=MOST)
+    model = serializers.CharField(required=False, max_length=200)
+    createdAfter = serializers.DateTimeField(required=False)
+    createdBefore = serializers.DateTimeField(required=False)
+
+
+class SpendQuery(Body):
+    """What `getSpend` takes."""
+
+    groupBy = serializers.ChoiceField([(name, name) for name in COLUMNS])
+    workspaceId = serializers.UUIDField(required=False)
+    workflowId = serializers.UUIDField(required=False)
+    userId = serializers.IntegerField(required=False, min_value=1, max_value=MOST)
+    createdAfter = serializers.DateTimeField(
+        required=False, help_text="30 days before now, or before `createdBefore`, unless given."
+    )
+    createdBefore = serializers.DateTimeField(required=False)
+
+    def validate(self, attrs: Any) -> Any:
+        """The time goes forwards."""
+        first, last = attrs.get("createdAfter"), attrs.get("createdBefore")
+        if first is not None and last is not None and first >= last:
+            raise serializers.ValidationError(
+                {"createdBefore": "It must be later than createdAfter."}, code="out_of_order"
+            )
+        return attrs
+
+
+class SpendShape(serializers.Serializer[Any]):
+    """What one of a group spent in one currency."""
+
+    key = serializers.CharField(
+        help_text="The id of the user, workspace or workflow, the model, or the day (UTC); empty "
+        "for triggers, which no user started."
+    )
+    name = serializers.CharField(
+        allow_null=True,
+        help_text="A workspace's slug, a workflow's name; a user's name for who administers a "
+        "workspace of theirs.",
+    )
+    currency = serializers.CharField()
+    entries = serializers.IntegerField()
+    inputTokens = serializers.IntegerField(source="input_tokens")
+    outputTokens = serializers.IntegerField(source="output_tokens")
+    tokens = serializers.IntegerField()
+    amount = Amount()
