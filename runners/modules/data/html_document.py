@@ -41,7 +41,10 @@ class Document:
         return self._parser.root
 
     def find(self, selector: str, within: "LexborNode") -> "list[LexborNode]":
-        """The elements below one that a selector names, in the document's order."""
+        """The elements below one that a selector names, in the document's order.
+
+        The root counts as below itself, so that `html` names it.
+        """
         alternatives = taken_apart(selector)
         found = [self._follow(parts, within) for parts in alternatives]
         if len(found) == 1:
@@ -74,6 +77,8 @@ class Document:
         # selectolax raises an error of its own for a selector, of no public class.
         except Exception as error:
             raise StepError(f"{part.compound[:100]!r} is no CSS selector: {error}") from error
+        if within.parent is None or within.parent.is_document_node:
+            return nodes
         return [node for node in nodes if node.mem_id != within.mem_id]
 
     def _is_crowded(self) -> bool:
