@@ -38,6 +38,7 @@ BUILTIN: dict[str, str] = {
     "file.list": "runners.modules.files.listing:FileList",
     "file.delete": "runners.modules.files.delete:FileDelete",
     "event.publish": "runners.modules.messaging.event_publish:EventPublish",
+    "queue.publish": "runners.modules.messaging.queue_publish:QueuePublish",
     "python.code": "runners.modules.code.python_code:PythonCode",
     "archive.zip": "runners.modules.archives.zip:ArchiveZip",
     "archive.unzip": "runners.modules.archives.unzip:ArchiveUnzip",

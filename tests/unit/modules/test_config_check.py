@@ -52,6 +52,7 @@ VALID = {
     "file.delete": {"path": "orders/{{ input.day }}.csv"},
     "remote.step": {"handler": "render-video", "minutes": 5},
     "event.publish": {"event": "order.paid", "payload": {"id": "{{ input.id }}"}},
+    "queue.publish": {"queue": "orders", "json": {"id": "{{ input.id }}"}},
     "python.code": {"code": "def main(inputs): ...", "inputs": "{{ input }}"},
     "stripe.payment_intent": {"amount": 1250, "currency": "eur", "paymentMethod": "{{ input.m }}"},
     "stripe.refund": {"paymentIntent": "{{ tasks.pay.output.id }}"},
