@@ -191,6 +191,7 @@ def _chain(
             effect=module["effect"],
             writes_variables=module["writesVariables"],
             timeout_seconds=module["timeoutSeconds"],
+            circuit_wait_seconds=module.get("circuitWaitSeconds"),
             retry=policy(module["retry"]),
             reads=own,
             outer_reads=outer,

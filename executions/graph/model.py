@@ -100,6 +100,7 @@ class Step:
     cache: CachePolicy | None
     secrets: frozenset[tuple[str, str]] = frozenset()  # (credential, field) that `config` names
     credential: str = ""  # the name of the module's own, "" for none
+    circuit_wait_seconds: float | None = None  # None: the installation's
 
 
 @dataclass(frozen=True, slots=True)

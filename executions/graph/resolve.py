@@ -107,6 +107,7 @@ def _module(
         "with": config,
         "retry": written_out(own.get("retry", spec.retry)),
         "timeoutSeconds": own.get("timeoutSeconds", spec.timeout_seconds),
+        "circuitWaitSeconds": own.get("circuitWaitSeconds"),
         "queue": own.get("queue", spec.queue),
         "inline": spec.inline,
         "effect": spec.effect,

@@ -32,6 +32,7 @@ MAX_MODULES = 100
 MAX_ATTEMPTS = 100
 MAX_STEP_SECONDS = 600  # a segment's time-outs add up to at most this; the broker waits 900
 MAX_DELAY_SECONDS = 86_400
+MAX_CIRCUIT_WAIT_SECONDS = 604_800  # 7 days
 MAX_CACHE_SECONDS = 31_536_000  # 365 days
 
 
@@ -76,6 +77,9 @@ _RETRY_VALUES = an_object(
 _RUNNING: Schema = {
     "retry": _RETRY,
     "timeoutSeconds": number("A step's time-out in seconds.", 0.1, MAX_STEP_SECONDS),
+    "circuitWaitSeconds": number(
+        "How long a step may be held back while its target rests.", 0, MAX_CIRCUIT_WAIT_SECONDS
+    ),
     "queue": slug("Overrides the module's queue."),
     "credential": text(
         "The name of a credential of the workspace, where the module takes one.",

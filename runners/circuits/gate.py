@@ -60,7 +60,7 @@ def target_of(asked: "Asked") -> str | None:
     """What the step will call, as its breaker is named: without secrets, fit to be stored."""
     if asked.inputs is None:
         return None
-    target = asked.module.circuit(asked.inputs)
+    target = asked.module.circuit_with(asked.inputs, asked.credential)
     if not target:
         return None
     return storable_text(asked.scrub.message(target) if asked.scrub else target, LONGEST_TARGET)
@@ -117,7 +117,8 @@ def _hold(asked: "Asked", key: Key, known: Memory) -> Wait:
     """Sleep until somebody wakes it, at the latest when it has been held for as long as it may."""
     circuit = known.circuit(key)
     held = asked.work.held_seconds
-    left = config().wait - held
+    most = asked.work.step.circuit_wait_seconds
+    left = (config().wait if most is None else most) - held
     if left <= 0:
         raise given_up(key.target, circuit, held)
     facts = {
@@ -136,7 +137,7 @@ def given_up(target: str, circuit: Circuit, held: float) -> StepError:
     error = f" Its last failure: {brief(circuit.last_error)}" if circuit.last_error else ""
     return StepError(
         f"{target} {how}{since}, and this step was held for {held:,.0f} s, as long as it may be "
-        f"(VALKYR_CIRCUIT_WAIT_SECONDS).{error} Mend the target or reset its circuit, then requeue "
+        f"(circuitWaitSeconds).{error} Mend the target or reset its circuit, then requeue "
         "the dead letter.",
         ErrorType.CIRCUIT_OPEN,
         details={

@@ -8,10 +8,16 @@ import pytest
 
 from executions import states as execution_states
 from runners import states as run_states
+from runners.circuits import breaker
 
 DRAWINGS = Path(__file__).parents[2] / "docs" / "states.md"
+DRAWN = [
+    ("An execution", execution_states.MOVES),
+    ("A run", run_states.MOVES),
+    ("A circuit", breaker.MOVES),
+]
 ARROW = re.compile(r"^\s*(\w+|\[\*\]) --> (\w+): \S", re.MULTILINE)
-ROW = re.compile(r"^\| ([A-Z]+) \|", re.MULTILINE)
+ROW = re.compile(r"^\| ([A-Z_]+) \|", re.MULTILINE)
 
 
 def section(heading: str) -> str:
@@ -35,7 +41,7 @@ def coded(moves: Mapping[str, frozenset[str]]) -> dict[str, set[str]]:
 
 @pytest.mark.parametrize(
     ("heading", "moves"),
-    [("An execution", execution_states.MOVES), ("A run", run_states.MOVES)],
+    DRAWN,
 )
 def test_the_drawing_has_exactly_the_moves_of_the_code(
     heading: str, moves: Mapping[str, frozenset[str]]
@@ -45,7 +51,7 @@ def test_the_drawing_has_exactly_the_moves_of_the_code(
 
 @pytest.mark.parametrize(
     ("heading", "moves"),
-    [("An execution", execution_states.MOVES), ("A run", run_states.MOVES)],
+    DRAWN,
 )
 def test_the_table_explains_every_state(heading: str, moves: Mapping[str, frozenset[str]]) -> None:
     assert sorted(ROW.findall(section(heading))) == sorted(map(str, moves))

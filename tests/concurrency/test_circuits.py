@@ -450,3 +450,13 @@ def test_held_steps_are_woken_in_bounded_batches(
     behaviour[target] = "answers"
     queue.drain()
     assert held(target) == 0
+
+
+def test_a_task_says_for_how_long_it_may_be_held(queue: World, target: str) -> None:
+    open_circuit(queue, target)
+    given = {"with": {"target": target}, "circuitWaitSeconds": 0}
+    execution = start(publish({"tasks": [task("call", "test.call", **given)]}))
+    queue.drain()
+
+    run = run_of(execution, "call.main")
+    assert (run.state, run.error_type) == ("DLQ", "CIRCUIT_OPEN")

@@ -16,6 +16,7 @@ OF_STEPS = {
     "timeoutSeconds": (
         "give time-outs to the tasks of the body, or the execution one in settings.timeoutSeconds"
     ),
+    "circuitWaitSeconds": "give it to the tasks of the body, which have targets",
 }
 
 
