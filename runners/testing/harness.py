@@ -16,6 +16,7 @@ from executions.versions import compiled
 from runners.modules import registry
 from runners.testing.answers import Answers, check_names
 from runners.testing.drive import silent
+from runners.testing.module_run import What, found
 from runners.testing.workflow_run import WorkflowRun
 
 ACTOR = Actor.system("a test")
@@ -69,6 +70,16 @@ class Valkyr:
         with silent():
             started = start_execution(workflow, given, actor=ACTOR)
         return WorkflowRun(started.execution.pk, answers or {}).carry()
+
+    def install(self, *modules: What) -> None:
+        """Let workflows use modules that are not installed: functions, classes or modules.
+
+        They stay known for the rest of the session.
+        """
+        for module in modules:
+            chosen = found(module)
+            if chosen.type not in registry.specs():
+                registry.add(chosen)
 
     def credential(self, name: str, kind: str = "secret", **fields: str) -> None:
         """Give the workspace a credential: `valkyr.credential("bank", "bearer", token="t")`."""

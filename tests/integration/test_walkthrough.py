@@ -16,7 +16,9 @@ from tests.support.stack import PROJECT, Stack
 
 pytestmark = pytest.mark.timeout(400)
 DEMO = "order-import"
-PAGES = sorted((PROJECT / "examples").glob("*/README.md"))
+PAGES = sorted(
+    page.with_name("README.md") for page in (PROJECT / "examples").glob("*/workflow.yaml")
+)
 EXAMPLES = [page.parent for page in PAGES if page.parent.name != DEMO]
 SLOWEST = "stock-by-the-clock"  # it waits for the next full minute
 PYTHON = re.compile(r"```python\n(.*?)```", re.DOTALL)

@@ -1,0 +1,1 @@
+"""Steps of our own for Valkyr."""

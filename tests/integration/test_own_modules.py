@@ -1,0 +1,103 @@
+"""Modules of one's own: written by the command, installed from a package, tested by the kit."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+PROJECT = Path(__file__).parents[2]
+EXAMPLE = PROJECT / "examples" / "own-steps"
+
+
+def new_module(*words: str, into: Path) -> str:
+    return str(call_command("new_module", *words, "--into", str(into)))
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder on Python's path, with the example's package really installed into it."""
+    folder = tmp_path_factory.mktemp("own")
+    # Building leaves traces in the source, so a copy is built.
+    source = folder / "source"
+    shutil.copytree(EXAMPLE, source, ignore=shutil.ignore_patterns("__pycache__"))
+    python("-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation", "--no-index",
+           "--no-compile", "--target", str(folder / "site"), str(source), site=folder)  # fmt: skip
+    shutil.rmtree(source / "src")
+    return folder
+
+
+def python(*words: str, site: Path) -> str:
+    """Run this Python as it runs on a host that has our code and the site's packages."""
+    path = os.pathsep.join([str(PROJECT), str(site / "site"), str(site)])
+    database = {"VALKYR_TEST_DATABASE_NAME": f"test_own_modules_{os.getpid()}"}
+    done = subprocess.run(
+        [sys.executable, *words],
+        cwd=site,
+        env=os.environ | {"PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"} | database,
+        capture_output=True,
+        text=True,
+        timeout=280,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_an_installed_packages_modules_are_found(site: Path) -> None:
+    said = python(
+        "-c",
+        "from runners.modules.registry import specs; known = specs(); "
+        "print(*(f'{n}={known[n].title}' for n in known if n.startswith('shop.')), sep='; ')",
+        site=site,
+    )
+
+    assert said.strip() == "shop.discount=Discount; shop.size=Size; shop.stock=Ask the warehouse"
+
+
+@pytest.mark.timeout(300)
+def test_what_is_written_is_sound_and_its_tests_pass_beside_the_examples(site: Path) -> None:
+    said = new_module("till.big_discount", into=site)
+    new_module("till.small_discount", "--class", into=site)
+
+    files = {path.name for path in (site / "till_steps").iterdir() if path.is_file()}
+    assert files == {"__init__.py"} | {
+        f"{start}{size}_discount.py" for start in ("", "test_") for size in ("big", "small")
+    }
+    assert "VALKYR_EXTRA_MODULES=till_steps.big_discount" in said
+    assert "use: till.big_discount" in said
+    python("-m", "ruff", "check", "--isolated", "--line-length", "100", "--select", "E,F,W,B,UP",
+           "till_steps", site=site)  # fmt: skip
+    ran = python("-m", "pytest", "-q", "-p", "valkyr_project.pytest_plugin", "-p",
+                 "no:cacheprovider", "-W", "error", "till_steps", "source/tests",
+                 site=site)  # fmt: skip
+    assert "15 passed" in ran
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("discount", "expected two or more words with dots"),
+        ("Shop.Discount", "expected two or more words with dots"),
+        ("shop.../../etc", "expected two or more words with dots"),
+        ("shop.class", "'class' is a word of Python's own"),
+        ("http.request", "a module of type 'http.request' is there already"),
+    ],
+)
+def test_a_name_that_cannot_be_is_refused(tmp_path: Path, name: str, message: str) -> None:
+    with pytest.raises(CommandError, match=message):
+        new_module(name, into=tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_nothing_is_written_over(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    new_module("shop.discount", into=tmp_path)
+    (tmp_path / "shop_steps" / "discount.py").write_text("mine")
+
+    with pytest.raises(CommandError, match="nothing is overwritten"):
+        new_module("shop.discount", into=tmp_path)
+
+    assert (tmp_path / "shop_steps" / "discount.py").read_text() == "mine"
