@@ -256,8 +256,10 @@ def _ask(
     inputs = None
     if module.has_circuit():
         inputs = module.validated(prepared.value if revealed is None else revealed.inputs)
-    scrub = None if revealed is None else revealed.scrub
-    return gates.ask(gates.Asked(journey, work, module, inputs, scrub))
+    if revealed is None:
+        return gates.ask(gates.Asked(journey, work, module, inputs, None))
+    asked = gates.Asked(journey, work, module, inputs, revealed.scrub, revealed.credential)
+    return gates.ask(asked)
 
 
 def _logs(revealed: Revealed | None) -> AbstractContextManager[None]:

@@ -6,7 +6,7 @@ run sleeps without using an attempt and is asked about again; or raises StepErro
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -26,7 +26,8 @@ log = logging.getLogger(__name__)
 class Asked:
     """A step that wants to run; `inputs` are its validated ones, if its module has a circuit.
 
-    `scrub` takes the values of the step's secrets out of texts, where it uses some.
+    `credential` are the fields of the one it names. `scrub` takes the values of the step's secrets
+    out of texts, where it uses some.
     """
 
     journey: Journey
@@ -34,6 +35,7 @@ class Asked:
     module: Module[Any]
     inputs: Any
     scrub: Scrubber | None
+    credential: Mapping[str, str] | None = None
 
 
 class Permit(Protocol):

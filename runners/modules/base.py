@@ -281,10 +281,15 @@ class Module(Generic[InputsT]):
         """
         return None
 
+    def circuit_with(self, inputs: InputsT, credential: Mapping[str, str] | None) -> str | None:
+        """As `circuit`, for a module whose credential says whom it talks to."""
+        return self.circuit(inputs)
+
     @classmethod
     def has_circuit(cls) -> bool:
         """Whether some inputs have a target."""
-        return cls.circuit is not Module.circuit
+        own = (cls.circuit, cls.circuit_with)
+        return own != (Module.circuit, Module.circuit_with)
 
     def more_problems(self, config: Mapping[str, Any]) -> list[ConfigProblem]:
         """Mistakes of a `with` that neither its JSON Schema nor its fields can tell."""

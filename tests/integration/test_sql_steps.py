@@ -371,3 +371,13 @@ def test_a_template_in_a_statement_cannot_be_published(config: Any, pointer: Any
 
     assert (problem.pointer, problem.code) == (pointer, "template_not_allowed")
     assert "under params" in problem.message
+
+
+def test_the_circuit_is_the_databases_and_tells_no_password() -> None:
+    module = registry.get("sql.query")
+    inputs = module.validated({"statement": "SELECT 1"})
+
+    assert module.has_circuit()
+    assert module.circuit_with(inputs, None) is None
+    url = "postgresql://ann:secret@db.example.com/shop"
+    assert module.circuit_with(inputs, {"url": url}) == "sql:db.example.com:5432/shop"

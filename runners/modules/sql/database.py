@@ -77,6 +77,17 @@ def database_of(credential: Mapping[str, str] | None) -> Database:
     )
 
 
+CIRCUIT_TARGET = "`sql:` with the database's host, port and name"
+
+
+def circuit_of(credential: Mapping[str, str] | None) -> str | None:
+    """The target of the database a credential names; None where it names none."""
+    try:
+        return f"sql:{database_of(credential).label}"
+    except StepError:
+        return None  # the step itself tells
+
+
 def _options(given: Mapping[str, list[str]]) -> tuple[tuple[str, str], ...]:
     unknown = sorted(set(given) - OPTIONS)
     if unknown:

@@ -7,6 +7,7 @@ from pydantic import Field, model_validator
 
 from executions.catalog import ConfigProblem
 from runners.modules.base import Bad, Module, ModuleInputs, ModuleOutputs, Result, StepContext
+from runners.modules.sql.database import CIRCUIT_TARGET, circuit_of
 from runners.modules.sql.query import MAX_STATEMENT
 from runners.modules.sql.templates import template_problems
 
@@ -111,6 +112,7 @@ class SqlExecute(Module[SqlExecuteInputs]):
     queue = "io"
     effect = "external"
     credential = ("database",)
+    circuit_target = CIRCUIT_TARGET
     Inputs = SqlExecuteInputs
     Outputs = SqlExecuteOutputs
     example: ClassVar = {
@@ -166,6 +168,11 @@ class SqlExecute(Module[SqlExecuteInputs]):
 
     def more_problems(self, config: Mapping[str, Any]) -> list[ConfigProblem]:
         return list(template_problems(config))
+
+    def circuit_with(
+        self, inputs: SqlExecuteInputs, credential: Mapping[str, str] | None
+    ) -> str | None:
+        return circuit_of(credential)
 
     def warm_up(self) -> None:
         import runners.modules.sql.writing  # noqa: F401 - loads SQLAlchemy

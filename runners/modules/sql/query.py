@@ -7,6 +7,7 @@ from pydantic import Field
 
 from executions.catalog import ConfigProblem
 from runners.modules.base import Bad, Module, ModuleInputs, ModuleOutputs, Result, StepContext
+from runners.modules.sql.database import CIRCUIT_TARGET, circuit_of
 from runners.modules.sql.templates import template_problems
 
 MAX_ROWS = 100_000
@@ -63,6 +64,7 @@ class SqlQuery(Module[SqlQueryInputs]):
     category = "databases"
     queue = "io"
     credential = ("database",)
+    circuit_target = CIRCUIT_TARGET
     Inputs = SqlQueryInputs
     Outputs = SqlQueryOutputs
     example: ClassVar = {
@@ -127,6 +129,11 @@ class SqlQuery(Module[SqlQueryInputs]):
 
     def more_problems(self, config: Mapping[str, Any]) -> list[ConfigProblem]:
         return list(template_problems(config))
+
+    def circuit_with(
+        self, inputs: SqlQueryInputs, credential: Mapping[str, str] | None
+    ) -> str | None:
+        return circuit_of(credential)
 
     def warm_up(self) -> None:
         import runners.modules.sql.reading  # noqa: F401 - loads SQLAlchemy
