@@ -38,6 +38,7 @@ ASLEEP: dict[str, str] = {
     WaitKind.CALLBACK: "awaits call",
     WaitKind.CHILD: "awaits child",
     WaitKind.CIRCUIT: "target rests",
+    WaitKind.QUOTA: "over quota",
 }
 
 
@@ -167,6 +168,7 @@ class RunAdmin(OperatingAdmin, FactAdmin):
                 ("Outputs", obj.outputs, True),
                 ("Overrides", obj.overrides, False),
                 ("Logs", obj.logs, False),
+                ("Heartbeat details", obj.heartbeat_details, False),
                 ("Error details", obj.error_details, False),
             )
             if always or value

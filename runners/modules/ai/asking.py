@@ -10,6 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import openai
 
+# The client loads these when first asked for, which would be in the time of the first step.
+import openai.resources.chat
+import openai.resources.embeddings
+
 from runners.modules.ai import dialects, spending
 from runners.modules.ai.answer import Answer
 from runners.modules.ai.failures import host_of, said, told
@@ -76,10 +80,10 @@ def _pieces(provider: openai.OpenAI, body: Body, nth: int, ctx: StepContext) -> 
     """The answer's pieces as JSON; what the server refuses to understand is put otherwise."""
     create: Any = provider.chat.completions.create
     whole: Any = provider.chat.completions.with_raw_response.create
-    for _ in range(dialects.MOST_CHANGES):
+    for changes in range(dialects.MOST_CHANGES):
         send = create if body.get("stream") else whole
         try:
-            answered = send(**body, extra_headers=headers(provider, ctx, nth))
+            answered = send(**body, extra_headers=headers(provider, ctx, nth, changes))
         except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
             changed = dialects.put_otherwise(body, said(error))
             if changed is None:

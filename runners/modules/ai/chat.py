@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from runners.modules.ai.asked import AskedInputs, UsedTokens, used
 from runners.modules.ai.provider import STEP_SECONDS
@@ -78,6 +78,16 @@ class ChatInputs(AskedInputs):
         ),
     )
 
+    @model_validator(mode="after")
+    def _choice_is_a_tool(self) -> "ChatInputs":
+        names = [tool.name for tool in self.tools or ()]
+        if self.tool_choice not in (None, "auto", "none", "required", *names):
+            raise ValueError(
+                f"toolChoice is {self.tool_choice!r}; expected auto, none, required or one of "
+                f"tools: {', '.join(names) or 'there are none'}"
+            )
+        return self
+
     def chat_body(self) -> dict[str, Any]:
         """The request."""
         body = self.body()
@@ -138,7 +148,7 @@ class LlmChat(Module[ChatInputs]):
 
     type = "llm.chat"
     title = "Ask a language model"
-    category = "ai"
+    category = "language models"
     queue = "io"
     effect = "external"
     retry = "llm"
@@ -186,6 +196,11 @@ class LlmChat(Module[ChatInputs]):
             "a tool's result that answers no call",
             {"model": "m", "messages": [{"role": "tool", "content": "42"}]},
             "has a toolCallId",
+        ),
+        Bad(
+            "the choice of a tool that is not there",
+            {"model": "m", "messages": "Hello", "toolChoice": "rm"},
+            "there are none",
         ),
         Bad(
             "an answer that is a web page",

@@ -74,7 +74,7 @@ class LlmEmbed(Module[EmbedInputs]):
 
     type = "llm.embed"
     title = "Embed texts"
-    category = "ai"
+    category = "language models"
     queue = "io"
     effect = "external"
     retry = "llm"

@@ -85,7 +85,7 @@ class LlmExtract(Module[ExtractInputs]):
 
     type = "llm.extract"
     title = "Extract data with a language model"
-    category = "ai"
+    category = "language models"
     queue = "io"
     effect = "external"
     retry = "llm"

@@ -1,6 +1,7 @@
 """What a provider's refusal means: which can pass by itself, and what to do about the others."""
 
 import json
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
@@ -10,6 +11,7 @@ import openai
 
 from runners.modules.ai.provider import ProviderInputs
 from runners.modules.base import StepError
+from runners.modules.network.transport import request_deadline
 from runners.outcomes import error_type_of, status_error_type
 from runners.retry import parse_retry_after
 from runners.states import ErrorType
@@ -38,7 +40,7 @@ def told(error: Exception, inputs: ProviderInputs, host: str, seconds: float) ->
     who = f"{inputs.model} at {host}"
     if isinstance(error, openai.APIStatusError):
         return _refused(error, who)
-    if any(isinstance(cause, httpx.ReadTimeout | httpx.WriteTimeout) for cause in _causes(error)):
+    if _time_is_over(error):
         return StepError(
             f"{who} had not answered in full after {seconds:.3g} s: raise timeoutSeconds (and the "
             "step's), or ask for less",
@@ -54,6 +56,12 @@ def told(error: Exception, inputs: ProviderInputs, host: str, seconds: float) ->
     cause = (error.__cause__ if isinstance(error, openai.APIConnectionError) else None) or error
     text = f"{who}: {type(cause).__name__}: {cause}"[:MAX_SAID].rstrip(": ")
     return StepError(text, error_type_of(cause))
+
+
+def _time_is_over(error: Exception) -> bool:
+    """Whether our own time was over, wherever it was; else it was but the connecting."""
+    timed_out = any(isinstance(cause, httpx.TimeoutException) for cause in _causes(error))
+    return timed_out and time.monotonic() >= request_deadline.get()
 
 
 def said(error: openai.APIError) -> str:

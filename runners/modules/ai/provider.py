@@ -114,12 +114,15 @@ def client(inputs: ProviderInputs, ctx: StepContext) -> "OpenAI":
     return made
 
 
-def headers(provider: "OpenAI", ctx: StepContext, nth: int) -> dict[str, Any]:
-    """What the step's `nth` request (from 0) says besides; each has an idempotency key its own."""
+def headers(provider: "OpenAI", ctx: StepContext, nth: int, changes: int = 0) -> dict[str, Any]:
+    """What the step's `nth` request (from 0) says besides, put otherwise `changes` times.
+
+    Requests that differ have idempotency keys that differ; those of the next attempt are the same.
+    """
     from openai import Omit
 
-    key = ctx.idempotency_key
-    found: dict[str, Any] = {"Idempotency-Key": f"{key}-{nth}" if nth else key}
+    mark = f"-{nth}.{changes}" if changes else f"-{nth}" if nth else ""
+    found: dict[str, Any] = {"Idempotency-Key": ctx.idempotency_key + mark}
     # A server of one's own may want no key.
     return found if provider.api_key else {**found, "Authorization": Omit()}
 

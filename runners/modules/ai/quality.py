@@ -96,7 +96,7 @@ class QualityAssess(Module[AssessInputs]):
 
     type = "quality.assess"
     title = "Assess a text"
-    category = "ai"
+    category = "language models"
     inline = True
     retry = "none"
     timeout_seconds = 10.0

@@ -210,7 +210,7 @@ class Mischief(LlmHandler):
         self.say(body, str(body["messages"][-1]["content"]))
 
     def as_chatty(self, body: Body) -> None:
-        self.say(body, "word " * 20_000)
+        self.say(body, "word " * 6_000)
 
     def as_valid(self, body: Body) -> None:
         self.say(body, '{"total": 3}')

@@ -14,9 +14,18 @@ from tests.support.counterparts.llm import ModelServer
 @pytest.fixture(scope="package")
 def model_server() -> Iterator[ModelServer]:
     """The server; what it was asked is forgotten by `llm` between tests."""
+    # As a worker does before it forks: no step's time goes into imports.
+    registry.get("llm.chat").warm_up()
+    registry.get("llm.embed").warm_up()
     server = ModelServer()
     yield server
     server.stop()
+
+
+@pytest.fixture
+def step_context(make_context: Callable[..., Context]) -> Context:
+    """A context with time enough for a busy machine."""
+    return make_context(seconds=120)
 
 
 @pytest.fixture

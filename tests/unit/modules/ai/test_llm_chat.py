@@ -8,6 +8,7 @@ import pytest
 
 from runners.modules import registry
 from runners.modules.base import Result, StepError
+from runners.scrubbing import Scrubber
 from runners.states import ErrorType
 from tests.unit.modules.conftest import KEY
 
@@ -207,6 +208,7 @@ def test_a_key_that_a_server_does_not_know_is_put_otherwise(run, llm):
     assert newer.outputs["text"] == "At most 50."
     assert older.outputs["text"].startswith("```json")
     assert [llm.asked["newer"], llm.asked["older"]] == [2, 2]
+    assert [sent["idempotency-key"] for sent in llm.headers[:2]] == [KEY, f"{KEY}-0.1"]
 
 
 def test_a_server_that_does_not_stream_is_understood(run):
@@ -231,6 +233,20 @@ def test_an_answer_is_logged_in_pieces_that_end_at_a_space_and_not_for_ever(run,
     assert 10 <= len(said) <= 60
     assert all(piece.endswith("word") for piece in said)
     assert any("the rest" in entry["message"] for entry in step_context.log.entries)
+
+
+@pytest.mark.parametrize("before", range(0, 24, 6))
+def test_a_secret_that_the_model_repeats_is_never_shown_in_part(run, step_context, before):
+    secret, told = "s3cr3t-9f8e7d6c5b4a3210", []
+    step_context.reveal({"token": secret}, Scrubber({secret: "[secret:key]"}))
+    step_context.mind(cancelled=lambda: False, details=told.append)
+
+    run("llm.chat", "echo", messages=f"{'x' * before} {'tea ' * 95}{secret} {'tea ' * 200}")
+
+    shown = json.dumps([step_context.log.entries, told])
+    assert "[secret:key]" in shown
+    assert secret[:6] not in shown
+    assert secret[-6:] not in shown
 
 
 def test_a_step_that_is_not_wanted_any_more_stops_listening(run, step_context):
