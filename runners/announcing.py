@@ -76,7 +76,7 @@ def chain_of(execution_id: UUID) -> int:
 def _first(execution_id: UUID) -> dict[str, Any]:
     """What was started first of all: the parent of the parent, what an error workflow is for."""
     for _ in range(MAX_CLIMB):
-        found = WorkflowExecution.objects.values(
+        found: Any = WorkflowExecution.objects.values(
             "parent_id", "failure_of_id", "trigger_type", "idempotency_key"
         ).get(pk=execution_id)
         above = found["parent_id"] or found["failure_of_id"]

@@ -10,7 +10,7 @@ from runners.modules.base import StepError
 from tests.support.bad_inputs import check_row, rows
 
 
-@pytest.mark.parametrize(("module_type", "bad"), rows(types=["event.publish"]))
+@pytest.mark.parametrize(("module_type", "bad"), rows(types=["event.publish", "queue.publish"]))
 def test_a_bad_input_is_refused(module_type: str, bad: Any, step_context: Context) -> None:
     check_row(module_type, bad, step_context)
 
