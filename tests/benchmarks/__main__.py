@@ -22,6 +22,10 @@ def main(options: Options) -> None:
             _sleepers(stage, options)
         elif options.tables:
             _tables(stage, options)
+        elif options.data:
+            _data()
+        elif options.csv:
+            _csv()
         else:
             _workloads(stage, options)
 
@@ -66,6 +70,18 @@ def _modules() -> None:
     from tests.benchmarks import module_start, report
 
     report.modules(module_start.measure())
+
+
+def _data() -> None:
+    from tests.benchmarks import data_steps
+
+    print(data_steps.table(data_steps.measure()))
+
+
+def _csv() -> None:
+    from tests.benchmarks import csv_rows
+
+    print(csv_rows.told(csv_rows.measure()))
 
 
 def _end(*_: Any) -> None:

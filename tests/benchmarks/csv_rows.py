@@ -55,6 +55,16 @@ def measure(rows: int = ROWS) -> Pass:
     return Pass(**json.loads(done.stdout))
 
 
+def told(found: Pass) -> str:
+    """Two lines for people."""
+    verdict = "met" if found.peak_mib <= MOST_MIB else "MISSED"
+    return (
+        f"\n{found.rows:,} rows: cut into {found.batches} batches in {found.cutting:.1f} s, all "
+        f"read in {found.reading:.1f} s\n"
+        f"peak memory of the process: {found.peak_mib:.0f} MiB; <= {MOST_MIB}: {verdict}"
+    )
+
+
 def _pass() -> dict[str, Any]:
     import django
 

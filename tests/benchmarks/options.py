@@ -15,7 +15,7 @@ EPILOG = """workloads:
   W2p  the same with pure inline steps
   W6   one execution that maps over 10,000 items with one pure step; Celery's side is a chord
   W3   one single-step execution at a time over HTTP: time to the first line, and to the record
-  W4   400 executions, each one HTTP call of 2 s, on one io worker of 128 threads
+  W4   800 executions, each one HTTP call of 2 s, on one io worker of 256 threads
   W5   16 clients trigger for 20 s, one by one and in batches, beside a bare DRF view
 
 The two sides run by turns (engine, Celery, engine, ...) and medians are shown. Numbers of a
@@ -36,6 +36,8 @@ class Options:
     sleepers: bool
     tables: bool
     modules: bool
+    data: bool
+    csv: bool
     engine_only: bool
     quick: bool
 
@@ -72,6 +74,12 @@ def parse(arguments: Sequence[str]) -> Options:
         action="store_true",
         help="only measure what 100 installed modules add to a worker's start",
     )
+    parser.add_argument(
+        "--data", action="store_true", help="only measure what data modules add to a small step"
+    )
+    parser.add_argument(
+        "--csv", action="store_true", help="only measure 1,000,000 rows of CSV, read in batches"
+    )
     parser.add_argument("--engine-only", action="store_true", help="leave plain Celery out")
     given = parser.parse_args(arguments)
     only = tuple(given.only.split(",")) if given.only else WORKLOADS
@@ -81,5 +89,5 @@ def parse(arguments: Sequence[str]) -> Options:
     scale = given.scale or (0.15 if given.quick else 1.0)
     return Options(
         only, pairs, scale, given.concurrency, given.json, given.memory, given.sleepers,
-        given.tables, given.modules, given.engine_only, given.quick,
+        given.tables, given.modules, given.data, given.csv, given.engine_only, given.quick,
     )  # fmt: skip

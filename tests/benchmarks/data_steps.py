@@ -1,0 +1,122 @@
+"""What a data module adds to a step on small inputs: its own time, and that of a whole pure step.
+
+A whole step is what a worker does for it in memory: render, canonical JSON, hash and key, the
+time limit, the module, its output as JSON. No database is needed.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+from uuid import UUID
+
+MOST_MS = 0.1
+ROUNDS, CALLS = 7, 200
+ROWS = [{"id": str(n), "country": "DE", "total": "12.50"} for n in range(10)]
+PAGE = "<h1>Teas</h1><ul>" + "<li><a href=/t>Oolong</a> <b>12</b></li>" * 5 + "</ul>"
+
+# A small `with` of each, as a step of a workflow has it.
+SMALL: dict[str, dict[str, Any]] = {
+    "data.set": {"values": {"amount": "{{ input.rows[0].total }}", "currency": "EUR"}},
+    "data.template": {"text": "Dear {{ input.name }}, your order {{ input.rows[0].id }} is here."},
+    "data.jmespath": {"expression": "[?country == 'DE'].id", "data": "{{ input.rows }}"},
+    "data.json_parse": {"text": '{"id": 17, "items": [{"sku": "tea", "price": 12.5}]}'},
+    "data.aggregate": {
+        "rows": "{{ input.rows }}",
+        "groupBy": "country",
+        "compute": {
+            "orders": {"function": "count"},
+            "total": {"function": "sum", "field": "total"},
+        },
+    },
+    "data.deduplicate": {"rows": "{{ input.rows }}", "by": "country"},
+    "data.sort": {"rows": "{{ input.rows }}", "by": ["total"]},
+    "data.validate": {
+        "data": "{{ input.rows[0] }}",
+        "schema": {"type": "object", "required": ["id"]},
+    },
+    "data.csv_parse": {"text": "id,total\n" + "17,12.50\n" * 10},
+    "data.csv_write": {"rows": "{{ input.rows }}"},
+    "data.xml_parse": {"text": "<o id='1'>" + "<i>tea</i>" * 10 + "</o>"},
+    "data.html_extract": {
+        "html": PAGE,
+        "fields": {"title": "h1", "teas": {"selector": "li > a", "all": True}},
+    },
+}
+INPUT = {"name": "Ann", "rows": ROWS}
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Milliseconds of CPU a call, in the best of several rounds: other work counts least."""
+
+    module: str
+    alone: float
+    step: float
+
+
+def measure() -> list[Cost]:
+    """Each module of the family; Django must be set up."""
+    return [_cost(name, config) for name, config in SMALL.items()]
+
+
+def table(costs: list[Cost]) -> str:
+    """One row a module."""
+    lines = [f"\n{'CPU ms a call':22} {'module':>8} {'whole step':>11}   module <= {MOST_MS}"]
+    for cost in costs:
+        verdict = "met" if cost.alone <= MOST_MS else "MISSED"
+        lines.append(f"{cost.module:22} {cost.alone:8.3f} {cost.step:11.3f}   {verdict}")
+    return "\n".join(lines)
+
+
+def _cost(name: str, config: dict[str, Any]) -> Cost:
+    from executions.catalog import catalog
+    from executions.graph.compile import compile_graph
+    from executions.graph.definition import normalise
+    from executions.graph.places import Place
+    from executions.graph.resolve import resolve
+    from runners.context import Context
+    from runners.deadline import time_limit
+    from runners.executor import execute, seconds_for
+    from runners.journey import Journey
+    from runners.modules import registry
+    from runners.prepare import prepare
+
+    tasks = [{"id": "t", "use": name, "with": config}]
+    document = normalise({"schema": "valkyr/1", "name": "bench", "tasks": tasks})
+    graph = compile_graph(resolve(document, catalog()), UUID(int=8))
+    version: Any = SimpleNamespace(graph=graph)
+    place = Place("", graph)
+    journey = Journey(UUID(int=1), version, place, "t.main", "default", 0, 5, None, INPUT, {})
+    step = graph.steps[0]
+    rendered = prepare(journey, step, 1)
+
+    def context() -> Context:
+        return Context(
+            execution_id=journey.execution_id,
+            step_path="t.main",
+            attempt=1,
+            idempotency_key=rendered.key,
+            seconds=step.timeout_seconds,
+            variables={},
+        )
+
+    def whole() -> None:
+        prepared = prepare(journey, step, 1)
+        with time_limit(seconds_for(step)):
+            execute(journey, step, prepared, context())
+
+    module, ready = registry.get(name), context()
+    return Cost(name, _timed(lambda: module.run(rendered.value, ready)), _timed(whole))
+
+
+def _timed(call: Callable[[], Any]) -> float:
+    call()
+    rounds = []
+    for _ in range(ROUNDS):
+        began = time.process_time()
+        for _ in range(CALLS):
+            call()
+        rounds.append(1000 * (time.process_time() - began) / CALLS)
+    return min(rounds)
