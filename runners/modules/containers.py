@@ -11,7 +11,7 @@ from pydantic import Field
 from executions.catalog import ConfigProblem
 from executions.templates import one_expression
 from executions.templating.paths import kind
-from runners.modules.base import Module, ModuleInputs, Result, StepContext
+from runners.modules.base import Bad, Module, ModuleInputs, Result, StepContext
 
 MAX_COUNT = 1_000_000
 MAX_ITEMS = 100_000
@@ -83,6 +83,12 @@ class Loop(Container):
     Inputs = LoopInputs
     container = "loop"
     deferred = ("while", "until")
+    example = {"until": "{{ loop.iteration >= 3 }}", "maxIterations": 50}
+    bad_inputs = (
+        Bad("a negative count", {"count": -1}, "count"),
+        Bad("a count past all bounds", {"count": 10**12}, "count"),
+        Bad("a limit of none", {"while": True, "maxIterations": 0}, "maxIterations"),
+    )
 
     def more_problems(self, config: Mapping[str, Any]) -> list[ConfigProblem]:
         given = [key for key in ENDINGS if config.get(key) is not None]
@@ -133,6 +139,13 @@ class Map(Container):
     title = "Map"
     Inputs = MapInputs
     container = "map"
+    example = {"items": "{{ tasks.fetch.output.rows }}", "maxConcurrency": 10}
+    bad_inputs = (
+        Bad("no bodies at once", {"items": [], "maxConcurrency": 0}, "maxConcurrency"),
+        Bad(
+            "an answer to errors that there is not", {"items": [], "onItemError": "skip"}, "onItem"
+        ),
+    )
 
     def more_problems(self, config: Mapping[str, Any]) -> list[ConfigProblem]:
         return [

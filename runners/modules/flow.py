@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field, field_validator
 
 from executions.catalog import ConfigProblem
-from runners.modules.base import Module, ModuleInputs, Result, StepContext, StepError
+from runners.modules.base import Bad, Module, ModuleInputs, Result, StepContext, StepError
 from runners.states import ErrorType
 
 FALSE_WORDS = frozenset({"", "false", "0", "no", "off", "null", "none"})
@@ -66,6 +66,8 @@ class If(FlowModule):
     title = "If"
     Inputs = IfInputs
     outcomes = ("true", "false")
+    example = {"condition": "{{ tasks.fetch.output.body.total > 1000 }}"}
+    bad_inputs = (Bad("no condition", {}, "condition"),)
 
     def execute(self, inputs: IfInputs, ctx: StepContext) -> Result:
         holds = truth(inputs.condition)
@@ -142,6 +144,12 @@ class Switch(FlowModule):
     title = "Switch"
     Inputs = SwitchInputs
     outcomes = ("default",)
+    example = {"value": "{{ tasks.fetch.output.body.country }}", "cases": ["DE", "FR"]}
+    bad_inputs = (
+        Bad("an object to compare", {"value": {"a": 1}, "cases": ["a"]}, "value"),
+        Bad("an outcome named error", {"value": 1, "cases": ["error"]}, "other than 'error'"),
+        Bad("a case without a name", {"value": 1, "cases": [""]}, "1 to"),
+    )
 
     def outcomes_for(self, config: Mapping[str, Any]) -> tuple[str, ...]:
         cases = config.get("cases")
@@ -186,6 +194,17 @@ class Fail(FlowModule):
     title = "Fail"
     retry = "standard"
     Inputs = FailInputs
+    example = {"message": "order {{ input.id }} is empty", "details": {"code": 17}}
+    bad_inputs = (
+        Bad("what it is for", {"message": "the order is empty"}, "the order is empty"),
+        Bad(
+            "a failure that is tried again",
+            {"message": "not yet", "errorType": "TRANSIENT"},
+            "not yet",
+            ErrorType.TRANSIENT,
+        ),
+        Bad("a class that there is not", {"message": "m", "errorType": "FATAL"}, "errorType"),
+    )
 
     def execute(self, inputs: FailInputs, ctx: StepContext) -> Result:
         raise StepError(inputs.message, ErrorType(inputs.error_type), details=inputs.details)
@@ -207,6 +226,13 @@ class SetVariables(FlowModule):
     title = "Set variables"
     Inputs = SetVariablesInputs
     writes_variables = True
+    example = {"values": {"carrier": "{{ tasks.quote.output.body.carrier }}"}}
+    bad_inputs = (
+        Bad(
+            "a variable nobody declared", {"values": {"carier": "DHL"}}, "no variable named carier"
+        ),
+        Bad("a list of values", {"values": ["DHL"]}, "values"),
+    )
 
     def execute(self, inputs: SetVariablesInputs, ctx: StepContext) -> Result:
         undeclared = inputs.values.keys() - ctx.variables.keys()

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from pydantic import ConfigDict, Field
 
-from runners.modules.base import Module, ModuleInputs, Result, StepContext, StepError
+from runners.modules.base import Bad, Module, ModuleInputs, Result, StepContext, StepError
 
 MAX_OUTCOMES = 20
 
@@ -46,6 +46,12 @@ class RemoteStep(Module[RemoteInputs]):
     queue: ClassVar[str] = "remote"
     effect: ClassVar[str] = "external"
     Inputs = RemoteInputs
+    example = {"handler": "render-video", "file": "{{ input.file }}"}
+    bad_inputs = (
+        Bad("no handler", {"file": "a.mp4"}, "handler"),
+        Bad("a handler's name of a page", {"handler": "x" * 10_000}, "handler"),
+        Bad("a queue of our own workers", {"handler": "render-video"}, "only a remote runner"),
+    )
 
     def outcomes_for(self, config: Mapping[str, Any]) -> tuple[str, ...]:
         return tuple(config.get("outcomes") or ())

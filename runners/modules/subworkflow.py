@@ -9,7 +9,15 @@ from typing import Any
 
 from pydantic import Field
 
-from runners.modules.base import ModuleInputs, ModuleOutputs, Result, StepContext, StepError, Wait
+from runners.modules.base import (
+    Bad,
+    ModuleInputs,
+    ModuleOutputs,
+    Result,
+    StepContext,
+    StepError,
+    Wait,
+)
 from runners.modules.waits.base import WaitingModule
 from runners.states import WaitKind
 
@@ -67,6 +75,12 @@ class Subworkflow(WaitingModule):
     title = "Sub-workflow"
     Inputs = SubworkflowInputs
     Outputs = SubworkflowOutputs
+    example = {"workflow": "ship-order", "input": {"orderId": "{{ input.orderId }}"}}
+    bad_inputs = (
+        Bad("no workflow", {"workflow": ""}, "workflow"),
+        Bad("a slug of a page", {"workflow": "x" * 10_000}, "workflow"),
+        Bad("a version that cannot be", {"workflow": "ship-order", "version": 0}, "version"),
+    )
 
     def execute(self, inputs: SubworkflowInputs, ctx: StepContext) -> Wait:
         return Wait(WaitKind.CHILD, facts=inputs.model_dump(mode="json"))

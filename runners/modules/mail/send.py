@@ -8,7 +8,15 @@ from email.utils import getaddresses, parseaddr
 
 from pydantic import Field, field_validator
 
-from runners.modules.base import Module, ModuleInputs, ModuleOutputs, Result, StepContext, StepError
+from runners.modules.base import (
+    Bad,
+    Module,
+    ModuleInputs,
+    ModuleOutputs,
+    Result,
+    StepContext,
+    StepError,
+)
 from runners.modules.mail.delivery import deliver
 from runners.modules.mail.settings import destination
 
@@ -101,6 +109,28 @@ class EmailSend(Module[EmailSendInputs]):
     credential = ("smtp",)
     Inputs = EmailSendInputs
     Outputs = EmailSendOutputs
+    circuit_target = "`email.send`, whatever the server"
+    example = {
+        "from": "Shop <shop@example.com>",
+        "to": "{{ input.email }}",
+        "subject": "Your order {{ input.orderId }}",
+        "text": "Thank you!",
+    }
+    bad_inputs = (
+        Bad(
+            "no address", {"from": "a@b.example", "to": "ann", "subject": "s"}, "not a mail address"
+        ),
+        Bad(
+            "a header in the subject",
+            {"from": "a@b.example", "to": "c@d.example", "subject": "s\r\nBcc: e@f.example"},
+            "a subject is one line",
+        ),
+        Bad(
+            "too many addresses",
+            {"from": "a@b.example", "to": ["c@d.example"] * 101, "subject": "s"},
+            "expected 1 to 100 addresses",
+        ),
+    )
 
     def circuit(self, inputs: EmailSendInputs) -> str | None:
         return self.type

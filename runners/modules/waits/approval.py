@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints
 
-from runners.modules.base import ModuleInputs, ModuleOutputs, Result, StepContext, Wait
+from runners.modules.base import Bad, ModuleInputs, ModuleOutputs, Result, StepContext, Wait
 from runners.modules.waits.base import MAX_DAYS, Patience, WaitingModule
 from runners.states import WaitKind
 
@@ -71,6 +71,19 @@ class Approval(WaitingModule):
     Inputs = ApprovalInputs
     Outputs = ApprovalOutputs
     outcomes = ("approved", "rejected", "expired")
+    example = {
+        "title": "Refund {{ input.amount }} € to {{ input.customer }}?",
+        "approvers": ["maria", "ADMIN"],
+        "expiresSeconds": 86_400,
+    }
+    bad_inputs = (
+        Bad("nothing to decide", {"title": ""}, "title"),
+        Bad("a title of a page", {"title": "x" * 10_000}, "title"),
+        Bad(
+            "a patience past all bounds", {"title": "t", "expiresSeconds": 10**12}, "expiresSeconds"
+        ),
+        Bad("too many people", {"title": "t", "approvers": ["a"] * 10_000}, "approvers"),
+    )
 
     def execute(self, inputs: ApprovalInputs, ctx: StepContext) -> Wait:
         facts = {

@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import Field
 
-from runners.modules.base import ModuleInputs, ModuleOutputs, Result, StepContext, Wait
+from runners.modules.base import Bad, ModuleInputs, ModuleOutputs, Result, StepContext, Wait
 from runners.modules.waits.base import MAX_DAYS, Patience, WaitingModule
 from runners.states import WaitKind
 
@@ -52,6 +52,12 @@ class Callback(WaitingModule):
     Inputs = CallbackInputs
     Outputs = CallbackOutputs
     outcomes = ("success", "timeout")
+    example = {"title": "the bank's answer to {{ input.orderId }}", "timeoutSeconds": 3_600}
+    bad_inputs = (
+        Bad("a title of a page", {"title": "x" * 10_000}, "title"),
+        Bad("a patience past all bounds", {"timeoutSeconds": 10**12}, "timeoutSeconds"),
+        Bad("no patience", {"timeoutSeconds": -1}, "timeoutSeconds"),
+    )
 
     def execute(self, inputs: CallbackInputs, ctx: StepContext) -> Wait:
         return Wait(

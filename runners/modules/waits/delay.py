@@ -7,7 +7,15 @@ from typing import Any
 from pydantic import Field, field_validator
 
 from executions.catalog import ConfigProblem
-from runners.modules.base import ModuleInputs, ModuleOutputs, Result, StepContext, StepError, Wait
+from runners.modules.base import (
+    Bad,
+    ModuleInputs,
+    ModuleOutputs,
+    Result,
+    StepContext,
+    StepError,
+    Wait,
+)
 from runners.modules.waits.base import MAX_DAYS, MAX_SECONDS, WaitingModule
 from runners.states import WaitKind
 
@@ -71,6 +79,13 @@ class Delay(WaitingModule):
     title = "Delay"
     Inputs = DelayInputs
     Outputs = DelayOutputs
+    example = {"until": "{{ input.shipAt }}"}
+    bad_inputs = (
+        Bad("an instant without a zone", {"until": "2027-01-31T08:00:00"}, "with its zone"),
+        Bad("a text that is no instant", {"until": "tomorrow"}, "with its zone"),
+        Bad("a wait past all bounds", {"seconds": 10**12}, "seconds"),
+        Bad("no number", {"seconds": float("nan")}, "seconds"),
+    )
 
     def more_problems(self, config: Mapping[str, Any]) -> list[ConfigProblem]:
         given = [key for key in ("seconds", "until") if config.get(key) is not None]

@@ -7,7 +7,7 @@ from pydantic import Field, field_validator
 
 from executions.catalog import ConfigProblem
 from executions.templates import one_expression
-from runners.modules.base import ModuleInputs, ModuleOutputs, Result, StepContext, Wait
+from runners.modules.base import Bad, ModuleInputs, ModuleOutputs, Result, StepContext, Wait
 from runners.modules.waits.base import MAX_DAYS, Patience, WaitingModule
 from runners.states import WaitKind
 
@@ -73,6 +73,18 @@ class WaitForEvent(WaitingModule):
     Outputs = WaitForEventOutputs
     outcomes = ("success", "timeout")
     deferred = ("filter",)
+    example = {
+        "event": "order.paid",
+        "filter": "{{ event.orderId == input.orderId }}",
+        "timeoutSeconds": 86_400,
+    }
+    bad_inputs = (
+        Bad("no name", {"event": ""}, "event"),
+        Bad("a name with a control character", {"event": "order\x00paid"}, "control characters"),
+        Bad(
+            "a patience past all bounds", {"event": "e", "timeoutSeconds": 10**12}, "timeoutSecond"
+        ),
+    )
 
     def more_problems(self, config: Mapping[str, Any]) -> list[ConfigProblem]:
         text = config.get("filter")
