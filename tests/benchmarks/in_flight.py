@@ -1,4 +1,4 @@
-"""W4: 400 executions of one HTTP call of two seconds, on one io worker of 128 threads."""
+"""W4: 800 executions of one HTTP call of two seconds, on one io worker as `make up` starts it."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,8 +12,7 @@ from tests.benchmarks.sides import Canvas, Engine, Repetition, wait
 from tests.benchmarks.stage import Stage
 from tests.benchmarks.talk import say
 from valkyr_project.embedded.child import free_port
-
-THREADS = 128
+from valkyr_project.up.processes import IO_THREADS
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +20,7 @@ class Calls:
     """What the server saw of one side."""
 
     peak: int
+    connections: int
     repetition: Repetition
 
 
@@ -36,7 +36,7 @@ def measure(stage: Stage, options: Options) -> InFlight | None:
     """One repetition a side: two seconds a call leave little to chance."""
     if "W4" not in options.only:
         return None
-    executions = 400 if not options.quick else 128
+    executions = 800 if not options.quick else IO_THREADS
     port = free_port()
     partner = stage.add(slow_partner(stage.folder, port))
     url = f"http://127.0.0.1:{port}"
@@ -53,20 +53,20 @@ def measure(stage: Stage, options: Options) -> InFlight | None:
 
 
 def _engine(stage: Stage, client: httpx.Client, url: str, executions: int) -> Calls:
-    worker = stage.add(engine_io_worker(stage.folder, threads=THREADS))
+    worker = stage.add(engine_io_worker(stage.folder, threads=IO_THREADS))
     engine = Engine(stage, worker)
     workflow = engine.publish(shapes.single("http.request", {"url": f"{url}/call"}))
     engine.run(workflow, 4, 1)
     client.get("/reset")
     repetition = engine.run(workflow, executions, 1)
     stage.end(worker)
-    return Calls(_peak(client), repetition)
+    return Calls(*_seen(client), repetition)
 
 
 def _celery(stage: Stage, client: httpx.Client, url: str, executions: int) -> Calls:
     from tests.benchmarks import plain
 
-    worker = stage.add(plain_worker(stage.folder, concurrency=THREADS, pool="threads"))
+    worker = stage.add(plain_worker(stage.folder, concurrency=IO_THREADS, pool="threads"))
 
     def call(number: int) -> Any:
         return plain.call.s(f"{url}/call").set(queue="plain-threads")
@@ -76,11 +76,13 @@ def _celery(stage: Stage, client: httpx.Client, url: str, executions: int) -> Ca
     client.get("/reset")
     repetition = canvas.run(call, executions, 1)
     stage.end(worker)
-    return Calls(_peak(client), repetition)
+    return Calls(*_seen(client), repetition)
 
 
-def _peak(client: httpx.Client) -> int:
-    return int(client.get("/stats").json()["peak"])
+def _seen(client: httpx.Client) -> tuple[int, int]:
+    """The most calls at once, and how many connections they came by."""
+    stats = client.get("/stats").json()
+    return int(stats["peak"]), int(stats["connections"])
 
 
 def _answers(client: httpx.Client) -> bool:
@@ -93,5 +95,6 @@ def _answers(client: httpx.Client) -> bool:
 def _said(calls: Calls) -> str:
     seconds = calls.repetition.seconds
     return (
-        f"{calls.peak} calls in flight at most, {calls.repetition.steps} calls in {seconds:.1f} s"
+        f"{calls.peak} calls in flight at most, {calls.repetition.steps} calls in {seconds:.1f} s "
+        f"over {calls.connections} connections"
     )

@@ -1,6 +1,7 @@
 """A server that answers each call after two seconds and knows how many it served at once.
 
-`GET /stats` answers at once with the peak and the total; `GET /reset` forgets them.
+`GET /stats` answers at once with the peak, the total and the connections that calls came by; `GET
+/reset` forgets them.
 """
 
 import asyncio
@@ -15,7 +16,7 @@ class Counter:
     """Calls in flight."""
 
     def __init__(self) -> None:
-        self.now = self.peak = self.total = 0
+        self.now = self.peak = self.total = self.connections = 0
 
 
 counter = Counter()
@@ -23,10 +24,15 @@ counter = Counter()
 
 async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     """Answer the requests of one connection, one after another."""
+    called = False
     try:
         while True:
             head = await reader.readuntil(b"\r\n\r\n")
-            body = await answer(head.split(b" ", 2)[1])
+            path = head.split(b" ", 2)[1]
+            if path.startswith(b"/call") and not called:
+                called = True
+                counter.connections += 1
+            body = await answer(path)
             length = str(len(body)).encode()
             writer.write(
                 b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: "
@@ -42,9 +48,9 @@ async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 async def answer(path: bytes) -> bytes:
     """The body for a path."""
     if path.startswith(b"/stats"):
-        return json.dumps({"peak": counter.peak, "total": counter.total}).encode()
+        return json.dumps(vars(counter)).encode()
     if path.startswith(b"/reset"):
-        counter.peak = counter.total = 0
+        counter.peak = counter.total = counter.connections = 0
         return b"{}"
     counter.now += 1
     counter.total += 1

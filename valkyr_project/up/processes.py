@@ -16,6 +16,9 @@ from valkyr_project.up.options import Options
 WORKER_STOP = ((signal.SIGTERM, 10.0), (signal.SIGQUIT, 3.0))
 PLAIN_STOP = ((signal.SIGTERM, 7.0),)
 CELERY = (sys.executable, "-m", "celery", "--quiet", "-A", "valkyr_project")
+# Its steps wait for others: 256 calls of two seconds are 128 a second. A thread that waits costs
+# some 60 KB and no database connection; those of a process come from a pool (VALKYR_POOL_SIZE).
+IO_THREADS = 256
 # Nobody reads gossip; mingle waits a second at every start for revoked ids we never use.
 WORKER = ("--without-gossip", "--without-mingle", "--loglevel", "WARNING")
 
@@ -38,7 +41,7 @@ def specs(options: Options, credentials: Credentials) -> list[ProcessSpec]:
         web(options),
         worker(options, "control", "--pool", "threads", "--concurrency", "4"),
         worker(options, "default", "--pool", "prefork", "--concurrency", concurrency),
-        worker(options, "io", "--pool", "threads", "--concurrency", "128"),
+        worker(options, "io", "--pool", "threads", "--concurrency", str(IO_THREADS)),
         beat(),
         flower(options, credentials),
     ]

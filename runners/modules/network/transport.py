@@ -19,10 +19,12 @@ import httpx
 
 from runners.modules.base import StepError
 from runners.modules.network.addresses import ALLOWED_NETWORKS, may_connect
+from runners.modules.network.connections import Connections
 
 CONNECT_SECONDS = 10.0
-MAX_CONNECTIONS = 1_000
-MAX_IDLE_CONNECTIONS = 100
+# As many as an io worker has threads, and a few more: steps that call one host again and again
+# find their connections open.
+MAX_IDLE_CONNECTIONS = 300
 IDLE_SECONDS = 15.0
 WRITE_BYTES = 65_536
 
@@ -54,14 +56,15 @@ class GuardedTransport(httpx.HTTPTransport):
         # SSL_CERT_FILE and SSL_CERT_DIR, which an administrator sets, are heeded.
         context = httpx.create_ssl_context(trust_env=True)
         super().__init__(verify=context, trust_env=False)
+        backend = GuardedBackend()
+
+        def connection(origin: httpcore.Origin) -> httpcore.HTTPConnection:
+            return httpcore.HTTPConnection(
+                origin, context, keepalive_expiry=IDLE_SECONDS, network_backend=backend
+            )
+
         # httpx has no argument for a network backend, so the pool it made is replaced.
-        self._pool = httpcore.ConnectionPool(
-            ssl_context=context,
-            max_connections=MAX_CONNECTIONS,
-            max_keepalive_connections=MAX_IDLE_CONNECTIONS,
-            keepalive_expiry=IDLE_SECONDS,
-            network_backend=GuardedBackend(),
-        )
+        self._pool = Connections(connection, MAX_IDLE_CONNECTIONS)  # type: ignore[assignment]
 
 
 class GuardedBackend(httpcore.NetworkBackend):

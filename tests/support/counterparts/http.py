@@ -39,6 +39,11 @@ class BadServer:
         """Where it answers, without a slash at the end."""
         return f"http://127.0.0.1:{self.port}"
 
+    @property
+    def open_connections(self) -> int:
+        """How many are open on this side."""
+        return len(self._open)
+
     def stop(self) -> None:
         """Close the port and every connection."""
         self.closing.set()
@@ -130,6 +135,11 @@ JSON = "Content-Type: application/json"
 
 
 def _good(server: BadServer, connection: socket.socket, query: dict[str, str]) -> None:
+    reply(connection, b'{"good": true}', JSON)
+
+
+def _goodbye(server: BadServer, connection: socket.socket, query: dict[str, str]) -> None:
+    """A good answer, after which the connection is closed although nobody said so."""
     reply(connection, b'{"good": true}', JSON)
 
 
@@ -311,6 +321,7 @@ GOOD: dict[str, Vice] = {
 }
 # The connection is closed after these.
 VICES: dict[str, Vice] = {
+    "goodbye": _goodbye,
     "silent": _silent,
     "slow-headers": _slow_headers,
     "drip-body": _drip_body,

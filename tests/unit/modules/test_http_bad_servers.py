@@ -1,8 +1,10 @@
 """However badly a server behaves, the step ends in time, in bounds, and with a class."""
 
+import socket
 import time
 import tracemalloc
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -13,6 +15,7 @@ from runners.modules.base import Result
 from runners.outcomes import Failure, classify
 from runners.states import ErrorType
 from tests.support.counterparts.http import VICES, BadServer, bad_server
+from tests.support.waiting import wait_until
 
 MEBIBYTE = 1024 * 1024
 SECONDS = 0.5
@@ -80,7 +83,7 @@ def failure(outputs: Callable[..., Any]) -> Callable[..., Failure]:
 
 
 def test_every_vice_is_tried() -> None:
-    assert VICES.keys() <= ENDS.keys() | READ_WELL.keys()
+    assert VICES.keys() <= ENDS.keys() | READ_WELL.keys() | {"goodbye"}
 
 
 @pytest.mark.parametrize("vice", ENDS)
@@ -126,8 +129,6 @@ def test_a_server_that_does_not_answer_a_tls_handshake_ends_in_time(
     server: BadServer, failure: Callable[..., Failure]
 ) -> None:
     """A listener that takes connections and says nothing."""
-    import socket
-
     with socket.create_server(("127.0.0.1", 0)) as mute:
         found = failure(f"https://127.0.0.1:{mute.getsockname()[1]}/", timeoutSeconds=SECONDS)
 
@@ -141,6 +142,32 @@ def test_a_good_answer_follows_each_bad_one(
         failure(f"{server.url}/{vice}", maxBytes=1_000)
 
         assert outputs(f"{server.url}/good")["body"] == {"good": True}
+
+
+def test_calls_side_by_side_open_no_more_connections_than_there_are_callers(
+    server: BadServer, make_context: Callable[..., Context]
+) -> None:
+    module = registry.get("http.request")
+
+    with ThreadPoolExecutor(8) as pool:
+        calls = [
+            pool.submit(module.run, {"url": f"{server.url}/good"}, make_context())
+            for _ in range(200)
+        ]
+        assert all(isinstance(call.result(), Result) for call in calls)
+
+    assert len(server.requests) == 200
+    assert server.connections <= 8
+
+
+def test_a_connection_that_the_server_closed_meanwhile_is_not_used_again(
+    server: BadServer, outputs: Callable[..., Any]
+) -> None:
+    for used in (1, 2, 3):
+        assert outputs(f"{server.url}/goodbye")["status"] == 200
+        wait_until(lambda: server.open_connections == 0, 10, "the server's closing")
+
+        assert server.connections == used
 
 
 def test_calls_after_one_another_share_a_connection(
