@@ -23,6 +23,7 @@ BASE_URL = "VALKYR_LLM_BASE_URL"
 OPENAI = "https://api.openai.com/v1"
 # Past every model's own time-out, so that it is the model's that says what took so long.
 STEP_SECONDS = 320.0
+HEADERS = {"User-Agent": "Valkyr", "Accept-Encoding": "identity"}
 
 
 class ProviderInputs(ModuleInputs):
@@ -106,11 +107,11 @@ def client(inputs: ProviderInputs, ctx: StepContext) -> "OpenAI":
         base_url=address(inputs),
         max_retries=0,
         http_client=_connections(os.getpid()),
-        default_headers={"User-Agent": "Valkyr", "Accept-Encoding": "identity"},
         _enforce_credentials=False,
     )
     # What the worker's environment says is not the workspace's.
     made.organization = made.project = made.webhook_secret = None
+    made._custom_headers = HEADERS
     return made
 
 

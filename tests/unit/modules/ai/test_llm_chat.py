@@ -64,6 +64,7 @@ def test_the_key_and_the_idempotency_key_are_sent_and_nothing_of_the_environment
 ):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-the-worker")
     monkeypatch.setenv("OPENAI_ORG_ID", "org-of-the-worker")
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Worker: secret")
     step_context.credential = {"token": "sk-of-the-workspace"}
 
     run("llm.chat", "echo", messages="Hello")
@@ -71,7 +72,8 @@ def test_the_key_and_the_idempotency_key_are_sent_and_nothing_of_the_environment
     (headers,) = llm.headers
     assert headers["authorization"] == "Bearer sk-of-the-workspace"
     assert headers["idempotency-key"] == KEY
-    assert "openai-organization" not in headers
+    assert {"openai-organization", "x-worker"}.isdisjoint(headers)
+    assert headers["user-agent"] == "Valkyr"
 
 
 def test_without_a_credential_no_key_is_sent(run, llm, monkeypatch):
