@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.counterparts.stripe import StripeServer
 from tests.support.folders import passable_folder
 from tests.support.pages import differences, sign_in, walk
 from tests.support.stack import PROJECT, Stack
@@ -33,10 +34,22 @@ sleep() {
 
 
 @pytest.fixture(scope="module")
-def stack() -> Iterator[Stack]:
+def stripe() -> Iterator[StripeServer]:
+    server = StripeServer()
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="module")
+def stack(stripe: StripeServer) -> Iterator[Stack]:
+    allowed = {
+        "VALKYR_PYTHON_CODE": "1",
+        "VALKYR_STRIPE_API_BASE": stripe.url,
+        "VALKYR_HTTP_ALLOWED_NETWORKS": "127.0.0.0/8",
+    }
     with passable_folder("walk") as folder:
         home = folder / "home"
-        with Stack(home) as stack:
+        with Stack(home, allowed) as stack:
             stack.wait_ready()
             yield stack
 
