@@ -102,6 +102,8 @@ UNFOLD: dict[str, Any] = {
                     _list_of("Workspaces", "workspaces", "executions.workspace"),
                     _list_of("Tiers", "speed", "executions.tier"),
                     _list_of("Quotas", "data_usage", "executions.quota"),
+                    _list_of("Budgets", "savings", "runners.budget"),
+                    _list_of("Costs", "payments", "runners.costentry"),
                     _list_of("Members", "badge", "executions.membership"),
                     _list_of("Service accounts", "smart_toy", "executions.serviceaccount"),
                     _list_of("API tokens", "key", "executions.apitoken"),

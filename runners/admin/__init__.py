@@ -2,7 +2,9 @@
 
 from runners.admin import (  # noqa: F401 - importing registers
     approvals,
+    budgets,
     circuits,
+    costs,
     explain,
     family,
     history,

@@ -8,8 +8,9 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from executions.admin import links, marks
+from runners.explain.quotas import described
 from runners.models import Run
-from runners.states import WaitKind
+from runners.states import HOLDS, WaitKind
 
 # How a wait by a timer of its own ends.
 ENDS = {
@@ -18,6 +19,7 @@ ENDS = {
     WaitKind.EVENT: "gives up",
     WaitKind.CALLBACK: "gives up",
     WaitKind.CIRCUIT: "is given up",
+    WaitKind.QUOTA: "asks again",
 }
 NAMES = {
     WaitKind.APPROVAL: "approval",
@@ -25,7 +27,9 @@ NAMES = {
     WaitKind.CALLBACK: "a call from outside",
     WaitKind.CHILD: "its child",
     WaitKind.CIRCUIT: "its target, which rested",
+    WaitKind.QUOTA: "a quota",
 }
+PLAIN = {WaitKind.TIMER: "Sleeps", WaitKind.CHILD: "Waits for its child"}
 
 
 def wait_of(run: Run) -> SafeString | str:
@@ -55,7 +59,7 @@ def waited_of(run: Run, wake: Mapping[str, Any]) -> str:
     if kind == WaitKind.TIMER:
         return f"Slept {span}"
     text = f"Waited {span} for {NAMES[kind]}"
-    if wake.get("by") == "timer":
+    if wake.get("by") == "timer" and kind not in HOLDS:
         return f"{text}, in vain"
     decision = wake.get("decision")
     return f"{text}: {decision} by {wake.get('actor')}" if decision else text
@@ -64,12 +68,12 @@ def waited_of(run: Run, wake: Mapping[str, Any]) -> str:
 def _what(run: Run, kind: WaitKind) -> str:
     about = run.progress or {}
     title = marks.clipped(str(about.get("title") or ""))
-    if kind == WaitKind.TIMER:
-        return "Sleeps"
-    if kind == WaitKind.CHILD:
-        return "Waits for its child"
+    if kind in PLAIN:
+        return PLAIN[kind]
     if kind == WaitKind.CIRCUIT:
         return f"Held: {marks.clipped(str(about.get('target', '')))} rests"
+    if kind == WaitKind.QUOTA:
+        return f"Held by the {marks.clipped(described(about))}"
     if kind == WaitKind.EVENT:
         return f"Waits for the event {marks.clipped(str(about.get('event', '')))}"
     if kind == WaitKind.APPROVAL:

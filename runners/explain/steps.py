@@ -13,6 +13,7 @@ from executions.explain.reason import Reason, at, brief, iso, some
 from executions.graph.turns import LoopTurns, MapTurns
 from executions.states import FINAL, ExecutionState, Place
 from runners.circuits.breaker import Circuit
+from runners.explain import quotas
 from runners.explain.circuits import Known, held_reason, target_of
 from runners.models import Run
 from runners.states import HELD, RunState, WaitKind
@@ -268,6 +269,10 @@ def _child(run: Run, around: Around) -> Reason:
     )
 
 
+def _quota(run: Run, around: Around) -> Reason:
+    return quotas.held_reason(run, around.noticed.get(run.pk, run.started_at))
+
+
 def _circuit(run: Run, around: Around) -> Reason:
     known = around.circuits.get(target_of(run), Known(None, Circuit()))
     since = around.noticed.get(run.pk, run.started_at)
@@ -343,5 +348,6 @@ WAITS: Mapping[str, Callable[[Run, Around], Reason]] = {
     WaitKind.CALLBACK: _callback,
     WaitKind.CHILD: _child,
     WaitKind.CIRCUIT: _circuit,
+    WaitKind.QUOTA: _quota,
     WaitKind.BODY: _body,
 }

@@ -13,6 +13,7 @@ from executions.models import Membership, Quota, QuotaHold, QuotaUse, Workflow, 
 from executions.triggers.start import start_execution
 from runners import gates, statements
 from runners.budgets import known
+from runners.explain.steps import Around, step_reason
 from runners.models import Run, Waiter
 from runners.modules import registry
 from runners.modules.base import Wait
@@ -109,6 +110,9 @@ def test_a_step_over_its_quota_waits_for_the_window_without_using_an_attempt(
     assert (run.state, run.waits_for, run.due_at, run.attempt) == ("WAITING", "quota", hour, 1)
     assert run.progress["quotaId"] == str(quota.pk)
     assert (run.progress["limit"], run.progress["used"]) == (1, 1)
+    reason = step_reason(run, Around(now=database_now()))
+    assert (reason.code, reason.until) == ("waiting_for_quota", hour)
+    assert "1 of 1 this hour" in reason.message
     assert marks(run.execution_id) == []
     assert tried_again(run).state == "WAITING"
 

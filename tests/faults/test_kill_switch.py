@@ -1,0 +1,49 @@
+"""The kill switch of a budget, with a real worker fleet: what the spender has under way ends."""
+
+from decimal import Decimal
+
+from executions.models import Activity
+from runners.budgets.setting import create_budget
+from runners.models import CostEntry
+from tests.support.fleet import Fleet
+from tests.support.waiting import wait_until
+from tests.support.workflows import (
+    ACTOR,
+    effect,
+    limited_workspace,
+    publish,
+    start,
+    task,
+    wait_for_end,
+)
+
+
+def test_a_spent_budget_ends_the_spenders_executions_and_their_children(fleet: Fleet) -> None:
+    workspace = limited_workspace(100)
+    facts = {"period": "day", "amount": Decimal(5), "currency": "USD", "kill_switch": True}
+    create_budget(workspace, facts, user_id=None, actor=ACTOR)
+    child = publish({"tasks": [effect("long", seconds=300, timeoutSeconds=600)]}, workspace)
+    calls = task("call", "flow.subworkflow", **{"with": {"workflow": child.slug}})
+    parent = start(publish({"tasks": [calls]}, workspace))
+    wait_until(lambda: child.executions.filter(state="RUNNING").exists(), 30, "the child")
+    spender = task("pay", "test.spender", **{"with": {"amount": "6"}})
+
+    paid = start(
+        publish(
+            {
+                "tasks": [
+                    spender,
+                    task("nap", "flow.delay", after="pay", **{"with": {"seconds": 300}}),
+                ]
+            },
+            workspace,
+        )
+    )
+    wait_until(lambda: CostEntry.objects.filter(execution_id=paid).exists(), 30, "the cost")
+
+    ended = wait_for_end([parent, paid], 5)
+    assert set(ended.values()) == {"CANCELLED"}
+    children = list(child.executions.values_list("pk", flat=True))
+    assert set(wait_for_end(children, 5).values()) == {"CANCELLED"}
+    told = Activity.objects.filter(object_id=str(paid), action="execution.cancel")
+    assert "is spent" in told.get().reason
