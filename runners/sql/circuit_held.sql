@@ -16,7 +16,10 @@ WITH RECURSIVE held AS (
 )
 SELECT h.workspace_id, h.key
   FROM held h
-  LEFT JOIN runners_circuitbreaker b ON b.workspace_id = h.workspace_id AND b.target = h.key
+  LEFT JOIN LATERAL (
+    SELECT state, next_retry_at, probe_until, called_until FROM runners_circuitbreaker
+     WHERE workspace_id = h.workspace_id AND target = h.key LIMIT 1
+  ) b ON true
  WHERE %(whatever)s
     OR (b.called_until IS NULL OR b.called_until <= statement_timestamp())
        AND coalesce(CASE b.state WHEN 'OPEN' THEN b.next_retry_at <= statement_timestamp()

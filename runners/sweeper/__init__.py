@@ -28,6 +28,7 @@ from runners.sweeper import (
     runners,
     stalled,
     timers,
+    unused_circuits,
 )
 
 log = logging.getLogger(__name__)
@@ -54,6 +55,7 @@ SELDOM: dict[str, Duty] = {
     "admission": admission.sweep,
     "cache": cache.sweep,
     "runners": runners.sweep,
+    "unused_circuits": unused_circuits.sweep,
 }
 
 

@@ -1,16 +1,18 @@
 """Targets that fail rest, steps are held for them without using an attempt, one of them probes."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 from itertools import count
 from typing import Any
 from uuid import UUID
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 
 from dlq.models import DeadLetterEntry
 from executions import lifecycle
+from executions.clock import database_now, first_id_at
 from executions.models import Activity, Workspace
 from runners.circuits import conf, gate, holding, ledger
 from runners.circuits.breaker import Caller, Circuit, Entry, closed, enter
@@ -18,8 +20,11 @@ from runners.circuits.memory import Key
 from runners.circuits.resetting import reset
 from runners.circuits.rules import Limits
 from runners.events import circuit_opened
+from runners.gates import Asked
 from runners.models import CircuitBreaker, CircuitRule, Waiter
+from runners.modules import registry
 from runners.sweeper import circuits as duty
+from runners.sweeper import timers, unused_circuits
 from tests.support import targets
 from tests.support.rivals import Rivals, my_session, wait_until_blocked
 from tests.support.segments import claimed, recorded, run_of
@@ -119,9 +124,6 @@ def test_a_target_that_answers_costs_its_steps_no_query(queue: World, target: st
 
 
 def asked_of(journey: Any, work: Any) -> Any:
-    from runners.gates import Asked
-    from runners.modules import registry
-
     module = registry.get("test.call")
     return Asked(journey, work, module, module.validated(work.prepared.value), None)
 
@@ -293,8 +295,6 @@ def test_a_step_held_for_too_long_is_a_dead_letter_of_its_circuit(
             "started_at = started_at - interval '1 hour' WHERE id = %s",
             [run.pk],
         )
-    from runners.sweeper import timers
-
     timers.sweep()
     queue.drain()
 
@@ -400,7 +400,6 @@ def test_of_two_who_would_probe_at_once_one_is_let_through(
     open_circuit(queue, target)
     rest_is_over(target)
     limits = Limits(5, 60, 60)
-    from django.db import transaction
 
     def probe(number: int) -> Entry:
         caller = Caller(UUID(int=number), 1, 10)
@@ -460,3 +459,23 @@ def test_a_task_says_for_how_long_it_may_be_held(queue: World, target: str) -> N
 
     run = run_of(execution, "call.main")
     assert (run.state, run.error_type) == ("DLQ", "CIRCUIT_OPEN")
+
+
+def test_clean_circuits_of_long_ago_are_forgotten(queue: World, target: str) -> None:
+    long_ago = first_id_at(database_now(), -timedelta(days=31))
+    for name, failures in (("clean", 0), ("failed", 1)):
+        CircuitBreaker.objects.create(
+            id=UUID(int=long_ago.int + failures),
+            workspace=default_workspace(),
+            target=circuit_of(f"{target}-{name}"),
+            failures=failures,
+        )
+    call(queue, target)
+
+    unused_circuits.sweep()
+
+    kept = CircuitBreaker.objects.filter(target__startswith=circuit_of(target))
+    assert set(kept.values_list("target", flat=True)) == {
+        circuit_of(target),
+        circuit_of(f"{target}-failed"),
+    }

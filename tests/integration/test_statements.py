@@ -51,6 +51,12 @@ SELECT r.id, r.execution_id, e.workspace_id, 'event', 'event ' || abs(hashtext(r
        clock_timestamp()
   FROM runners_run r JOIN executions_workflowexecution e ON e.id = r.execution_id
 """
+MANY_CIRCUITS = """
+INSERT INTO runners_circuitbreaker (id, workspace_id, target, state, failures, proven_at)
+SELECT gen_random_uuid(), w.id, 'http.request:' || n || '.example.com', 'CLOSED',
+       CASE WHEN n <= 20 THEN 1 ELSE 0 END, clock_timestamp()
+  FROM executions_workspace w CROSS JOIN generate_series(1, 20000) AS n
+"""
 
 # Each statement, and the indexes of the runs' table that it may use: the primary key, one
 # execution's runs, or (where few runs live) the small index of the live ones.
@@ -106,6 +112,8 @@ def large_table(
             cursor.execute(MANY_EXECUTIONS, [EXECUTIONS])
             cursor.execute(MANY_RUNS, [RUNS_EACH])
             cursor.execute(MANY_WAITERS)
+            cursor.execute(MANY_CIRCUITS)
+            cursor.execute("ANALYZE runners_circuitbreaker")
             cursor.execute("ANALYZE runners_waiter")
             cursor.execute("ANALYZE runners_run")
             cursor.execute("ANALYZE executions_workflowexecution")
@@ -153,6 +161,25 @@ def test_runs_of_a_remote_queue_are_read_in_the_order_in_which_they_are_leased(
     assert not _sequential(nodes) & {"runners_run", "executions_workflowexecution"}
     [scan] = [node for node in nodes if node.get("Index Name") == "run_remote"]
     assert "q.name" in scan["Index Cond"]
+
+
+@pytest.mark.parametrize("name", ["circuit_unclean", "circuit_forget"])
+def test_circuits_that_are_clean_are_not_looked_at(large_table: None, name: str) -> None:
+    nodes = _plan(name)
+    assert "circuit_unclean" in {node.get("Index Name") for node in nodes}
+    assert not _sequential(nodes)
+
+
+def test_circuits_of_long_ago_are_found_by_their_ids(large_table: None) -> None:
+    nodes = _plan("circuit_prune")
+    assert not _sequential(nodes)
+
+
+@pytest.mark.parametrize("name", ["circuit_held", "circuit_waiting", "circuit_counts"])
+def test_steps_held_for_a_target_are_found_by_index(large_table: None, name: str) -> None:
+    nodes = _plan(name)
+    assert "waiter_key" in {node.get("Index Name") for node in nodes}
+    assert not _sequential(nodes) & {"runners_waiter", "runners_circuitbreaker"}
 
 
 def test_executions_past_their_deadline_are_found_by_index(large_table: None) -> None:
