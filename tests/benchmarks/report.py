@@ -105,7 +105,7 @@ def in_flight(found: InFlight | None) -> None:
             print(
                 f"  {side}: {calls.peak} in flight at most; {calls.repetition.rate:.1f} calls/s "
                 f"over {calls.connections} connections, {calls.repetition.cpu_ms:.1f} ms CPU a "
-                f"call{wanted}"
+                f"call{wanted}\n    of these: {_parts([calls.repetition])}"
             )
 
 

@@ -1,0 +1,60 @@
+"""A shop whose articles come in pages of three; it asks for patience once, at the third page.
+
+    python shop.py [PORT]
+
+`GET /articles?after=<sku>` answers with articles and the cursor of the next page, `GET /asked` with
+the cursors that were asked for, in their order.
+"""
+
+import json
+import sys
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+TEAS = ("assam", "ceylon", "chai", "darjeeling", "earl-grey", "lapsang", "matcha", "mint", "oolong")
+TEAS += ("rooibos", "sencha", "white")
+PAGE = 3
+asked: list[str] = []
+
+
+def page(after: str) -> dict[str, Any]:
+    """The articles after that one, and where the next page begins."""
+    first = TEAS.index(after) + 1 if after else 0
+    found = TEAS[first : first + PAGE]
+    articles = [{"sku": sku, "stock": TEAS.index(sku) % 4} for sku in found]
+    last = first + PAGE >= len(TEAS)
+    return {"articles": articles, "meta": {"next": None if last else found[-1]}}
+
+
+class Shop(BaseHTTPRequestHandler):
+    """Answers in JSON."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        """One page, or what was asked for."""
+        parts = urlsplit(self.path)
+        if parts.path == "/asked":
+            return self._send(200, asked)
+        after = parse_qs(parts.query).get("after", [""])[0]
+        asked.append(after)
+        if len(asked) == PAGE:
+            return self._send(429, {"error": "not so fast"})
+        return self._send(200, page(after))
+
+    def _send(self, status: int, value: Any) -> None:
+        body = json.dumps(value).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        if status == 429:
+            self.send_header("Retry-After", "1")
+        self.end_headers()
+        self.wfile.write(body)
+
+
+if __name__ == "__main__":
+    port = int(sys.argv[1]) if len(sys.argv) > 1 else 8791
+    # The one private address that `make up` lets steps call.
+    ThreadingHTTPServer(("127.0.0.77", port), Shop).serve_forever()
