@@ -50,7 +50,6 @@ OPEN: dict[str, str] = {
     "runners/admin/approvals.py:_applying.apply": "the account of the caller alone",
     "runners/admin/circuits.py:CircuitBreakerAdmin.get_queryset": BELOW,
     "runners/admin/budget_forms.py:NewBudgetForm.clean": PERSON,
-    "runners/admin/budgets.py:BudgetAdmin._entries": BELOW,
     "runners/admin/family.py:family": BELOW,
     "runners/admin/history.py:_points": BELOW,
     "runners/admin/steps.py:_within": BELOW,
