@@ -44,6 +44,8 @@ def ask(inputs: ProviderInputs, body: Body, ctx: StepContext, *, nth: int = 0) -
         for piece in _pieces(provider, body, nth, ctx):
             _take(piece, answer, progress, host, ctx)
         _require_end(answer, f"{inputs.model} at {host}")
+    except StepError:
+        raise
     except Exception as error:
         raise told(error, inputs, host, seconds) from error
     finally:

@@ -20,11 +20,12 @@ class LlmChat(Module[ChatInputs]):
 
     Works with every endpoint that speaks OpenAI's chat completions: OpenAI, DeepSeek, Zhipu,
     Mistral, OpenRouter, or a server of your own (vLLM, Ollama), whose network an administrator
-    allows. The key is a credential of type bearer. While the answer comes it is shown in the run's
-    log and in the monitor. Tokens, and what they cost by the installation's price list, are kept
-    with the run, also where it fails in the middle of an answer. Rate limits, overload and broken
-    connections are tried again; a refused key, a context that is too long and a content filter are
-    not. After a crash a model may be asked, and paid, twice.
+    allows. The key is a credential of type bearer. While the answer comes its end is shown on the
+    run's page, and afterwards it is in the run's log. Tokens, and what they cost by the
+    installation's price list, are kept with the run, also where it fails in the middle of an
+    answer. Rate limits, overload and broken connections are tried again; a refused key, a context
+    that is too long and a content filter are not. After a crash a model may be asked, and paid,
+    twice.
     """
 
     type = "llm.chat"
@@ -42,7 +43,7 @@ class LlmChat(Module[ChatInputs]):
     example: ClassVar[Mapping[str, Any]] = {
         "model": "gpt-4o-mini",
         "system": "You are a careful editor. Answer in plain English.",
-        "messages": "Summarise in two sentences:\n\n{{ input.text }}",
+        "messages": "Summarise in two sentences: {{ input.text }}",
         "maxTokens": 300,
         "temperature": 0.2,
     }

@@ -52,7 +52,7 @@ class ChatInputs(AskedInputs):
         description="`json`: the model is to answer with a JSON object; see also `llm.extract`.",
     )
     stream: bool = Field(
-        True, description="Show the answer in the run's log and in the monitor while it comes."
+        True, description="Have the answer come piece by piece, and show it on the run's page."
     )
     fail_on_truncation: bool = Field(
         False,

@@ -56,6 +56,8 @@ def _batch(
         found = read_vectors(
             whole_answer(create(**body, extra_headers=headers(provider, ctx, nth))), host
         )
+    except StepError:
+        raise
     except Exception as error:
         raise told(error, inputs, host, seconds) from error
     usage = found.usage or spending.estimated(sum(map(len, texts)), 0)

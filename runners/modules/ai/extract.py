@@ -97,7 +97,7 @@ class LlmExtract(Module[ExtractInputs]):
     circuit_target = "`llm:` and the model"
     example: ClassVar[Mapping[str, Any]] = {
         "model": "gpt-4o-mini",
-        "messages": "What does this invoice come to?\n\n{{ input.text }}",
+        "messages": "What does this invoice come to? {{ input.text }}",
         "schema": {
             "type": "object",
             "required": ["total", "currency"],

@@ -35,8 +35,8 @@ ADVICE = {
 def told(error: Exception, inputs: ProviderInputs, host: str, seconds: float) -> StepError:
     """The failure in the engine's words; `seconds` is how long the answer might have taken."""
     for cause in _causes(error):
-        if isinstance(cause, StepError):
-            return cause
+        if isinstance(cause, StepError):  # ours, which the client has wrapped
+            return StepError(cause.message, cause.error_type)
     who = f"{inputs.model} at {host}"
     if isinstance(error, openai.APIStatusError):
         return _refused(error, who)
