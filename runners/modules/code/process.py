@@ -2,6 +2,7 @@
 
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -64,20 +65,26 @@ def _start(given: int, report: int, printed: int) -> subprocess.Popen[bytes]:
 
 
 def _wait(process: subprocess.Popen[bytes], until: float, seconds: float, ctx: StepContext) -> None:
-    while True:
-        left = until - time.monotonic()
-        try:
-            process.wait(max(0.0, min(LOOK_SECONDS, left)))
-            return
-        except subprocess.TimeoutExpired:
-            pass
+    while not _ended(process, min(LOOK_SECONDS, until - time.monotonic())):
         if ctx.cancelled():
             raise StepError("the execution was cancelled, and the code with it")
-        if left <= 0:
+        if time.monotonic() > until:
             raise StepError(
                 f"the code was not done after {seconds:g} s: let it do less, or raise `seconds`",
                 ErrorType.TIMEOUT,
             )
+
+
+def _ended(process: subprocess.Popen[bytes], seconds: float) -> bool:
+    """Wait for its end for so long; Popen's own wait would look for it only now and then."""
+    handle = os.pidfd_open(process.pid)
+    try:
+        poller = select.poll()
+        poller.register(handle, select.POLLIN)
+        poller.poll(max(0.0, 1000 * seconds))
+    finally:
+        os.close(handle)
+    return process.poll() is not None
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
