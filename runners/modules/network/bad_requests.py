@@ -26,6 +26,11 @@ BAD_REQUESTS = (
         needs="http",
     ),
     Bad(
+        "a header outside of ASCII",
+        {"url": NOWHERE, "headers": {"X-Note": "Grüße"}},
+        "header 'X-Note' holds characters outside of ASCII",
+    ),
+    Bad(
         "a header that frames the request",
         {"url": NOWHERE, "headers": {"Transfer-Encoding": "chunked"}},
         "Transfer-Encoding cannot be set",

@@ -127,7 +127,7 @@ def _set_deadline(call: Call, ctx: StepContext) -> None:
 
 
 def _request(call: Call, ctx: StepContext) -> httpx.Request:
-    headers = httpx.Headers({name: str(value) for name, value in call.headers.items()})
+    headers = _headers(call)
     if ctx.credential is not None and call.signs_in and not call.digest:
         if "authorization" in headers:
             raise StepError("headers and the credential both give Authorization: take one out")
@@ -143,6 +143,16 @@ def _request(call: Call, ctx: StepContext) -> httpx.Request:
     except httpx.InvalidURL as error:
         raise StepError(f"url is not a URL: {error}") from error
     return client().build_request(call.method, url, headers=headers, **call.content)
+
+
+def _headers(call: Call) -> httpx.Headers:
+    for name, value in call.headers.items():
+        if not (name.isascii() and str(value).isascii()):
+            raise StepError(
+                f"header {name[:100]!r} holds characters outside of ASCII: encode them as its "
+                "receiver expects (percent-encoding, RFC 2047)"
+            )
+    return httpx.Headers({name: str(value) for name, value in call.headers.items()})
 
 
 def _digest(call: Call, ctx: StepContext) -> httpx.DigestAuth | None:

@@ -4,8 +4,6 @@ import hashlib
 import time
 from typing import Any
 
-import httpx
-
 from runners.modules.base import StepContext, StepError
 from runners.modules.network import content
 from runners.modules.network.body import BodyTooLarge, unpacked
@@ -61,13 +59,13 @@ def _kept(call: Call, ctx: StepContext, inputs: HttpRequestInputs) -> dict[str, 
 
 def _call(inputs: HttpRequestInputs, ctx: StepContext) -> Call:
     body, content_type = _body(inputs, ctx)
-    headers = httpx.Headers({name: str(value) for name, value in inputs.headers.items()})
-    if content_type:
-        headers.setdefault("content-type", content_type)
+    headers = dict(inputs.headers)
+    if content_type and not any(name.lower() == "content-type" for name in headers):
+        headers["content-type"] = content_type
     return Call(
         inputs.method,
         inputs.url,
-        headers=dict(headers),
+        headers=headers,
         query=inputs.query,
         content=body,
         timeout_seconds=inputs.timeout_seconds,
