@@ -1,5 +1,6 @@
 """File steps against a server that speaks S3's protocol."""
 
+import os
 import subprocess
 import sys
 import threading
@@ -255,3 +256,21 @@ def test_the_circuit_is_the_servers(address: str, monkeypatch: pytest.MonkeyPatc
     assert target(path="s3://shop/k", endpoint="https://s3.example.com") == "s3:s3.example.com"
     monkeypatch.setenv("VALKYR_S3_ENDPOINT", address)
     assert target(path="s3://shop/k") == f"s3:{address.removeprefix('http://')}"
+
+
+def test_a_process_that_was_forked_reads_with_connections_of_its_own(s3: Any, step: Any) -> None:
+    """As prefork workers do: fsspec's thread of the parent is not there in the child."""
+    s3.put_object(Bucket="shop", Key="k", Body=b"tea")
+    assert step("file.read", path="s3://shop/k")["content"] == "tea"
+    reading, writing = os.pipe()
+
+    child = os.fork()
+    if child == 0:
+        try:
+            os.write(writing, step("file.read", path="s3://shop/k")["content"].encode())
+        finally:
+            os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as said:
+        assert said.read() == b"tea"
+    os.waitpid(child, 0)

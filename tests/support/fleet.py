@@ -124,6 +124,9 @@ class Fleet:
             "VALKYR_KEY": os.environ["VALKYR_KEY"],
             "VALKYR_EXTRA_MODULES": "tests.support.modules",
             "VALKYR_HTTP_ALLOWED_NETWORKS": "127.0.0.0/8",
+            "VALKYR_SQL_ALLOWED_HOSTS": database_url()
+            .rpartition("@")[2]
+            .removeprefix("postgres://"),
             "VALKYR_FILES_ROOT": str(folder / "files"),
             "DJANGO_SETTINGS_MODULE": "valkyr_project.settings",
             "PYTHONUNBUFFERED": "1",

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from runners.modules.base import StepError
 from runners.modules.files.places import Place
 from runners.modules.files.replacing import TEMPORARY, replace
-from runners.modules.files.root import folder_of, open_file, open_folder, open_subfolder
+from runners.modules.files.root import Missing, folder_of, open_file, open_folder, open_subfolder
 from runners.modules.files.store import Facts, Mode
 
 MAX_DEPTH = 100
@@ -50,7 +50,7 @@ class LocalStore:
         try:
             with folder_of(place.rest, create=False) as (folder, name):
                 os.unlink(name, dir_fd=folder)
-        except FileNotFoundError:
+        except (FileNotFoundError, Missing):
             return False
         except (IsADirectoryError, PermissionError) as error:
             raise StepError(f"{place.rest!r} cannot be deleted: it is no file") from error
