@@ -12,7 +12,7 @@ from dlq.models import DeadLetterEntry
 from executions.credentials import writing
 from executions.graph.definition import load_text
 from executions.models import Tier, WorkflowExecution, Workspace
-from runners.models import Run
+from runners.models import CostEntry, Run
 from tests.support.counterparts.llm import ModelServer
 from tests.support.fleet import Fleet
 from tests.support.waiting import wait_until
@@ -87,7 +87,9 @@ def test_an_answer_is_seen_while_it_comes_and_what_it_cost_is_kept_though_it_fai
     assert ended(execution).state == "FAILED"
     run = Run.objects.get(execution=execution)
     assert run.error_type == "TRANSIENT", run.error
-    assert run.cost_tokens > 0
+    (cost,) = CostEntry.objects.filter(run_id=run.pk)
+    assert (cost.model, cost.output_tokens) == ("slow", 4)  # "One word and " has 13 characters
+    assert run.cost_tokens == cost.tokens > 4
     assert any("One word and" in entry["message"] for entry in run.logs)
 
 
