@@ -29,6 +29,7 @@ __all__ = [
     "UnknownModule",
     "add",
     "get",
+    "names",
     "specs",
     "standing_in",
     "step",
@@ -67,10 +68,15 @@ class Registry:
         Each is described when it is asked for, once.
         """
         with self._lock:
-            self._load_third_parties()
             if self._specs is None:
-                self._specs = Described(frozenset({*BUILTIN, *self._modules}), self.describe)
+                self._specs = Described(self.names(), self.describe)
             return self._specs
+
+    def names(self) -> frozenset[str]:
+        """The types of all modules that were found, whether they can be described or not."""
+        with self._lock:
+            self._load_third_parties()
+            return frozenset({*BUILTIN, *self._modules})
 
     def describe(self, type_name: str) -> ModuleSpec | None:
         """What the graph must know of a module; None where it is a broken one of a third party."""
@@ -267,6 +273,7 @@ def _declared_in(value: Any, path: str) -> bool:
 
 _registry = Registry()
 get = _registry.get
+names = _registry.names
 specs = _registry.specs
 standing_in = _registry.standing_in
 add = _registry.add

@@ -5,6 +5,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from django.db import connection
+
 from executions import credentials, publishing
 from executions.actor import Actor
 from executions.errors import InvalidDefinition, Unchanged
@@ -25,6 +27,12 @@ Definition = Mapping[str, Any] | str | Path
 
 class Valkyr:
     """The fixture `valkyr`: everything happens in the default workspace of the test's database."""
+
+    def __init__(self) -> None:
+        """In a test's transaction, let steps take their time: nobody else waits for it."""
+        if connection.in_atomic_block:
+            with connection.cursor() as cursor:
+                cursor.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
 
     @property
     def workspace(self) -> Workspace:
@@ -65,7 +73,7 @@ class Valkyr:
         function of (inputs, context) that gives one of these, or `in_turn(...)` of them.
         """
         workflow = definition if isinstance(definition, Workflow) else self.publish(definition)
-        check_names(answers or {}, self._graphs(), registry.specs())
+        check_names(answers or {}, self._graphs(), registry.names())
         given = {} if payload is None else payload
         with silent():
             started = start_execution(workflow, given, actor=ACTOR)
@@ -78,7 +86,7 @@ class Valkyr:
         """
         for module in modules:
             chosen = found(module)
-            if chosen.type not in registry.specs():
+            if chosen.type not in registry.names():
                 registry.add(chosen)
 
     def credential(self, name: str, kind: str = "secret", **fields: str) -> None:

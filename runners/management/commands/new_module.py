@@ -134,5 +134,5 @@ def _check(type_name: str) -> None:
     reserved = [word for word in type_name.split(".") if keyword.iskeyword(word)]
     if reserved:
         raise CommandError(f"{reserved[0]!r} is a word of Python's own; choose another")
-    if type_name in registry.specs():
+    if type_name in registry.names():
         raise CommandError(f"a module of type {type_name!r} is there already; choose another")
