@@ -327,6 +327,18 @@ def test_the_engines_own_server_needs_the_whole_name(
             registry.get("sql.query").run({"statement": "SELECT 1"}, context_of())
 
 
+def test_a_name_with_several_addresses_is_tried_at_each(
+    url: str, database: Any, context_of: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As `localhost` is at ::1 and 127.0.0.1, and the server at one of them."""
+    named = url.replace("127.0.0.1", "localhost")
+    monkeypatch.setenv("VALKYR_SQL_ALLOWED_HOSTS", f"localhost:{urlsplit(url).port}/{NAME}")
+
+    found = registry.get("sql.query").run({"statement": "SELECT 1 AS n"}, context_of(address=named))
+
+    assert found.outputs["rows"] == [{"n": 1}]
+
+
 def test_pools_stay_few_and_idle_ones_are_closed(
     url: str, database: Any, query: Any, context_of: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
