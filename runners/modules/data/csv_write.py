@@ -28,7 +28,8 @@ class CsvWriteInputs(CsvForm):
         None,
         description=(
             "Which keys to write, in this order, or the names of the columns of lists. Unless "
-            "given: every key, in the order of their first appearance."
+            "given: every key as it comes; what earlier steps yielded comes out of the database, "
+            "which keeps no order of keys, so name the columns where their order matters."
         ),
         examples=[["country", "total"]],
     )
