@@ -10,7 +10,6 @@ import gzip
 import json
 import socket
 import threading
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from urllib.parse import parse_qs, urlsplit
@@ -229,10 +228,8 @@ def _two_lengths(server: BadServer, connection: socket.socket, query: dict[str, 
 
 
 def _gzip_bomb(server: BadServer, connection: socket.socket, query: dict[str, str]) -> None:
-    packer = zlib.compressobj(9, zlib.DEFLATED, 16 + zlib.MAX_WBITS)
-    zeros = bytes(MEBIBYTE)
-    body = b"".join(packer.compress(zeros) for _ in range(64)) + packer.flush()
-    reply(connection, body, "Content-Encoding: gzip")
+    # 64 members of a mebibyte each: packing one takes no time, even beside other work.
+    reply(connection, gzip.compress(bytes(MEBIBYTE)) * 64, "Content-Encoding: gzip")
 
 
 def _gzip_cut(server: BadServer, connection: socket.socket, query: dict[str, str]) -> None:

@@ -1,4 +1,4 @@
-"""The tables of bad inputs of the network family, against the badly behaved server."""
+"""The rows of bad inputs that need a badly behaved server."""
 
 from collections.abc import Iterator
 
@@ -34,10 +34,3 @@ def test_a_bad_answer_ends_as_the_table_says(
     monkeypatch.setenv("VALKYR_HTTP_ALLOWED_NETWORKS", "127.0.0.0/8")
 
     check_row(module_type, bad, step_context, server.url)
-
-
-@pytest.mark.parametrize(("module_type", "bad"), rows(types=FAMILY))
-def test_bad_inputs_end_as_the_table_says(
-    module_type: str, bad: Bad, step_context: Context
-) -> None:
-    check_row(module_type, bad, step_context)
