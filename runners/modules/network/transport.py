@@ -7,6 +7,7 @@ deadline, however slowly the other side drips.
 
 import os
 import socket
+import threading
 import time
 from collections.abc import Iterable
 from contextvars import ContextVar
@@ -28,13 +29,16 @@ MAX_IDLE_CONNECTIONS = 300
 IDLE_SECONDS = 15.0
 WRITE_BYTES = 65_536
 
+# Many threads may ask for the client at once, and reading the certificates takes a while.
+_making = threading.Lock()
 # When the request that this thread makes must be over, on time.monotonic().
 request_deadline: ContextVar[float] = ContextVar("request_deadline")
 
 
 def client() -> httpx.Client:
     """This process's client. It follows no redirects, keeps no cookies and ignores proxies."""
-    return _client(os.getpid())
+    with _making:
+        return _client(os.getpid())
 
 
 @lru_cache(maxsize=1)

@@ -83,7 +83,11 @@ def test_a_plain_text_is_a_key_too() -> None:
 
 @pytest.mark.parametrize(
     ("secret", "said"),
-    [("short!", "a key of 6 bytes"), ("whsec_%%%%%%%%", "not Base64"), ("      ", "a key of 6 bytes")],
+    [
+        ("short!", "a key of 6 bytes"),
+        ("whsec_%%%%%%%%", "not Base64"),
+        ("      ", "a key of 6 bytes"),
+    ],
 )
 def test_a_secret_that_is_no_key_is_refused_and_not_quoted(
     partner: Partner, post: Callable[..., Any], secret: str, said: str
