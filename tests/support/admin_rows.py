@@ -39,7 +39,7 @@ from executions.models import (
     WorkflowVersion,
     Workspace,
 )
-from runners.models import Run, Runner
+from runners.models import Budget, CostEntry, Run, Runner
 
 DEFINITION: dict[str, Any] = {
     "schema": "valkyr/1",
@@ -194,6 +194,10 @@ def one_of_each(of: Workflow, times: int = 1) -> None:
             object_type="WorkflowExecution", object_id=live.pk, reason=HOSTILE,
             details={"from": "RUNNING"},
         )  # fmt: skip
+        CostEntry.objects.create(
+            workspace=of.workspace, workflow=of, execution=live, run_id=live.pk, tokens=5,
+            module="llm.chat", model=HOSTILE, currency="USD",
+        )  # fmt: skip
         people(of.workspace, f"ada-{uuid7()}")
         credentials.create(
             of.workspace, name=f"c_{uuid7().hex}", type="secret", fields={"value": "hunter2"},
@@ -220,6 +224,7 @@ def people(of: Workspace, name: str) -> None:
     )  # fmt: skip
     Group.objects.create(name=name)
     Quota.objects.create(workspace=of, user=user, max_per_hour=100)
+    Budget.objects.create(workspace=of, user=user, amount=100)
 
 
 def schedules(name: str) -> None:
