@@ -12,7 +12,7 @@ from tests.support.folders import passable_folder
 from tests.support.pages import sign_in
 from tests.support.stack import PROJECT, Stack
 
-pytestmark = pytest.mark.timeout(400)
+pytestmark = pytest.mark.timeout(560)
 BLOCK = re.compile(r"```(sh|console|yaml|text)\n(.*?)```", re.DOTALL)
 
 
@@ -48,7 +48,7 @@ def test_a_step_of_ones_own_runs_in_a_workflow_as_printed(tmp_path: Path) -> Non
     assert "3 passed" in shell(test, tmp_path, VALKYR_TEST_DATABASE_NAME=database)
     extra = {name: value, "PYTHONPATH": str(tmp_path)}
     with passable_folder("own") as home, Stack(home / "home", extra) as stack:
-        stack.wait_ready()
+        stack.wait_ready(250)
         said = shell(use, tmp_path, URL=stack.url, TOKEN=sign_in(stack))
 
     assert said.strip() == blocks("text")[0].strip()
