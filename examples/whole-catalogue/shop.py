@@ -1,13 +1,12 @@
 """A shop whose articles come in pages of three; it asks for patience once, at the third page.
 
-    python shop.py [PORT]
+Prints its address, at a free port, and serves until it is killed.
 
 `GET /articles?after=<sku>` answers with articles and the cursor of the next page, `GET /asked` with
 the cursors that were asked for, in their order.
 """
 
 import json
-import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -55,6 +54,7 @@ class Shop(BaseHTTPRequestHandler):
 
 
 if __name__ == "__main__":
-    port = int(sys.argv[1]) if len(sys.argv) > 1 else 8791
     # The one private address that `make up` lets steps call.
-    ThreadingHTTPServer(("127.0.0.77", port), Shop).serve_forever()
+    server = ThreadingHTTPServer(("127.0.0.77", 0), Shop)
+    print(f"http://127.0.0.77:{server.server_port}", flush=True)
+    server.serve_forever()
