@@ -44,7 +44,10 @@ VALID = {
     "webhook.post": {"url": "{{ vars.base }}/hook", "payload": "{{ previous }}"},
     "email.send": {"from": "a@b.example", "to": "{{ input.mail }}", "subject": "s"},
     "sql.query": {"statement": "SELECT 1"},
-    "sql.execute": {"statement": "DELETE FROM t WHERE id = :id", "params": {"id": "{{ input.id }}"}},
+    "sql.execute": {
+        "statement": "DELETE FROM t WHERE id = :id",
+        "params": {"id": "{{ input.id }}"},
+    },
     "archive.zip": {"paths": ["a"], "to": "a.zip"},
     "archive.unzip": {"path": "a.zip", "to": "a"},
     "file.read": {"path": "a"},
