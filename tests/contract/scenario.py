@@ -71,9 +71,10 @@ class Recorder:
 
 
 def short(value: Any) -> Any:
-    """A list's first row; of what is too long to read, the beginning."""
+    """A list's first row that can be read; of what is too long everywhere, the beginning."""
     if isinstance(value, list):
-        return [short(value[0])] if value else []
+        readable = (row for row in value if len(json.dumps(row)) <= MOST_CHARACTERS)
+        return [short(next(readable, value[0]))] if value else []
     if len(json.dumps(value)) > MOST_CHARACTERS and isinstance(value, dict):
         return {key: item for key, item in value.items() if not isinstance(item, dict | list)}
     return value
