@@ -104,6 +104,7 @@ class Context:
         "last_details",
         "log",
         "step_path",
+        "target_timeout",
         "told",
         "variables",
     )
@@ -126,6 +127,7 @@ class Context:
         self.deadline = time.monotonic() + seconds
         self.variables = variables
         self.last_details = last_details
+        self.target_timeout: float | None = None
         self.log = Log()
         self.credential: Mapping[str, str] | None = None
         self.costs: dict[tuple[str, str], Cost] = {}

@@ -159,6 +159,7 @@ def _run(journey: Journey, work: Work, prepared: Prepared) -> Unit:
         if isinstance(asked, Wait):
             return Unit(None, wait=asked)
         passage = asked
+        context.target_timeout = passage.timeout
         with _logs(revealed), held(work, context):
             head = execute(journey, work.step, prepared, context, work.wake, revealed)
     except (Exception, StepTimeout) as error:

@@ -39,7 +39,14 @@ class Asked:
 
 
 class Permit(Protocol):
-    """What a gate gave; one of these is called once, unless the process dies before."""
+    """What a gate gave; one of these is called once, unless the process dies before.
+
+    `timeout` is how many seconds a call of the step's target may take, where somebody said so.
+    """
+
+    @property
+    def timeout(self) -> float | None:
+        """In seconds; None where the gate says nothing of it."""
 
     def undo(self) -> None:
         """Another gate held the step back: it did not run."""
@@ -56,6 +63,11 @@ class Passage:
     """What the gates gave for one step."""
 
     permits: tuple[Permit, ...] = ()
+
+    @property
+    def timeout(self) -> float | None:
+        """How many seconds a call of the step's target may take, where somebody said so."""
+        return next((p.timeout for p in self.permits if p.timeout is not None), None)
 
     def ended(self, failure: Failure | None) -> None:
         """Tell them how it ended; a gate's own trouble never costs the step its result."""

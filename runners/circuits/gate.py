@@ -53,7 +53,9 @@ def ask(asked: "Asked") -> "Passing | Wait | None":
     seconds = asked.work.step.timeout_seconds + engine().grace + SPARE_SECONDS
     caller = Caller(asked.work.run_id, asked.work.token, seconds)
     entry = known.entry(key, caller) or _enter(key, caller, known)
-    return _hold(asked, key, known) if entry is Entry.HELD else Passing(key, caller, entry)
+    if entry is Entry.HELD:
+        return _hold(asked, key, known)
+    return Passing(key, caller, entry, known.limits(target).timeout)
 
 
 def target_of(asked: "Asked") -> str | None:
@@ -73,6 +75,7 @@ class Passing:
     key: Key
     caller: Caller
     entry: Entry
+    timeout: float | None
 
     def undo(self) -> None:
         """It was not made."""

@@ -87,6 +87,13 @@ class StepContext(Protocol):
         """What the attempt before gave to `heartbeat`, or None."""
 
     @property
+    def target_timeout(self) -> float | None:
+        """How many seconds a call of the step's target may take, by the rule that holds for it.
+
+        None where no rule says so, or circuit breakers are off.
+        """
+
+    @property
     def credential(self) -> Mapping[str, str] | None:
         """The fields of the credential that the step names, or None where it names none."""
 

@@ -32,6 +32,7 @@ class QuotaPermit:
     """A step's places; its counts stay where it ran, however it ended."""
 
     taken: Taken
+    timeout: None = None
 
     def undo(self) -> None:
         """Another gate held the step back."""

@@ -361,6 +361,15 @@ def test_without_circuit_breakers_nothing_is_held_and_what_was_goes_on(
     assert calls[target] == 5 + 2 + 3
 
 
+def test_a_rule_says_how_long_a_call_may_take(queue: World, target: str) -> None:
+    CircuitRule.objects.create(pattern=circuit_of(target), timeout_seconds=7)
+    behaviour[target] = "answers"
+
+    (execution,) = call(queue, target)
+
+    assert run_of(execution, "call.main").outputs == {"called": target, "within": 7}
+
+
 def test_a_rule_of_an_administrator_holds_for_its_targets(queue: World, target: str) -> None:
     CircuitRule.objects.create(pattern=circuit_of(target), failure_threshold=2, recovery_seconds=7)
     gate.memory().forget()

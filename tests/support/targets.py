@@ -40,7 +40,7 @@ class Call(Module[CallInputs]):
         how = does if isinstance(does, str) else does()
         if how != ANSWERS:
             raise StepError(f"{inputs.target} is out of order", ErrorType(how))
-        return Result({"called": inputs.target})
+        return Result({"called": inputs.target, "within": ctx.target_timeout})
 
 
 def circuit_of(target: str) -> str:

@@ -90,7 +90,8 @@ def seconds_for(inputs: ProviderInputs, ctx: StepContext) -> float:
     """How long the answer may take, in seconds: a little less than what the step has left."""
     remaining = ctx.remaining()
     left = remaining - min(0.2, remaining * 0.05)
-    return min(left, inputs.timeout_seconds or timeout_seconds(inputs.model))
+    usual = ctx.target_timeout or timeout_seconds(inputs.model)
+    return min(left, inputs.timeout_seconds or usual)
 
 
 def client(inputs: ProviderInputs, ctx: StepContext) -> "OpenAI":
