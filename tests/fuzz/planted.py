@@ -12,7 +12,7 @@ from django.contrib.auth import get_user_model
 from rest_framework.test import APIClient
 
 from executions.models import Membership, Tier, Workspace
-from runners.models import Run
+from runners.models import CircuitBreaker, Run
 
 
 def payload_mark(mark: str) -> str:
@@ -110,8 +110,11 @@ class Planter:
             ("ServiceAccount", {"name": slug, "description": slug}),
             ("ApiToken", {"name": slug}),
             ("Quota", {"maxPerDay": 1_000}),
+            ("Budget", {"amount": "1000", "currency": "EUR"}),
         ):
             self.planted.note(kind, self._post(kind, body))
+        circuit = CircuitBreaker.objects.create(workspace=self.workspace, target=f"http:{slug}")
+        self.planted.note("CircuitBreaker", {"id": circuit.pk})
         for row in self._get("Membership"):
             self.planted.note("Membership", row)
         for row in self._get("Activity"):

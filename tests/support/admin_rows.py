@@ -39,7 +39,7 @@ from executions.models import (
     WorkflowVersion,
     Workspace,
 )
-from runners.models import Budget, CostEntry, Run, Runner
+from runners.models import Budget, CircuitBreaker, CircuitRule, CostEntry, Run, Runner
 
 DEFINITION: dict[str, Any] = {
     "schema": "valkyr/1",
@@ -198,6 +198,11 @@ def one_of_each(of: Workflow, times: int = 1) -> None:
             workspace=of.workspace, workflow=of, execution=live, run_id=live.pk, tokens=5,
             module="llm.chat", model=HOSTILE, currency="USD",
         )  # fmt: skip
+        CircuitBreaker.objects.create(
+            workspace=of.workspace, target=f"http.request:{uuid7()}", failures=2,
+            last_error=HOSTILE,
+        )  # fmt: skip
+        CircuitRule.objects.create(pattern=f"http.request:{uuid7()}", failure_threshold=3)
         people(of.workspace, f"ada-{uuid7()}")
         credentials.create(
             of.workspace, name=f"c_{uuid7().hex}", type="secret", fields={"value": "hunter2"},
