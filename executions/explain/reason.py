@@ -38,6 +38,12 @@ def brief(text: str) -> str:
     return line if len(line) <= MAX_TEXT else f"{line[: MAX_TEXT - 1]}…"
 
 
+def sentence(text: str) -> str:
+    """The same with a full stop, where it ends without a mark, for another sentence to follow."""
+    line = brief(text)
+    return line if line.endswith((".", "!", "?", "…")) else f"{line}."
+
+
 def some(names: list[str], most: int = 5) -> str:
     """A few names, and how many more there are."""
     more = len(names) - most

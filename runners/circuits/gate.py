@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from executions.explain.reason import at, brief, iso
+from executions.explain.reason import at, brief, iso, sentence
 from runners.circuits import holding, ledger
 from runners.circuits.breaker import (
     Caller,
@@ -137,7 +137,7 @@ def given_up(target: str, circuit: Circuit, held: float) -> StepError:
     """The failure of a step whose target rested for longer than the step may be held."""
     how = "is not known to answer" if circuit.opened_at is None else "rests"
     since = "" if circuit.opened_at is None else f" since {at(circuit.opened_at)}"
-    error = f" Its last failure: {brief(circuit.last_error)}" if circuit.last_error else ""
+    error = f" Its last failure: {sentence(circuit.last_error)}" if circuit.last_error else ""
     return StepError(
         f"{target} {how}{since}, and this step was held for {held:,.0f} s, as long as it may be "
         f"(circuitWaitSeconds).{error} Mend the target or reset its circuit, then requeue "

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from executions.explain.reason import Reason, at, brief, iso
+from executions.explain.reason import Reason, at, brief, iso, sentence
 from runners.circuits.breaker import Circuit, counted, due, free
 from runners.models import Run
 from runners.states import CircuitState
@@ -23,7 +23,7 @@ class Known:
 def held_reason(run: Run, known: Known, since: datetime | None, now: datetime) -> Reason:
     """Why a run waits for its target (`progress` names it)."""
     target, circuit = target_of(run), known.circuit
-    error = f" Its last failure: {brief(circuit.last_error)}" if circuit.last_error else ""
+    error = f" Its last failure: {sentence(circuit.last_error)}" if circuit.last_error else ""
     limit = f" It is given up at {at(run.due_at)}." if run.due_at else ""
     return Reason(
         "waiting_for_circuit",
