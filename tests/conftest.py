@@ -12,17 +12,15 @@ import pytest
 
 from tests.support.servers import TestServers
 
-# What starts and kills processes of its own or drives a browser: a machine that is busy with other
-# tests would upset its clocks. `.ci/test` runs it by itself.
+# What starts and kills stacks and workers of its own: a machine that is busy with other tests would
+# upset its clocks. `.ci/test` runs it by itself.
 ALONE = (
-    "tests/browser/",
-    "tests/clients/",
     "tests/faults/",
-    "tests/fuzz/",
     "tests/integration/test_embedded_servers.py",
     "tests/integration/test_secret_canary.py",
     "tests/integration/test_up.py",
     "tests/integration/test_walkthrough.py",
+    "tests/integration/test_your_own_walk.py",
 )
 
 
