@@ -28,6 +28,7 @@ class Circuit:
 
     state: str = _S.CLOSED
     failures: int = 0
+    answers: int = 0
     window_until: datetime | None = None
     last_failure_at: datetime | None = None
     last_error: str = ""
@@ -114,11 +115,20 @@ def enter(circuit: Circuit, caller: Caller, limits: Limits, now: datetime) -> tu
 
 
 def failed(
-    circuit: Circuit, entry: Entry, caller: Caller, error: str, limits: Limits, now: datetime
+    circuit: Circuit,
+    entry: Entry,
+    caller: Caller,
+    error: str,
+    limits: Limits,
+    now: datetime,
+    *,
+    answers: int = 0,
 ) -> Circuit:
     """The circuit after a call that it let through as `entry` failed with `error`.
 
-    What comes late, from before it opened or from a probe that was given up, changes nothing.
+    `answers` are calls that were answered meanwhile and not counted yet: a busy target of which now
+    and then a call fails goes on being called. What comes late, from before it opened or from a
+    probe that was given up, changes nothing.
     """
     if entry is Entry.PROBE:
         return _again(circuit, error, limits, now) if _probes(circuit, caller) else circuit
@@ -128,12 +138,13 @@ def failed(
     noted = replace(
         _given_back(fresh, entry),
         failures=fresh.failures + 1,
+        answers=fresh.answers + answers,
         window_until=fresh.window_until or now + timedelta(seconds=limits.window),
         last_failure_at=now,
         last_error=error,
         called_until=None,
     )
-    return _opened(noted, limits, now) if noted.failures >= limits.failures else noted
+    return _opened(noted, limits, now) if _fails(noted, limits) else noted
 
 
 def answered(circuit: Circuit, entry: Entry, caller: Caller, now: datetime) -> Circuit:
@@ -145,7 +156,8 @@ def answered(circuit: Circuit, entry: Entry, caller: Caller, now: datetime) -> C
     if circuit.state != _S.CLOSED:
         return circuit
     fresh = _given_back(_without_old(circuit, now), entry)
-    return replace(fresh, proven_at=now, called_until=None)
+    answers = fresh.answers + 1 if fresh.failures else 0
+    return replace(fresh, answers=answers, proven_at=now, called_until=None)
 
 
 def undone(circuit: Circuit, entry: Entry, caller: Caller, now: datetime) -> Circuit:
@@ -163,6 +175,7 @@ def closed(circuit: Circuit) -> Circuit:
         _unprobed(circuit),
         state=_S.CLOSED,
         failures=0,
+        answers=0,
         window_until=None,
         proven_at=None,
         trials=0,
@@ -183,7 +196,8 @@ def room(circuit: Circuit, limits: Limits, now: datetime) -> int | None:
     if circuit.called_until is not None and circuit.called_until > now:
         return 0
     if circuit.state == _S.CLOSED:
-        return max(0, limits.failures - counted(circuit, now) - _trying(circuit, now))
+        fresh = _without_old(circuit, now)
+        return max(0, _at_once(fresh, limits) - fresh.trials)
     return int(due(circuit, now))
 
 
@@ -194,12 +208,25 @@ def called(circuit: Circuit, until: datetime, now: datetime) -> Circuit:
 
 def _try(circuit: Circuit, caller: Caller, limits: Limits, now: datetime) -> tuple[Circuit, Entry]:
     fresh = _without_old(circuit, now)
-    if fresh.failures + fresh.trials >= limits.failures:
+    if fresh.trials >= _at_once(fresh, limits):
         return circuit, Entry.HELD
     until = now + timedelta(seconds=caller.seconds)
     latest = until if fresh.trials_until is None else max(fresh.trials_until, until)
     trying = replace(fresh, trials=fresh.trials + 1, trials_until=latest, called_until=None)
     return trying, Entry.TRIAL
+
+
+def _at_once(circuit: Circuit, limits: Limits) -> int:
+    """How many calls of a guarded target may be under way: as many as it may still fail.
+
+    One at least where it failed as often as that and was answered more often.
+    """
+    return 0 if _fails(circuit, limits) else max(1, limits.failures - circuit.failures)
+
+
+def _fails(circuit: Circuit, limits: Limits) -> bool:
+    """Whether the threshold is reached, and at least half of the calls of the window failed."""
+    return circuit.failures >= max(limits.failures, circuit.answers)
 
 
 def _again(circuit: Circuit, error: str, limits: Limits, now: datetime) -> Circuit:
@@ -254,6 +281,7 @@ def _without_old(circuit: Circuit, now: datetime) -> Circuit:
     return replace(
         circuit,
         failures=failures,
+        answers=circuit.answers if failures else 0,
         window_until=circuit.window_until if failures else None,
         trials=trials,
         trials_until=circuit.trials_until if trials else None,

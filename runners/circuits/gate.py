@@ -87,13 +87,22 @@ class Passing:
         known = memory()
         if failure is not None and failure.error_type in COUNTED:
             limits = known.limits(self.key.target)
+            answers = known.tallies.take(self.key, limits.window)
             self._move(
                 lambda circuit, now: failed(
-                    circuit, self.entry, self.caller, failure.message, limits, now
+                    circuit,
+                    self.entry,
+                    self.caller,
+                    failure.message,
+                    limits,
+                    now,
+                    answers=answers,
                 )
             )
         elif self.entry is not Entry.FREE or known.guards(self.key):
             self._move(lambda circuit, now: answered(circuit, self.entry, self.caller, now))
+        else:
+            known.tallies.count(self.key, known.limits(self.key.target).window)
 
     def _move(self, move: ledger.Move) -> None:
         """Change the circuit; who was held for it goes on if that set it free."""

@@ -15,6 +15,7 @@ from uuid import UUID
 from runners.circuits.breaker import Caller, Circuit, Entry, enter, free, guarded
 from runners.circuits.defaults import DEFAULTS
 from runners.circuits.rules import Limits, Rule, limits_for
+from runners.circuits.tallies import Tallies
 
 KEPT = 10_000
 FRESH_SECONDS = 1.0
@@ -51,8 +52,13 @@ class Memory:
     _unclean: dict[Key, Circuit] = field(default_factory=dict)
     _proven: "OrderedDict[Key, None]" = field(default_factory=OrderedDict)
     _limits: dict[str, Limits] = field(default_factory=dict)
+    tallies: "Tallies[Key]" = field(init=False)
     _reading: Lock = field(default_factory=Lock)
     _own: Lock = field(default_factory=Lock)
+
+    def __post_init__(self) -> None:
+        """Count answers by the same clock."""
+        self.tallies = Tallies(self.clock, self.kept)
 
     def refresh(self) -> None:
         """Read again if what is known is older than a second; one thread does it for all."""
@@ -119,6 +125,7 @@ class Memory:
         self._unclean = {}
         self._proven = OrderedDict()
         self._limits = {}
+        self.tallies.forget()
 
     def _take(self, picture: Picture, read_at: float) -> None:
         if self._picture is None or picture.rules != self._picture.rules:

@@ -71,6 +71,7 @@ class Migration(migrations.Migration):
                 ('target', models.CharField(max_length=300)),
                 ('state', models.CharField(choices=[('CLOSED', 'closed'), ('OPEN', 'open'), ('HALF_OPEN', 'half_open')], db_default='CLOSED', default='CLOSED', max_length=9)),
                 ('failures', models.PositiveIntegerField(db_default=0, default=0)),
+                ('answers', models.PositiveIntegerField(db_default=0, default=0)),
                 ('window_until', models.DateTimeField(blank=True, null=True)),
                 ('last_failure_at', models.DateTimeField(blank=True, null=True)),
                 ('last_error', models.TextField(blank=True, db_default='', default='')),

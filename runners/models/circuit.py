@@ -13,9 +13,10 @@ class CircuitBreaker(models.Model):
     """One target of a workspace's steps, such as `http.request:api.example.com`.
 
     A target without a row has neither failed nor been proven. While CLOSED, `failures` counts until
-    `window_until`; `proven_at` is when it was last known to answer. A target not proven lets
-    through no more calls at once than it may still fail (`trials`, void after `trials_until`). OPEN
-    rests until `next_retry_at`; HALF_OPEN names the one run that probes and its token, void after
+    `window_until`, and `answers` what was answered meanwhile, as far as those know whose calls
+    failed; `proven_at` is when it was last known to answer. A target not proven lets through no
+    more calls at once than it may still fail (`trials`, void after `trials_until`). OPEN rests
+    until `next_retry_at`; HALF_OPEN names the one run that probes and its token, void after
     `probe_until`, so that a probe that dies expires. Held runs that were woken have until
     `called_until` to ask again before more are.
     """
@@ -32,6 +33,7 @@ class CircuitBreaker(models.Model):
         db_default="CLOSED",
     )
     failures = models.PositiveIntegerField(default=0, db_default=0)
+    answers = models.PositiveIntegerField(default=0, db_default=0)
     window_until = models.DateTimeField(null=True, blank=True)
     last_failure_at = models.DateTimeField(null=True, blank=True)
     last_error = models.TextField(blank=True, default="", db_default="")

@@ -1,7 +1,7 @@
 -- Failures whose window is over are forgotten: their circuits are clean again and leave the index
 -- circuit_unclean. Rows that a worker is changing now are left for the next time.
 UPDATE runners_circuitbreaker b
-   SET failures = 0, window_until = NULL
+   SET failures = 0, answers = 0, window_until = NULL
  WHERE b.id IN (
     SELECT id FROM runners_circuitbreaker
      WHERE (NOT state = 'CLOSED' OR failures > 0)

@@ -210,6 +210,33 @@ def test_those_that_were_woken_are_waited_for_before_more_are() -> None:
     assert came.called_until is None
 
 
+def test_a_busy_target_of_which_few_calls_fail_goes_on_being_called() -> None:
+    circuit = PROVEN
+    for second in range(10):
+        circuit = failed(circuit, Entry.FREE, caller(), "busy", LIMITS, at(second), answers=4)
+        assert circuit.state == "CLOSED"
+        circuit = answered(circuit, Entry.FREE, caller(), at(second + 0.5))
+
+    assert (circuit.failures, circuit.answers) == (10, 50)
+    assert enter(circuit, caller(), LIMITS, at(10))[1] is Entry.FREE
+
+
+def test_a_busy_target_rests_once_half_of_its_calls_fail() -> None:
+    circuit = failed(PROVEN, Entry.FREE, caller(), "busy", LIMITS, at(0), answers=4)
+
+    circuit = failing(circuit, [1, 2, 3][:2])
+    assert circuit.state == "CLOSED"
+    assert enter(circuit, caller(), LIMITS, at(2))[1] is Entry.TRIAL
+
+    assert failing(circuit, [3]).state == "OPEN"
+
+
+def test_what_was_answered_before_the_window_does_not_count() -> None:
+    circuit = failed(PROVEN, Entry.FREE, caller(), "busy", LIMITS, at(0), answers=1_000)
+
+    assert failing(circuit, [61, 62, 63]).state == "OPEN"
+
+
 def test_a_threshold_lowered_meanwhile_does_not_let_more_through() -> None:
     circuit = failing(PROVEN, [0, 1])
 
