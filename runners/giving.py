@@ -41,12 +41,14 @@ class Given:
 def check(version_id: UUID, step_path: str, outputs: Any, outcome: str | None, note: str) -> Given:
     """What a step of this version is told to have come to.
 
+    What its module may leave empty and nobody gave is null.
     Raises ResultRefused with every problem: outputs that break the module's output schema, an
     outcome the step cannot have, variables that the workflow does not declare; PayloadError for
     outputs that cannot be stored.
     """
     graph = compiled(version_id).graph
     _, step = find(graph, step_path)
+    outputs = _completed(step.module, outputs)
     payloads.dump(outputs, f"output of step {step_path}")
     problems = [
         *_schema_problems(step.module, outputs),
@@ -93,6 +95,19 @@ def give(execution: WorkflowExecution, dead_run_id: UUID, *, run_id: UUID, given
     if given.variables:
         told = {"execution": execution.pk, "changes": given.variables}
         statements.fetch("variables", told)
+
+
+def _completed(module: str, outputs: Any) -> Any:
+    """The outputs with null for what may be null and was left out, as the module gives them."""
+    spec = catalog().get(module)
+    if not isinstance(outputs, dict) or spec is None or spec.outputs_schema is None:
+        return outputs
+    known = spec.outputs_schema.get("properties", {})
+    return {name: None for name, schema in known.items() if _may_be_null(schema)} | outputs
+
+
+def _may_be_null(schema: Any) -> bool:
+    return any(option.get("type") == "null" for option in schema.get("anyOf", ()))
 
 
 def _schema_problems(module: str, outputs: Any) -> list[Problem]:

@@ -7,7 +7,9 @@ import pytest
 from rest_framework.test import APIClient
 
 from executions.models import Activity, WorkflowExecution, Workspace
+from runners.giving import check
 from runners.models import Run
+from tests.support.workflows import publish, task
 
 pytestmark = pytest.mark.django_db
 
@@ -173,3 +175,13 @@ def test_fixing_needs_the_right_to_send_other_inputs(
     assert fix(client_of(member("SYSTEM")), letter, outputs={}).status_code == 403
     assert fix(client_of(member("USER")), letter, outputs={}).status_code == 404
     assert fix(client_of(member("ADMIN", elsewhere)), letter, outputs={}).status_code == 404
+
+
+def test_outputs_that_may_be_empty_need_not_be_given() -> None:
+    workflow = publish({"tasks": [task("read", "file.read", **{"with": {"path": "a.txt"}})]})
+    outputs = {"content": "x", "path": "a.txt", "bytes": 1, "size": 1, "etag": "e"}
+
+    given = check(workflow.latest_version_id, "read.main", outputs, None, "by hand")
+
+    empty = {"modified": None, "version": None, "contentType": None}
+    assert given.outputs == outputs | empty
