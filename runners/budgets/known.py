@@ -32,10 +32,11 @@ _until = 0.0
 def known() -> Known:
     """What exists; one query a second at most."""
     global _known, _until  # noqa: PLW0603 - a process's cache of one value
-    found = _known
-    if found is None or time.monotonic() >= _until:
+    found, now = _known, time.monotonic()
+    if found is None or now >= _until:
+        # First, so that the process's other threads use what was known while this one reads.
+        _until = now + SECONDS
         found = _known = _read()
-        _until = time.monotonic() + SECONDS
     return found
 
 

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from runners.modules.ai.asked import used
 from runners.modules.ai.chat_shapes import ChatInputs, ChatOutputs
-from runners.modules.ai.provider import STEP_SECONDS
-from runners.modules.base import Bad, Module, Result, StepContext, StepError
+from runners.modules.ai.family import LlmModule
+from runners.modules.base import Bad, Result, StepContext, StepError
 from runners.states import ErrorType
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 ANSWER, TOOL_CALLS = "answer", "tool_calls"
 
 
-class LlmChat(Module[ChatInputs]):
+class LlmChat(LlmModule[ChatInputs]):
     """Asks a language model and yields its answer.
 
     Works with every endpoint that speaks OpenAI's chat completions: OpenAI, DeepSeek, Zhipu,
@@ -30,16 +30,8 @@ class LlmChat(Module[ChatInputs]):
 
     type = "llm.chat"
     title = "Ask a language model"
-    category = "language models"
-    queue = "io"
-    effect = "external"
-    retry = "llm"
-    timeout_seconds = STEP_SECONDS
-    credential = ("bearer",)
-    costs: ClassVar[bool] = True
     Inputs = ChatInputs
     Outputs: ClassVar[Any] = ChatOutputs
-    circuit_target = "`llm:` and the model"
     example: ClassVar[Mapping[str, Any]] = {
         "model": "gpt-4o-mini",
         "system": "You are a careful editor. Answer in plain English.",
@@ -120,9 +112,6 @@ class LlmChat(Module[ChatInputs]):
 
     def outcomes_for(self, config: Mapping[str, Any]) -> tuple[str, ...]:
         return (ANSWER, TOOL_CALLS) if config.get("tools") is not None else ()
-
-    def circuit(self, inputs: ChatInputs) -> str | None:
-        return f"llm:{inputs.model}"
 
     def warm_up(self) -> None:
         import runners.modules.ai.asking  # noqa: F401 - loads openai and httpx

@@ -6,8 +6,9 @@ from typing import Any, ClassVar
 from pydantic import Field, field_validator
 
 from runners.modules.ai.asked import UsedTokens
-from runners.modules.ai.provider import STEP_SECONDS, ProviderInputs
-from runners.modules.base import Bad, Module, ModuleOutputs, Result, StepContext
+from runners.modules.ai.family import LlmModule
+from runners.modules.ai.provider import ProviderInputs
+from runners.modules.base import Bad, ModuleOutputs, Result, StepContext
 
 MAX_TEXTS = 2_000
 MAX_CHARACTERS = 100_000  # of one text; models take some 8,000 tokens
@@ -64,7 +65,7 @@ class EmbedOutputs(ModuleOutputs):
     usage: UsedTokens = Field(description="What it took.")
 
 
-class LlmEmbed(Module[EmbedInputs]):
+class LlmEmbed(LlmModule[EmbedInputs]):
     """Turns texts into vectors by an embedding model, many texts a request.
 
     Vectors are large: 1,536 numbers are about 20 kB, so that some 250 such vectors fill a step's
@@ -74,16 +75,8 @@ class LlmEmbed(Module[EmbedInputs]):
 
     type = "llm.embed"
     title = "Embed texts"
-    category = "language models"
-    queue = "io"
-    effect = "external"
-    retry = "llm"
-    timeout_seconds = STEP_SECONDS
-    credential = ("bearer",)
-    costs: ClassVar[bool] = True
     Inputs = EmbedInputs
     Outputs: ClassVar[Any] = EmbedOutputs
-    circuit_target = "`llm:` and the model"
     example: ClassVar[Mapping[str, Any]] = {
         "model": "text-embedding-3-small",
         "texts": ["green tea", "{{ input.question }}"],
@@ -111,9 +104,6 @@ class LlmEmbed(Module[EmbedInputs]):
             needs="llm",
         ),
     )  # fmt: skip
-
-    def circuit(self, inputs: EmbedInputs) -> str | None:
-        return f"llm:{inputs.model}"
 
     def warm_up(self) -> None:
         import runners.modules.ai.embedding  # noqa: F401 - loads openai and httpx

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 from pydantic import Field, field_validator
 
 from runners.modules.ai.asked import AskedInputs, UsedTokens, used
-from runners.modules.ai.provider import STEP_SECONDS
-from runners.modules.base import Bad, Module, ModuleOutputs, Result, StepContext, StepError
+from runners.modules.ai.family import LlmModule
+from runners.modules.base import Bad, ModuleOutputs, Result, StepContext, StepError
 
 if TYPE_CHECKING:
     from runners.modules.ai.answer import Answer
@@ -74,7 +74,7 @@ class ExtractOutputs(ModuleOutputs):
     usage: UsedTokens = Field(description="What it took, of both requests where it was two.")
 
 
-class LlmExtract(Module[ExtractInputs]):
+class LlmExtract(LlmModule[ExtractInputs]):
     """Asks a language model for data that fits a JSON Schema.
 
     The schema is given to the provider where it takes one, and always to the model. The answer is
@@ -85,16 +85,8 @@ class LlmExtract(Module[ExtractInputs]):
 
     type = "llm.extract"
     title = "Extract data with a language model"
-    category = "language models"
-    queue = "io"
-    effect = "external"
-    retry = "llm"
-    timeout_seconds = STEP_SECONDS
-    credential = ("bearer",)
-    costs: ClassVar[bool] = True
     Inputs = ExtractInputs
     Outputs: ClassVar[Any] = ExtractOutputs
-    circuit_target = "`llm:` and the model"
     example: ClassVar[Mapping[str, Any]] = {
         "model": "gpt-4o-mini",
         "messages": "What does this invoice come to? {{ input.text }}",
@@ -138,9 +130,6 @@ class LlmExtract(Module[ExtractInputs]):
             needs="llm",
         ),
     )  # fmt: skip
-
-    def circuit(self, inputs: ExtractInputs) -> str | None:
-        return f"llm:{inputs.model}"
 
     def warm_up(self) -> None:
         import jsonschema  # noqa: F401
