@@ -29,9 +29,12 @@ def normalise(message: str) -> str:
     return re.sub(r"\s+", " ", text)[:300]
 
 
+def place_of(step_path: str) -> str:
+    """The path without iterations: refine[2].draft and refine[3].draft fail alike."""
+    return re.sub(r"\[\d+\]", "[]", step_path)
+
+
 def fingerprint(workflow_id: UUID, step_path: str, error: str, message: str) -> str:
     """Lower-case hex SHA-256 that equal failures share, whatever ids and numbers they name."""
-    # An iteration is no other place: refine[2].draft and refine[3].draft fail alike.
-    place = re.sub(r"\[\d+\]", "[]", step_path)
-    parts = f"{RULE}\n{workflow_id}\n{place}\n{error}\n{normalise(message)}"
+    parts = f"{RULE}\n{workflow_id}\n{place_of(step_path)}\n{error}\n{normalise(message)}"
     return hashlib.sha256(parts.encode()).hexdigest()

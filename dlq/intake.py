@@ -5,10 +5,10 @@ from uuid import UUID
 
 from django.dispatch import receiver
 
-from dlq.fingerprint import fingerprint
-from dlq.models import DeadLetterEntry, FailureType
+from dlq.fingerprint import fingerprint, normalise, place_of
+from dlq.groups.finding import Failing, group_of, note_news
+from dlq.models import DeadLetterEntry, FailureType, Resolution
 from executions.graph.places import module_in
-from executions.models import WorkflowVersion
 from runners.events import run_dead_lettered
 from runners.models import Run
 from runners.outcomes import Failure
@@ -20,12 +20,37 @@ def take_in(
     sender: Any, run_id: UUID, failure: Failure, exhausted: bool, manual: str | None, **_: Any
 ) -> DeadLetterEntry:
     """Write the dead letter of a run: what failed, with which inputs and config."""
-    run = Run.objects.select_related("execution").defer("outputs", "logs").get(pk=run_id)
+    run = (
+        Run.objects.select_related("execution__version")
+        .defer("outputs", "logs", "execution__version__source")
+        .get(pk=run_id)
+    )
     execution = run.execution
+    number = execution.version.number
+    before = _before(run)
+    print_ = fingerprint(execution.workflow_id, run.step_path, failure.exception, failure.message)
+    group_id = group_of(
+        Failing(
+            workspace_id=execution.workspace_id,
+            workflow_id=execution.workflow_id,
+            fingerprint=print_,
+            place=place_of(run.step_path),
+            module=run.module,
+            exception=failure.exception,
+            message=normalise(failure.message),
+            sample=failure.message,
+            version_number=number,
+        )
+    )
+    note_news(group_id, version_number=number, seen=1, opened=1)
     return DeadLetterEntry.objects.create(
         workspace_id=execution.workspace_id,
         workflow_id=execution.workflow_id,
         execution_id=execution.pk,
+        group_id=group_id,
+        follows=before,
+        redrives=before.redrives + 1 if before else 0,
+        version_number=number,
         run=run,
         task_id=run.task_id,
         step_path=run.step_path,
@@ -33,13 +58,37 @@ def take_in(
         failure_type=_failure_type(failure, exhausted=exhausted, manual=manual),
         failure_reason=manual if manual is not None else failure.message,
         error_type=failure.error_type.value,
-        fingerprint=fingerprint(
-            execution.workflow_id, run.step_path, failure.exception, failure.message
-        ),
+        exception=failure.exception[:200],
+        http_status=_status(failure),
+        worker=run.runner[:200],
+        fingerprint=print_,
         attempts=run.attempt - run.budget_start + 1,
         original_inputs=run.inputs,
-        original_config=_config(execution.version_id, run.step_path),
+        original_config=_config(execution.version.definition, run.step_path),
     )
+
+
+def _before(run: Run) -> DeadLetterEntry | None:
+    """The dead letter of the same step that was requeued before, if this is not its first."""
+    if run.budget_start == 1:
+        return None
+    return (
+        DeadLetterEntry.objects.filter(
+            execution_id=run.execution_id,
+            step_path=run.step_path,
+            resolution=Resolution.REQUEUED,
+        )
+        .only("id", "redrives")
+        .order_by("-pk")
+        .first()
+    )
+
+
+def _status(failure: Failure) -> int | None:
+    """The HTTP status that the step was answered with, where its module says so."""
+    details = failure.details if isinstance(failure.details, dict) else {}
+    status = details.get("status")
+    return status if isinstance(status, int) and 100 <= status <= 999 else None
 
 
 def _failure_type(failure: Failure, *, exhausted: bool, manual: str | None) -> FailureType:
@@ -50,8 +99,7 @@ def _failure_type(failure: Failure, *, exhausted: bool, manual: str | None) -> F
     return FailureType.MAX_RETRIES if exhausted else FailureType.PERMANENT_ERROR
 
 
-def _config(version_id: UUID, step_path: str) -> Any:
+def _config(definition: Any, step_path: str) -> Any:
     """The step's `with` as it stands in the version."""
-    definition = WorkflowVersion.objects.values_list("definition", flat=True).get(pk=version_id)
     module = module_in(definition, step_path)
     return None if module is None else module.get("with", {})

@@ -1,5 +1,6 @@
 """The only writer of a dead letter's resolution: one guarded move, once."""
 
+from collections import Counter
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -8,6 +9,7 @@ from django.db.models import Case, F, TextField, Value, When
 from django.db.models.functions import Concat
 
 from dlq.conf import retention_days
+from dlq.groups.finding import note_news
 from dlq.models import DeadLetterEntry, Resolution
 from executions.actor import Actor, record
 from executions.clock import database_now
@@ -81,6 +83,7 @@ def resolve(
             f"{present.resolved_at:%Y-%m-%d %H:%M:%S} UTC); nothing was done.",
             present.resolution,
         )
+    note_news(entry.group_id, opened=-1)
     record(
         actor,
         f"dead_letter.{resolution.lower()}",
@@ -103,10 +106,12 @@ def discard_superseded(execution_id: UUID, *, actor: Actor, note: str) -> int:
     entries = DeadLetterEntry.objects.filter(
         execution_id=execution_id, resolution=Resolution.PENDING, run__superseded=True
     )
-    found = list(entries.values_list("pk", "workspace_id"))
+    found = list(entries.values_list("pk", "workspace_id", "group_id"))
     if not found:
         return 0
-    ids = [pk for pk, _ in found]
+    ids = [pk for pk, _, _ in found]
+    for group_id, count in Counter(group for _, _, group in found).items():
+        note_news(group_id, opened=-count)
     DeadLetterEntry.objects.filter(pk__in=ids, resolution=Resolution.PENDING).update(
         resolution=Resolution.DISCARDED,
         resolved_at=now,

@@ -1,10 +1,12 @@
 """A dead letter: a run that failed for good, kept until somebody resolves it."""
 
 from django.conf import settings
+from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.db.models import Q
 from uuid6 import uuid7
 
+from dlq.models.group import FailureGroup
 from executions.clock import ClockTimestamp
 from executions.models import Workflow, WorkflowExecution, Workspace
 from runners.models import Run
@@ -25,11 +27,18 @@ class Resolution(models.TextChoices):
     PENDING = "PENDING", "open"
     REQUEUED = "REQUEUED", "requeued"
     FIXED = "FIXED", "fixed"
+    SKIPPED = "SKIPPED", "skipped"
     DISCARDED = "DISCARDED", "discarded"
 
 
 class DeadLetterEntry(models.Model):
-    """Evidence of one failure; a requeue leaves it, and the new run and it point at each other."""
+    """Evidence of one failure; a requeue leaves it, and the new run and it point at each other.
+
+    A requeue of a whole execution, or from a step, starts `requeued_execution` instead. `follows`
+    is the dead letter of the same step in the same execution that was requeued before, and
+    `redrives` how often that has happened. `inputs_indexed` is false where the inputs are too
+    large to be looked for by path.
+    """
 
     AUDITED_AS = "DeadLetterQueue"  # its name in the API and in the audit trail
 
@@ -43,22 +52,49 @@ class DeadLetterEntry(models.Model):
     requeued_run = models.ForeignKey(
         Run, on_delete=models.PROTECT, null=True, blank=True, related_name="+"
     )
+    requeued_execution = models.ForeignKey(
+        WorkflowExecution,
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="+",
+        db_index=False,
+    )
+    group = models.ForeignKey(
+        FailureGroup, on_delete=models.PROTECT, related_name="entries", db_index=False
+    )
+    follows = models.ForeignKey(
+        "self", on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    redrives = models.PositiveIntegerField(default=0)
+    version_number = models.PositiveIntegerField(help_text="Of the workflow's version that ran.")
     task_id = models.UUIDField()
     step_path = models.CharField(max_length=1000)
     module = models.CharField(max_length=100)
     failure_type = models.CharField(max_length=20, choices=FailureType.choices)
     failure_reason = models.TextField()
     error_type = models.CharField(max_length=12, blank=True, default="")
+    exception = models.CharField(max_length=200, blank=True, default="")
+    http_status = models.PositiveSmallIntegerField(null=True, blank=True)
+    target = models.CharField(
+        max_length=300, blank=True, default="", help_text="What the step talked to: a host, say."
+    )
+    worker = models.CharField(max_length=200, blank=True, default="")
     fingerprint = models.CharField(max_length=64)
     attempts = models.PositiveIntegerField(default=1)
     original_inputs = models.JSONField(null=True)
     original_config = models.JSONField(null=True)
+    inputs_indexed = models.BooleanField(default=True)
     resolution = models.CharField(
         max_length=10, choices=Resolution.choices, default=Resolution.PENDING
     )
     quarantined_at = models.DateTimeField(db_default=ClockTimestamp())
     resolved_at = models.DateTimeField(null=True, blank=True)
     expires_at = models.DateTimeField(null=True, blank=True)
+    pinned = models.BooleanField(default=False, help_text="Never deleted by retention.")
+    seen_at = models.DateTimeField(
+        null=True, blank=True, help_text="When a person first opened its page."
+    )
     reviewed_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
     )
@@ -80,6 +116,13 @@ class DeadLetterEntry(models.Model):
                 fields=["workspace", "resolution", "quarantined_at", "id"], name="dlq_list"
             ),
             models.Index(fields=["fingerprint", "quarantined_at"], name="dlq_fingerprint"),
+            models.Index(fields=["group", "resolution", "id"], name="dlq_group"),
+            GinIndex(
+                fields=["original_inputs"],
+                opclasses=["jsonb_path_ops"],
+                name="dlq_inputs",
+                condition=Q(inputs_indexed=True),
+            ),
         ]
 
     def __str__(self) -> str:

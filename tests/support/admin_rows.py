@@ -17,6 +17,7 @@ from django_celery_beat.models import (
 from guardian.shortcuts import assign_perm
 from uuid6 import uuid7
 
+from dlq.groups.finding import Failing, group_of
 from dlq.models import DeadLetterEntry
 from executions import credentials
 from executions.accounts.service_accounts import create_service_account
@@ -127,6 +128,20 @@ def run(of: WorkflowExecution, step: str = "charge.main", state: str = "DLQ", **
 def dead_letter(of: Run, **values: Any) -> DeadLetterEntry:
     """The dead letter of a dead run."""
     ended = of.execution
+    group_id = group_of(
+        Failing(
+            workspace_id=ended.workspace_id,
+            workflow_id=ended.workflow_id,
+            fingerprint=values.get("fingerprint", "f" * 64),
+            place=of.step_path,
+            module=of.module,
+            exception="HttpError",
+            message="HTTP <n> from <url>",
+            sample=of.error,
+            version_number=1,
+        )
+    )
+    values.setdefault("fingerprint", "f" * 64)
     return DeadLetterEntry.objects.create(
         workspace_id=ended.workspace_id,
         workflow_id=ended.workflow_id,
@@ -138,7 +153,9 @@ def dead_letter(of: Run, **values: Any) -> DeadLetterEntry:
         failure_type="PERMANENT_ERROR",
         failure_reason=of.error or "it failed",
         error_type=of.error_type,
-        fingerprint="f" * 64,
+        group_id=group_id,
+        version_number=1,
+        exception="HttpError",
         attempts=of.attempt,
         original_inputs=of.inputs,
         original_config={"url": "{{ vars.partner }}/charge"},

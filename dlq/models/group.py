@@ -1,0 +1,195 @@
+"""Failures that are the same, as one object; how often, where and since when they happen."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from uuid6 import uuid7
+
+from executions.clock import ClockTimestamp
+from executions.models import Workflow, Workspace
+
+
+class GroupStatus(models.TextChoices):
+    """What people have made of a group; the docs draw the moves."""
+
+    NEW = "NEW", "new"
+    ACKNOWLEDGED = "ACKNOWLEDGED", "acknowledged"
+    SNOOZED = "SNOOZED", "snoozed"
+    REDRIVING = "REDRIVING", "redriving"
+    RESOLVED = "RESOLVED", "resolved"
+    REGRESSED = "REGRESSED", "regressed"
+    IGNORED = "IGNORED", "ignored"
+
+
+class FailureGroup(models.Model):
+    """The dead letters that share a fingerprint (after merges: several).
+
+    `rule` is the version of the fingerprint's rule, `place` the step path without iterations,
+    `message` the normalised first line and `sample` a real one. `total` and `open` are kept by
+    `dlq.groups.tally` alone, some seconds late. `merged_into` is set on a group that is no more.
+    """
+
+    AUDITED_AS = "FailureGroup"
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    workspace = models.ForeignKey(
+        Workspace, on_delete=models.PROTECT, related_name="+", db_index=False
+    )
+    workflow = models.ForeignKey(Workflow, on_delete=models.PROTECT, related_name="+")
+    rule = models.PositiveSmallIntegerField()
+    place = models.CharField(max_length=1000)
+    module = models.CharField(max_length=100)
+    exception = models.CharField(max_length=200, blank=True, default="")
+    message = models.CharField(max_length=300, blank=True, default="")
+    sample = models.CharField(max_length=2_000, blank=True, default="")
+    split_on = models.CharField(
+        max_length=400, blank=True, default="", help_text="What it was split by: HTTP status 503."
+    )
+    status = models.CharField(max_length=12, choices=GroupStatus.choices, default=GroupStatus.NEW)
+    status_before = models.CharField(
+        max_length=12,
+        blank=True,
+        default="",
+        help_text="Where it goes back to after being redriven or snoozed.",
+    )
+    status_at = models.DateTimeField(db_default=ClockTimestamp())
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    snoozed_until = models.DateTimeField(null=True, blank=True)
+    snoozed_total = models.PositiveBigIntegerField(
+        null=True, blank=True, help_text="It wakes when this many were ever seen."
+    )
+    snoozed_version = models.PositiveIntegerField(
+        null=True, blank=True, help_text="It wakes when seen in a later version."
+    )
+    resolved_in = models.PositiveIntegerField(
+        null=True, blank=True, help_text="Seen in this version or later, it has regressed."
+    )
+    muted = models.BooleanField(default=False, help_text="Raises no alerts.")
+    total = models.PositiveBigIntegerField(default=0)
+    open = models.BigIntegerField(default=0)
+    first_seen = models.DateTimeField(db_default=ClockTimestamp())
+    last_seen = models.DateTimeField(db_default=ClockTimestamp())
+    merged_into = models.ForeignKey(
+        "self", on_delete=models.CASCADE, null=True, blank=True, related_name="+"
+    )
+
+    class Meta:
+        ordering = ["-last_seen", "-id"]
+        verbose_name = "failure group"
+        verbose_name_plural = "failure groups"
+        indexes = [
+            models.Index(
+                fields=["workspace", "status", "last_seen", "id"],
+                name="group_list",
+                condition=Q(merged_into=None),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.exception or 'failure'}: {self.message[:80]}"
+
+
+class GroupFingerprint(models.Model):
+    """To which group a fingerprint belongs; with `split_by`, its entries are told apart further."""
+
+    id = models.BigAutoField(primary_key=True)
+    workspace = models.ForeignKey(
+        Workspace, on_delete=models.CASCADE, related_name="+", db_index=False
+    )
+    fingerprint = models.CharField(max_length=64)
+    group = models.ForeignKey(FailureGroup, on_delete=models.CASCADE, related_name="fingerprints")
+    split_by = models.CharField(
+        max_length=20, blank=True, default="", help_text="A facet of an entry: http_status."
+    )
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["workspace", "fingerprint"], name="group_fingerprint_once"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.fingerprint
+
+
+class GroupNews(models.Model):
+    """What the counters of a group have not been told yet; `dlq.groups.tally` takes it away.
+
+    Who adds a dead letter writes a row instead of locking its group's counters, so a thousand
+    failures of one kind do not wait for each other.
+    """
+
+    id = models.BigAutoField(primary_key=True)
+    group = models.ForeignKey(
+        FailureGroup, on_delete=models.CASCADE, related_name="+", db_index=False
+    )
+    at = models.DateTimeField(db_default=ClockTimestamp())
+    version_number = models.PositiveIntegerField(default=0)
+    seen = models.IntegerField(default=0)
+    open = models.IntegerField(default=0)
+
+    def __str__(self) -> str:
+        return f"{self.seen:+d} seen, {self.open:+d} open"
+
+
+class GroupHour(models.Model):
+    """How many dead letters a group got in an hour (UTC)."""
+
+    id = models.BigAutoField(primary_key=True)
+    group = models.ForeignKey(
+        FailureGroup, on_delete=models.CASCADE, related_name="hours", db_index=False
+    )
+    hour = models.DateTimeField()
+    count = models.PositiveBigIntegerField(default=0)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["group", "hour"], name="group_hour_once"),
+        ]
+        indexes = [models.Index(fields=["hour"], name="group_hour_age")]
+
+    def __str__(self) -> str:
+        return f"{self.count} in the hour from {self.hour:%Y-%m-%d %H:%M}"
+
+
+class GroupVersion(models.Model):
+    """How many dead letters a group got from one version of its workflow."""
+
+    id = models.BigAutoField(primary_key=True)
+    group = models.ForeignKey(
+        FailureGroup, on_delete=models.CASCADE, related_name="versions", db_index=False
+    )
+    number = models.PositiveIntegerField()
+    count = models.PositiveBigIntegerField(default=0)
+    first_seen = models.DateTimeField()
+    last_seen = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["group", "number"], name="group_version_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.count} of v{self.number}"
+
+
+class GroupNote(models.Model):
+    """A line of the group's thread."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    group = models.ForeignKey(FailureGroup, on_delete=models.CASCADE, related_name="notes")
+    author = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    author_name = models.CharField(max_length=200)
+    at = models.DateTimeField(db_default=ClockTimestamp())
+    text = models.TextField(max_length=10_000)
+
+    class Meta:
+        ordering = ["id"]
+
+    def __str__(self) -> str:
+        return f"{self.author_name}: {self.text[:80]}"

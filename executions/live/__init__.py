@@ -1,0 +1,1 @@
+"""Live states of executions, pushed to who watches; costs nothing while nobody does."""
