@@ -9,7 +9,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.urls import reverse_lazy
 
 from valkyr_project import environment as env
-from valkyr_project import production
+from valkyr_project import duties, production
 from valkyr_project.content_security import ADMIN_POLICY
 from valkyr_project.proxies import read_networks
 from valkyr_project.sso.configuration import from_environment as single_sign_on
@@ -252,58 +252,7 @@ CELERY_BEAT_MAX_LOOP_INTERVAL = 1
 CELERY_BEAT_SYNC_EVERY = 1
 CELERY_TIMEZONE = "UTC"
 CELERY_ENABLE_UTC = True
-CELERY_BEAT_SCHEDULE = {
-    "valkyr: due retries": {
-        "task": "runners.sweep_due",
-        "schedule": timedelta(seconds=1),
-        "options": {"expires": 1.0, "queue": "control"},
-    },
-    "valkyr: sweep": {
-        "task": "runners.sweep",
-        "schedule": timedelta(seconds=5),
-        "options": {"expires": 5.0, "queue": "control"},
-    },
-    "valkyr: schedules": {
-        "task": "executions.start_ticks",
-        "schedule": timedelta(seconds=5),
-        "options": {"expires": 5.0, "queue": "control"},
-    },
-    "valkyr: signatures": {
-        "task": "executions.prune_signatures",
-        "schedule": timedelta(minutes=1),
-        "options": {"expires": 60.0, "queue": "control"},
-    },
-    "valkyr: kept answers": {
-        "task": "executions.prune_answers",
-        "schedule": timedelta(minutes=1),
-        "options": {"expires": 60.0, "queue": "control"},
-    },
-    "valkyr: quota counts": {
-        "task": "executions.prune_counts",
-        "schedule": timedelta(hours=1),
-        "options": {"expires": 3600.0, "queue": "control"},
-    },
-    "valkyr: events": {
-        "task": "executions.expire_told",
-        "schedule": timedelta(hours=1),
-        "options": {"expires": 3600.0, "queue": "control"},
-    },
-    "valkyr: sessions": {
-        "task": "sso.clear_sessions",
-        "schedule": timedelta(hours=1),
-        "options": {"expires": 3600.0, "queue": "control"},
-    },
-    "valkyr: checkpoints": {
-        "task": "executions.expire_checkpoints",
-        "schedule": timedelta(hours=1),
-        "options": {"expires": 3600.0, "queue": "control"},
-    },
-    "valkyr: retention": {
-        "task": "dlq.expire",
-        "schedule": timedelta(days=1),
-        "options": {"expires": 3600.0, "queue": "control"},
-    },
-}
+CELERY_BEAT_SCHEDULE = duties.SCHEDULE
 
 # ---- The API.
 REST_FRAMEWORK = {

@@ -11,6 +11,7 @@ from dlq.models.group import (
     GroupVersion,
 )
 from dlq.models.redrive import ItemState, Redrive, RedriveItem, RedriveScope, RedriveState
+from dlq.models.view import SavedView
 
 __all__ = [
     "DeadLetterEntry",
@@ -28,4 +29,5 @@ __all__ = [
     "RedriveScope",
     "RedriveState",
     "Resolution",
+    "SavedView",
 ]

@@ -1,0 +1,29 @@
+"""A list with its filters, kept under a name: a view is an address, and an address can be saved."""
+
+from django.conf import settings
+from django.db import models
+from uuid6 import uuid7
+
+from executions.clock import ClockTimestamp
+
+
+class SavedView(models.Model):
+    """A person's own view of a list; `page` is `app_model`, `query` what follows the "?"."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+", db_index=False
+    )
+    page = models.CharField(max_length=100)
+    name = models.CharField(max_length=100)
+    query = models.CharField(max_length=4_000)
+    created_at = models.DateTimeField(db_default=ClockTimestamp())
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [
+            models.UniqueConstraint(fields=["owner", "page", "name"], name="saved_view_once"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name

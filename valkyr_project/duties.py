@@ -1,0 +1,57 @@
+"""What beat sends, and how often; every message expires before the next one comes."""
+
+from datetime import timedelta
+from typing import Any
+
+SCHEDULE: dict[str, Any] = {
+    "valkyr: due retries": {
+        "task": "runners.sweep_due",
+        "schedule": timedelta(seconds=1),
+        "options": {"expires": 1.0, "queue": "control"},
+    },
+    "valkyr: sweep": {
+        "task": "runners.sweep",
+        "schedule": timedelta(seconds=5),
+        "options": {"expires": 5.0, "queue": "control"},
+    },
+    "valkyr: schedules": {
+        "task": "executions.start_ticks",
+        "schedule": timedelta(seconds=5),
+        "options": {"expires": 5.0, "queue": "control"},
+    },
+    "valkyr: signatures": {
+        "task": "executions.prune_signatures",
+        "schedule": timedelta(minutes=1),
+        "options": {"expires": 60.0, "queue": "control"},
+    },
+    "valkyr: kept answers": {
+        "task": "executions.prune_answers",
+        "schedule": timedelta(minutes=1),
+        "options": {"expires": 60.0, "queue": "control"},
+    },
+    "valkyr: quota counts": {
+        "task": "executions.prune_counts",
+        "schedule": timedelta(hours=1),
+        "options": {"expires": 3600.0, "queue": "control"},
+    },
+    "valkyr: events": {
+        "task": "executions.expire_told",
+        "schedule": timedelta(hours=1),
+        "options": {"expires": 3600.0, "queue": "control"},
+    },
+    "valkyr: sessions": {
+        "task": "sso.clear_sessions",
+        "schedule": timedelta(hours=1),
+        "options": {"expires": 3600.0, "queue": "control"},
+    },
+    "valkyr: checkpoints": {
+        "task": "executions.expire_checkpoints",
+        "schedule": timedelta(hours=1),
+        "options": {"expires": 3600.0, "queue": "control"},
+    },
+    "valkyr: retention": {
+        "task": "dlq.expire",
+        "schedule": timedelta(days=1),
+        "options": {"expires": 3600.0, "queue": "control"},
+    },
+}
