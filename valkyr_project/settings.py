@@ -8,8 +8,8 @@ from typing import Any
 from django.core.exceptions import ImproperlyConfigured
 from django.urls import reverse_lazy
 
-from valkyr_project import environment as env
 from valkyr_project import duties, production
+from valkyr_project import environment as env
 from valkyr_project.content_security import ADMIN_POLICY
 from valkyr_project.proxies import read_networks
 from valkyr_project.sso.configuration import from_environment as single_sign_on
