@@ -7,8 +7,8 @@ from uuid import UUID
 from django.contrib import admin
 from django.http import HttpRequest
 from django.utils.html import format_html
-from unfold.decorators import display
 
+from dlq.admin.entry_list import EntryList
 from dlq.admin.fix import fix_operation
 from dlq.admin.marks import resolution
 from dlq.admin.story import attempts_section, sentence
@@ -21,7 +21,6 @@ from executions.actor import Actor, record
 from executions.admin import links, marks
 from executions.admin.done import done_to
 from executions.admin.engine import FactAdmin
-from executions.admin.filters import AgeFilter, TabFilter, WorkflowFilter
 from executions.admin.forms import NotesForm, OverridesForm, ReasonForm
 from executions.admin.operating import OperatingAdmin
 from executions.admin.operations import Operation
@@ -85,35 +84,11 @@ DISCARD = Operation(
 )
 
 
-class ResolutionFilter(TabFilter):
-    """Dead letters by what became of them; the open ones unless asked otherwise."""
-
-    title = "state"
-    parameter_name = field = "resolution"
-    default = "open"
-    groups = {
-        "open": ("PENDING",),
-        "requeued": ("REQUEUED",),
-        "fixed": ("FIXED",),
-        "discarded": ("DISCARDED",),
-    }
-
-
 @admin.register(DeadLetterEntry)
-class DeadLetterEntryAdmin(OperatingAdmin, FactAdmin):
+class DeadLetterEntryAdmin(EntryList, OperatingAdmin, FactAdmin):
     """The engine owns these rows; only the notes can be edited."""
 
     operations = (REQUEUE, REQUEUE_WITH, FIX, DISCARD, reveal_operation(DeadLetterEntry, FIELDS))
-    list_display = ("error", "where", "mark", "kind", "attempts", "age")
-    list_display_links = ("error",)
-    list_select_related = ("workflow",)
-    list_filter = (ResolutionFilter, "failure_type", WorkflowFilter, AgeFilter)
-    list_before_template = "valkyr/tabs.html"
-    list_defer = ("original_inputs", "original_config", "workflow__definition")
-    ordering = ("-id",)
-    empty_text = "Nothing in the dead-letter queue: no step was given up."
-    search_ids = ("id", "execution_id", "run_id")
-    search_texts = ("step_path", "failure_reason", "fingerprint")
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """For the notes, which who may operate executions writes."""
@@ -141,36 +116,6 @@ class DeadLetterEntryAdmin(OperatingAdmin, FactAdmin):
             before=before,
             after={"notes": obj.notes},
         )
-
-    @display(description="error")
-    def error(self, row: DeadLetterEntry) -> Any:
-        """The class in bold, the message below."""
-        return format_html(
-            '<span class="vk-error-type">{}</span><span class="vk-error-text">{}</span>',
-            row.error_type or row.get_failure_type_display(),
-            marks.clipped(row.failure_reason),
-        )
-
-    @display(description="workflow, step")
-    def where(self, row: DeadLetterEntry) -> Any:
-        """Where it failed; the link leads to the execution."""
-        address = links.page("executions_workflowexecution", row.execution_id)
-        return format_html("{}<br>{}", links.link(address, row.workflow), marks.path(row.step_path))
-
-    @display(description="state")
-    def mark(self, row: DeadLetterEntry) -> Any:
-        """The resolution's word, icon and colour."""
-        return resolution(row.resolution)
-
-    @display(description="why")
-    def kind(self, row: DeadLetterEntry) -> Any:
-        """Why it was given up."""
-        return marks.whole(str(row.get_failure_type_display()))
-
-    @display(description="age")
-    def age(self, row: DeadLetterEntry) -> Any:
-        """Since when it is dead."""
-        return marks.ago(row.quarantined_at)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
         """The story of one failure."""
