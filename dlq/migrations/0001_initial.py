@@ -172,12 +172,17 @@ class Migration(migrations.Migration):
                 ('state', models.CharField(choices=[('DRAFT', 'draft'), ('RUNNING', 'running'), ('PAUSED', 'paused'), ('STOPPED', 'stopped by its failures'), ('DONE', 'done'), ('ABORTED', 'aborted')], default='DRAFT', max_length=8)),
                 ('stop_reason', models.TextField(blank=True, default='')),
                 ('total', models.PositiveIntegerField(default=0)),
+                ('truncated', models.BooleanField(default=False, help_text='There were more entries than one redrive takes.')),
                 ('sent', models.PositiveIntegerField(default=0)),
+                ('running', models.PositiveIntegerField(default=0, help_text='Sent and not ended yet.')),
                 ('succeeded', models.PositiveIntegerField(default=0)),
                 ('failed_again', models.PositiveIntegerField(default=0)),
                 ('skipped', models.PositiveIntegerField(default=0)),
                 ('pace_since', models.DateTimeField(blank=True, null=True)),
                 ('pace_sent', models.PositiveIntegerField(default=0)),
+                ('recent', models.TextField(blank=True, default='', help_text='The last that ended, oldest first: S, or F for failed.')),
+                ('settled_to', models.BigIntegerField(default=0, help_text='The item last looked at.')),
+                ('busy', models.BooleanField(default=False)),
                 ('created_at', models.DateTimeField(db_default=executions.clock.ClockTimestamp())),
                 ('started_at', models.DateTimeField(blank=True, null=True)),
                 ('finished_at', models.DateTimeField(blank=True, null=True)),
@@ -265,11 +270,19 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='redrive',
-            index=models.Index(condition=models.Q(('state', 'RUNNING')), fields=['state'], name='redrive_running'),
+            index=models.Index(condition=models.Q(('busy', True)), fields=['id'], name='redrive_busy'),
+        ),
+        migrations.AddIndex(
+            model_name='redrive',
+            index=models.Index(condition=models.Q(('state', 'DRAFT')), fields=['created_at'], name='redrive_drafts'),
         ),
         migrations.AddIndex(
             model_name='redriveitem',
             index=models.Index(fields=['redrive', 'state', 'id'], name='redrive_item_state'),
+        ),
+        migrations.AddIndex(
+            model_name='redriveitem',
+            index=models.Index(fields=['redrive', 'id'], name='redrive_item_list'),
         ),
         migrations.AddConstraint(
             model_name='redriveitem',

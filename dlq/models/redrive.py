@@ -46,7 +46,9 @@ class Redrive(models.Model):
 
     `selection` is what was asked for; the entries were frozen when it was made. `rate` is a
     second, `canary` so many first, and it stops when more than `stop_above` per cent of the last
-    `stop_window` that ended failed again. `pace_since` and `pace_sent` are the pacing's memory.
+    `stop_window` that ended failed again. `pace_since` and `pace_sent` are the pacing's memory,
+    `recent` and `settled_to` the driver's; `busy` says that it has something to look after. All
+    counters are exact.
     """
 
     AUDITED_AS = "Redrive"
@@ -81,12 +83,21 @@ class Redrive(models.Model):
     state = models.CharField(max_length=8, choices=RedriveState.choices, default=RedriveState.DRAFT)
     stop_reason = models.TextField(blank=True, default="")
     total = models.PositiveIntegerField(default=0)
+    truncated = models.BooleanField(
+        default=False, help_text="There were more entries than one redrive takes."
+    )
     sent = models.PositiveIntegerField(default=0)
+    running = models.PositiveIntegerField(default=0, help_text="Sent and not ended yet.")
     succeeded = models.PositiveIntegerField(default=0)
     failed_again = models.PositiveIntegerField(default=0)
     skipped = models.PositiveIntegerField(default=0)
     pace_since = models.DateTimeField(null=True, blank=True)
     pace_sent = models.PositiveIntegerField(default=0)
+    recent = models.TextField(
+        blank=True, default="", help_text="The last that ended, oldest first: S, or F for failed."
+    )
+    settled_to = models.BigIntegerField(default=0, help_text="The item last looked at.")
+    busy = models.BooleanField(default=False)
     created_at = models.DateTimeField(db_default=ClockTimestamp())
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
@@ -95,7 +106,8 @@ class Redrive(models.Model):
         ordering = ["-created_at", "-id"]
         indexes = [
             models.Index(fields=["workspace", "created_at", "id"], name="redrive_list"),
-            models.Index(fields=["state"], condition=Q(state="RUNNING"), name="redrive_running"),
+            models.Index(fields=["id"], condition=Q(busy=True), name="redrive_busy"),
+            models.Index(fields=["created_at"], condition=Q(state="DRAFT"), name="redrive_drafts"),
         ]
 
     def __str__(self) -> str:
@@ -138,6 +150,7 @@ class RedriveItem(models.Model):
         ]
         indexes = [
             models.Index(fields=["redrive", "state", "id"], name="redrive_item_state"),
+            models.Index(fields=["redrive", "id"], name="redrive_item_list"),
         ]
 
     def __str__(self) -> str:
