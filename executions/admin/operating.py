@@ -31,6 +31,8 @@ class OperatingAdmin(ScopedAdmin):
     """An admin with `operations`; subclasses get every kind of action from that one list."""
 
     operations: ClassVar[tuple[Operation, ...]] = ()
+    # Methods that show another page of one object; their buttons come before those of operations.
+    views: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -50,8 +52,30 @@ class OperatingAdmin(ScopedAdmin):
             if operation.bulk:
                 setattr(cls, f"bulk_{operation.name}", _bulk(operation))
                 bulk.append(f"bulk_{operation.name}")
-        cls.actions_row = cls.actions_detail = tuple(names)
+        cls.actions_row = cls.actions_detail = (*cls.views, *names)
         cls.actions = tuple(bulk)
+
+    @classmethod
+    def show(cls, name: str, title: str, icon: str, view: Callable[..., HttpResponse]) -> None:
+        """Add a page of one object, at `<id>/<name>/`; `view(admin, request, object_id)` answers."""
+
+        def shown(admin: OperatingAdmin, request: HttpRequest, object_id: str) -> HttpResponse:
+            return view(admin, request, object_id)
+
+        shown.__name__ = name
+        shown.__dict__.update(
+            {
+                "short_description": title,
+                "url_path": name,
+                "icon": icon,
+                "variant": ActionVariant.PRIMARY,
+                "attrs": {},
+                "original_function_name": name,
+            }
+        )
+        setattr(cls, name, shown)
+        cls.views = (*cls.views, name)
+        cls.offer()
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> Any:
         """The page's buttons: those that can be done to the object now."""
@@ -60,7 +84,7 @@ class OperatingAdmin(ScopedAdmin):
             f"operate_{op.name}"
             for op in self.operations
             if row and not op.refuse(row) and self.may_operate(request, op, row)
-        }
+        } | set(self.views)
         offered = super().get_actions_detail(request, object_id)
         return [action for action in offered if action.method.original_function_name in can]
 

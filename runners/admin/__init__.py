@@ -8,6 +8,7 @@ from runners.admin import (  # noqa: F401 - importing registers
     explain,
     family,
     history,
+    monitor,
     panels,
     run,
     runner,

@@ -1,0 +1,1 @@
+"""What the live monitor draws: the graph of a version, placed on a plane."""
