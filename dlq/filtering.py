@@ -7,9 +7,12 @@ inputs by path: {"path": "order.country", "op": "eq" | "contains", "value": …}
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import F, JSONField, Q, QuerySet, Value
+from django.db.models.fields.json import KeyTransform
+from django.db.models.lookups import Exact
 
 from dlq.models import DeadLetterEntry
+from dlq.path_conditions import Condition, several
 
 # Fields that are compared as they are: name → look-up.
 PLAIN: dict[str, str] = {
@@ -57,10 +60,19 @@ def chosen(rows: QuerySet[DeadLetterEntry], wanted: Mapping[str, Any]) -> QueryS
 def _by_inputs(
     rows: QuerySet[DeadLetterEntry], conditions: list[Mapping[str, Any]]
 ) -> QuerySet[DeadLetterEntry]:
-    """By containment, which the GIN index serves: `order.country` eq X is {"order": {…}}."""
-    for condition in conditions:
-        wanted: Any = condition["value"]
-        for name in reversed(condition["path"].split(".")):
-            wanted = {name: wanted}
-        rows = rows.filter(inputs_indexed=True, original_inputs__contains=wanted)
+    """The rows whose inputs pass every condition; inputs too large for the index are left out."""
+    for condition in several(conditions):
+        rows = rows.filter(_passes(condition), inputs_indexed=True)
     return rows
+
+
+def _passes(condition: Condition) -> Q:
+    contained = Q()
+    for document in condition.documents:
+        contained |= Q(original_inputs__contains=document)
+    if not condition.exact_path:
+        return contained
+    there: Any = F("original_inputs")
+    for key in condition.exact_path:
+        there = KeyTransform(key, there)
+    return contained & Q(Exact(there, Value(condition.value, output_field=JSONField())))

@@ -1,0 +1,141 @@
+"""Conditions on a dead letter's inputs by path: `order.country` eq "DE", `tags` contains "x".
+
+Each becomes a JSON document that the inputs must contain (PostgreSQL's `@>`), which one GIN index
+serves for every path. `lines[].sku` looks into each object of the array `lines`.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+EQUALS, CONTAINS = "eq", "contains"
+OPERATORS = {EQUALS: "equals", CONTAINS: "has in it"}
+MAX_CONDITIONS = 5
+MAX_PATH = 200
+MAX_DEPTH = 12
+MAX_VALUE = 1_000
+EXAMPLE = 'order.country:eq:"DE"'
+
+
+class BadCondition(ValueError):
+    """A condition that cannot be asked, and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One condition; `value` is any JSON value."""
+
+    path: str
+    op: str
+    value: Any
+
+    @property
+    def as_text(self) -> str:
+        """As it stands in an address: `order.country:eq:"DE"`."""
+        return f"{self.path}:{self.op}:{json.dumps(self.value, ensure_ascii=False)}"
+
+    @property
+    def said(self) -> str:
+        """As a person reads it."""
+        return f"{self.path} {OPERATORS[self.op]} {json.dumps(self.value, ensure_ascii=False)}"
+
+    @property
+    def documents(self) -> list[Any]:
+        """What the inputs must contain: one of these."""
+        if self.op == EQUALS:
+            return [_under(self.path, self.value)]
+        if isinstance(self.value, list):
+            return [_under(self.path, self.value)]
+        listed = _under(self.path, [self.value])
+        return [listed, _under(self.path, self.value)] if isinstance(self.value, dict) else [listed]
+
+    @property
+    def exact_path(self) -> list[str]:
+        """The keys under which the value must stand exactly; none where containing says it all.
+
+        An object contains itself with more in it, so that equality needs a second look.
+        """
+        compound = isinstance(self.value, dict | list)
+        return self.path.split(".") if self.op == EQUALS and compound else []
+
+
+def condition(path: Any, op: Any, value: Any) -> Condition:
+    """A checked condition. Raises BadCondition."""
+    if not isinstance(path, str) or not 0 < len(path) <= MAX_PATH:
+        raise BadCondition(f"A path is text of 1 to {MAX_PATH} characters, such as order.country.")
+    names = path.split(".")
+    if len(names) > MAX_DEPTH or not all(name.removesuffix("[]") for name in names):
+        raise BadCondition(
+            f"The path {path!r} is none: expected at most {MAX_DEPTH} names with dots between, "
+            "such as order.country, or lines[].sku for each object of an array."
+        )
+    _check_value(path)
+    if op not in OPERATORS:
+        raise BadCondition(f"The comparison {str(op)[:20]!r} is unknown; there are eq, contains.")
+    _check_value(value)
+    if op == EQUALS and isinstance(value, dict | list) and "[]" in path:
+        raise BadCondition("Within an array only single values are compared by eq; use contains.")
+    return Condition(path, op, value)
+
+
+def from_text(text: str) -> Condition:
+    """A condition as it stands in an address. Raises BadCondition."""
+    path, op, value = _parts(text)
+    try:
+        return condition(path, op, json.loads(value, parse_constant=_refuse))
+    except json.JSONDecodeError as error:
+        raise BadCondition(
+            f"The value {value[:60]!r} is no JSON ({error.msg} at column {error.colno}); "
+            'text stands in quotes: "DE".'
+        ) from None
+    except RecursionError:
+        raise BadCondition("The value is nested too deeply.") from None
+
+
+def from_form(path: str, op: str, value: str) -> Condition:
+    """A condition as a person types it: what is no JSON is text. Raises BadCondition."""
+    try:
+        parsed = json.loads(value, parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        parsed = value
+    return condition(path.strip(), op, parsed)
+
+
+def several(wanted: Sequence[Mapping[str, Any]]) -> list[Condition]:
+    """Conditions from JSON, `[{"path", "op", "value"}]`. Raises BadCondition."""
+    if len(wanted) > MAX_CONDITIONS:
+        raise BadCondition(f"At most {MAX_CONDITIONS} conditions on inputs, found {len(wanted)}.")
+    return [condition(one.get("path"), one.get("op"), one.get("value")) for one in wanted]
+
+
+def _parts(text: str) -> tuple[str, str, str]:
+    """A path may hold colons; the first `:eq:` or `:contains:` ends it."""
+    found = [(text.find(f":{op}:"), op) for op in OPERATORS if f":{op}:" in text]
+    if not found:
+        raise BadCondition(f"{text[:60]!r} is no condition on inputs; expected {EXAMPLE}.")
+    at, op = min(found)
+    return text[:at], op, text[at + len(op) + 2 :]
+
+
+def _under(path: str, value: Any) -> Any:
+    for name in reversed(path.split(".")):
+        key = name.removesuffix("[]")
+        value = {key: [value]} if name != key else {key: value}
+    return value
+
+
+def _check_value(value: Any) -> None:
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+        text.encode()
+    except (ValueError, TypeError, RecursionError, UnicodeEncodeError):
+        raise BadCondition("The value is no JSON that PostgreSQL can hold.") from None
+    if len(text) > MAX_VALUE:
+        raise BadCondition(f"The value has {len(text):,} characters; at most {MAX_VALUE:,}.")
+    if "\\u0000" in text:
+        raise BadCondition("The value holds a NUL character, which no stored input has.")
+
+
+def _refuse(name: str) -> Any:
+    raise BadCondition(f"{name} is no JSON value.")
