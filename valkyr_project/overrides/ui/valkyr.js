@@ -50,7 +50,7 @@
   });
   const renew = () => {
     if (paused || document.hidden || !document.querySelector("[data-refresh]")) return;
-    htmx.ajax("GET", location.pathname, { target: "#figures", select: "#figures", swap: "outerHTML" });
+    htmx.ajax("GET", location.pathname + location.search, { target: "#figures", select: "#figures", swap: "outerHTML" });
   };
   window.addEventListener("load", () => {
     const figures = document.querySelector("[data-refresh]");
