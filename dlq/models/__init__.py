@@ -1,10 +1,23 @@
 """The tables of this app."""
 
+from dlq.models.alert import (
+    Alert,
+    AlertChannel,
+    AlertDelivery,
+    AlertKind,
+    AlertNews,
+    AlertRule,
+    AlertState,
+    BeatPulse,
+    DeliveryReason,
+    DeliveryState,
+)
 from dlq.models.entry import DeadLetterEntry, FailureType, Resolution
 from dlq.models.group import (
     FailureGroup,
     GroupFingerprint,
     GroupHour,
+    GroupMove,
     GroupNews,
     GroupNote,
     GroupStatus,
@@ -14,11 +27,22 @@ from dlq.models.redrive import ItemState, Redrive, RedriveItem, RedriveScope, Re
 from dlq.models.view import SavedView
 
 __all__ = [
+    "Alert",
+    "AlertChannel",
+    "AlertDelivery",
+    "AlertKind",
+    "AlertNews",
+    "AlertRule",
+    "AlertState",
+    "BeatPulse",
     "DeadLetterEntry",
+    "DeliveryReason",
+    "DeliveryState",
     "FailureGroup",
     "FailureType",
     "GroupFingerprint",
     "GroupHour",
+    "GroupMove",
     "GroupNews",
     "GroupNote",
     "GroupStatus",
