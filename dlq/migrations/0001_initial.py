@@ -38,6 +38,7 @@ class Migration(migrations.Migration):
                 ('snoozed_version', models.PositiveIntegerField(blank=True, help_text='It wakes when seen in a later version.', null=True)),
                 ('resolved_in', models.PositiveIntegerField(blank=True, help_text='Seen in this version or later, it has regressed.', null=True)),
                 ('muted', models.BooleanField(default=False, help_text='Raises no alerts.')),
+                ('redriving', models.PositiveSmallIntegerField(default=0, help_text='How many redrives of its entries are under way.')),
                 ('total', models.PositiveBigIntegerField(default=0)),
                 ('open', models.BigIntegerField(default=0)),
                 ('first_seen', models.DateTimeField(db_default=executions.clock.ClockTimestamp())),
@@ -103,6 +104,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(primary_key=True, serialize=False)),
                 ('fingerprint', models.CharField(max_length=64)),
                 ('split_by', models.CharField(blank=True, default='', help_text='A facet of an entry: http_status.', max_length=20)),
+                ('part_of', models.CharField(blank=True, default='', max_length=64)),
                 ('group', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='fingerprints', to='dlq.failuregroup')),
                 ('workspace', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='executions.workspace')),
             ],
@@ -117,6 +119,22 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
+            name='GroupMove',
+            fields=[
+                ('id', models.BigAutoField(primary_key=True, serialize=False)),
+                ('fingerprint', models.CharField(blank=True, default='', max_length=64)),
+                ('by', models.CharField(blank=True, default='', max_length=20)),
+                ('moved', models.PositiveBigIntegerField(default=0)),
+                ('after', models.DateTimeField(blank=True, help_text='Moved up to here.', null=True)),
+                ('created_at', models.DateTimeField(db_default=executions.clock.ClockTimestamp())),
+                ('source', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='moves', to='dlq.failuregroup')),
+                ('target', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='arrivals', to='dlq.failuregroup')),
+            ],
+            options={
+                'ordering': ['id'],
+            },
+        ),
+        migrations.CreateModel(
             name='GroupNews',
             fields=[
                 ('id', models.BigAutoField(primary_key=True, serialize=False)),
@@ -124,6 +142,7 @@ class Migration(migrations.Migration):
                 ('version_number', models.PositiveIntegerField(default=0)),
                 ('seen', models.IntegerField(default=0)),
                 ('open', models.IntegerField(default=0)),
+                ('moved', models.BooleanField(default=False)),
                 ('group', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='dlq.failuregroup')),
             ],
         ),
@@ -227,6 +246,18 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name='failuregroup',
             index=models.Index(condition=models.Q(('merged_into', None)), fields=['workspace', 'status', 'last_seen', 'id'], name='group_list'),
+        ),
+        migrations.AddIndex(
+            model_name='failuregroup',
+            index=models.Index(condition=models.Q(('status', 'SNOOZED')), fields=['snoozed_until'], name='group_snoozed'),
+        ),
+        migrations.AddIndex(
+            model_name='groupfingerprint',
+            index=models.Index(condition=models.Q(('part_of', ''), _negated=True), fields=['workspace', 'part_of'], name='group_parts'),
+        ),
+        migrations.AddIndex(
+            model_name='deadletterentry',
+            index=models.Index(condition=models.Q(('expires_at__isnull', False)), fields=['expires_at'], name='dlq_expiry'),
         ),
         migrations.AddIndex(
             model_name='deadletterentry',

@@ -20,11 +20,11 @@ from dlq.models.group import (
     GroupMove,
     GroupNews,
     GroupNote,
-    GroupStatus,
     GroupVersion,
 )
 from dlq.models.redrive import ItemState, Redrive, RedriveItem, RedriveScope, RedriveState
 from dlq.models.view import SavedView
+from dlq.states import GroupStatus
 
 __all__ = [
     "Alert",

@@ -117,6 +117,9 @@ class DeadLetterEntry(models.Model):
             ),
             models.Index(fields=["fingerprint", "quarantined_at"], name="dlq_fingerprint"),
             models.Index(fields=["group", "resolution", "id"], name="dlq_group"),
+            models.Index(
+                fields=["expires_at"], name="dlq_expiry", condition=Q(expires_at__isnull=False)
+            ),
             GinIndex(
                 fields=["original_inputs"],
                 opclasses=["jsonb_path_ops"],

@@ -5,20 +5,9 @@ from django.db import models
 from django.db.models import Q
 from uuid6 import uuid7
 
+from dlq.states import GroupStatus
 from executions.clock import ClockTimestamp
 from executions.models import Workflow, Workspace
-
-
-class GroupStatus(models.TextChoices):
-    """What people have made of a group; the docs draw the moves."""
-
-    NEW = "NEW", "new"
-    ACKNOWLEDGED = "ACKNOWLEDGED", "acknowledged"
-    SNOOZED = "SNOOZED", "snoozed"
-    REDRIVING = "REDRIVING", "redriving"
-    RESOLVED = "RESOLVED", "resolved"
-    REGRESSED = "REGRESSED", "regressed"
-    IGNORED = "IGNORED", "ignored"
 
 
 class FailureGroup(models.Model):
@@ -67,6 +56,9 @@ class FailureGroup(models.Model):
         null=True, blank=True, help_text="Seen in this version or later, it has regressed."
     )
     muted = models.BooleanField(default=False, help_text="Raises no alerts.")
+    redriving = models.PositiveSmallIntegerField(
+        default=0, help_text="How many redrives of its entries are under way."
+    )
     total = models.PositiveBigIntegerField(default=0)
     open = models.BigIntegerField(default=0)
     first_seen = models.DateTimeField(db_default=ClockTimestamp())
@@ -85,6 +77,9 @@ class FailureGroup(models.Model):
                 name="group_list",
                 condition=Q(merged_into=None),
             ),
+            models.Index(
+                fields=["snoozed_until"], name="group_snoozed", condition=Q(status="SNOOZED")
+            ),
         ]
 
     def __str__(self) -> str:
@@ -92,7 +87,10 @@ class FailureGroup(models.Model):
 
 
 class GroupFingerprint(models.Model):
-    """To which group a fingerprint belongs; with `split_by`, its entries are told apart further."""
+    """To which group a fingerprint belongs; with `split_by`, its entries are told apart further.
+
+    Each value of the facet makes a fingerprint of its own then, `part_of` the one that was split.
+    """
 
     id = models.BigAutoField(primary_key=True)
     workspace = models.ForeignKey(
@@ -103,11 +101,17 @@ class GroupFingerprint(models.Model):
     split_by = models.CharField(
         max_length=20, blank=True, default="", help_text="A facet of an entry: http_status."
     )
+    part_of = models.CharField(max_length=64, blank=True, default="")
 
     class Meta:
         constraints = [
             models.UniqueConstraint(
                 fields=["workspace", "fingerprint"], name="group_fingerprint_once"
+            ),
+        ]
+        indexes = [
+            models.Index(
+                fields=["workspace", "part_of"], name="group_parts", condition=~Q(part_of="")
             ),
         ]
 
@@ -119,7 +123,8 @@ class GroupNews(models.Model):
     """What the counters of a group have not been told yet; `dlq.groups.tally` takes it away.
 
     Who adds a dead letter writes a row instead of locking its group's counters, so a thousand
-    failures of one kind do not wait for each other.
+    failures of one kind do not wait for each other. `moved` says that nothing failed: entries went
+    from one group to another.
     """
 
     id = models.BigAutoField(primary_key=True)
@@ -130,6 +135,7 @@ class GroupNews(models.Model):
     version_number = models.PositiveIntegerField(default=0)
     seen = models.IntegerField(default=0)
     open = models.IntegerField(default=0)
+    moved = models.BooleanField(default=False)
 
     def __str__(self) -> str:
         return f"{self.seen:+d} seen, {self.open:+d} open"
@@ -193,3 +199,28 @@ class GroupNote(models.Model):
 
     def __str__(self) -> str:
         return f"{self.author_name}: {self.text[:80]}"
+
+
+class GroupMove(models.Model):
+    """Entries on their way to another group, in batches; gone once the last has arrived.
+
+    Without a fingerprint all of `source` goes to `target` (a merge). With one, its entries go to
+    `target`, or, by a facet (`by`), each to the group of its value (a split).
+    """
+
+    id = models.BigAutoField(primary_key=True)
+    source = models.ForeignKey(FailureGroup, on_delete=models.CASCADE, related_name="moves")
+    target = models.ForeignKey(
+        FailureGroup, on_delete=models.CASCADE, null=True, blank=True, related_name="arrivals"
+    )
+    fingerprint = models.CharField(max_length=64, blank=True, default="")
+    by = models.CharField(max_length=20, blank=True, default="")
+    moved = models.PositiveBigIntegerField(default=0)
+    after = models.DateTimeField(null=True, blank=True, help_text="Moved up to here.")
+    created_at = models.DateTimeField(db_default=ClockTimestamp())
+
+    class Meta:
+        ordering = ["id"]
+
+    def __str__(self) -> str:
+        return f"{self.moved} moved"

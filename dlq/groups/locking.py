@@ -1,0 +1,48 @@
+"""A failure group under its lock, which no failing step ever waits for.
+
+Locks leave the key alone (`no_key`), so that dead letters go on being added meanwhile.
+"""
+
+from collections.abc import Iterable
+from uuid import UUID
+
+from django.db import connection
+
+from dlq.models import FailureGroup
+from executions.errors import NotFound, WrongState
+
+# Of counting, merging and splitting one is done at a time (`pg_advisory_xact_lock`).
+COUNTERS = 7_263_544_411
+
+
+def locked(group_id: UUID) -> FailureGroup:
+    """The group, locked, in the caller's transaction; raises NotFound, WrongState if merged."""
+    group = FailureGroup.objects.select_for_update(no_key=True).filter(pk=group_id).first()
+    if group is None:
+        raise NotFound(f"There is no failure group {group_id}.")
+    if group.merged_into_id is not None:
+        raise WrongState(
+            f"Failure group {group_id} was merged into {group.merged_into_id}; see to that one.",
+            "MERGED",
+        )
+    return group
+
+
+def locked_all(group_ids: Iterable[UUID]) -> list[FailureGroup]:
+    """These groups in the order of their ids, locked; those that are gone are left out."""
+    rows = FailureGroup.objects.select_for_update(no_key=True).filter(pk__in=set(group_ids))
+    return list(rows.order_by("pk"))
+
+
+def keep_counters() -> None:
+    """Wait until nobody else counts, merges or splits; held to the end of the transaction."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [COUNTERS])
+
+
+def try_counters() -> bool:
+    """As `keep_counters`, without waiting: whether nobody else does."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [COUNTERS])
+        row = cursor.fetchone()
+    return bool(row and row[0])

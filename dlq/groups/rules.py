@@ -1,0 +1,85 @@
+"""When a group changes its status by itself, and which moves there are. Pure: no clock, no rows."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from dlq.states import GroupStatus
+
+_S = GroupStatus
+# Where a snoozed or redriven group may go back to.
+UNSETTLED = frozenset({_S.NEW, _S.ACKNOWLEDGED, _S.REGRESSED})
+MOVES: Mapping[GroupStatus, frozenset[GroupStatus]] = {
+    _S.NEW: frozenset({_S.ACKNOWLEDGED, _S.SNOOZED, _S.REDRIVING, _S.RESOLVED, _S.IGNORED}),
+    _S.ACKNOWLEDGED: frozenset({_S.NEW, _S.SNOOZED, _S.REDRIVING, _S.RESOLVED, _S.IGNORED}),
+    _S.SNOOZED: frozenset(_S),
+    _S.REDRIVING: frozenset(_S) - {_S.REDRIVING},
+    _S.RESOLVED: frozenset({_S.NEW, _S.REGRESSED, _S.REDRIVING, _S.RESOLVED, _S.IGNORED}),
+    _S.REGRESSED: frozenset({_S.ACKNOWLEDGED, _S.SNOOZED, _S.REDRIVING, _S.RESOLVED, _S.IGNORED}),
+    _S.IGNORED: frozenset({_S.NEW, _S.ACKNOWLEDGED, _S.REDRIVING, _S.RESOLVED}),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where a group stands, since when, and what ends that.
+
+    `before` is where a SNOOZED or REDRIVING one goes back to. `resolved_in` is the version from
+    which on it has regressed; None means any later failure.
+    """
+
+    status: GroupStatus
+    since: datetime
+    before: GroupStatus | None = None
+    resolved_in: int | None = None
+    until: datetime | None = None
+    total: int | None = None
+    version: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What the counters heard: how many there ever were, and when last of each version."""
+
+    total: int
+    last: Mapping[int, datetime]
+
+
+def regressed_in(standing: Standing, seen: Seen) -> int | None:
+    """The newest version in which a resolved group was seen again; None where it was not.
+
+    One that is being redriven counts as what it was before. What failed before it was resolved,
+    but was counted only now, says nothing.
+    """
+    status = standing.before if standing.status is _S.REDRIVING else standing.status
+    if status is not _S.RESOLVED:
+        return None
+    again = [
+        number
+        for number, at in seen.last.items()
+        if at > standing.since and (standing.resolved_in is None or number >= standing.resolved_in)
+    ]
+    return max(again, default=None)
+
+
+def wakes(standing: Standing, seen: Seen, now: datetime) -> bool:
+    """Whether a snoozed group has slept long enough: by time, by count, or by a later version."""
+    if standing.status is not _S.SNOOZED:
+        return False
+    if standing.until is not None and standing.until <= now:
+        return True
+    if standing.total is not None and seen.total >= standing.total:
+        return True
+    return standing.version is not None and any(n > standing.version for n in seen.last)
+
+
+def back(standing: Standing) -> GroupStatus:
+    """Where a group goes back to from a nap, or from redrives that left something open."""
+    return standing.before or _S.NEW
+
+
+def after_redrives(standing: Standing, *, clean: bool, anything_open: bool) -> GroupStatus:
+    """Where the last of its redrives leaves a group; an ignored one stays ignored."""
+    if clean and not anything_open and back(standing) is not _S.IGNORED:
+        return _S.RESOLVED
+    return back(standing)

@@ -1,0 +1,257 @@
+"""The only writer of a failure group's status, owner and silence: one move, under its lock.
+
+Resolving a group says what people think of its failures; it leaves the dead letters in it open.
+Only a group that a clean redrive resolved is known to have none.
+"""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.contrib.auth import get_user_model
+from django.db import transaction
+
+from dlq.groups import rules
+from dlq.groups.errors import BadTerms, CannotOwn
+from dlq.groups.locking import locked, locked_all
+from dlq.models import DeadLetterEntry, FailureGroup, GroupStatus, Resolution
+from executions.access import Action, powers_on
+from executions.actor import Actor, record
+from executions.clock import database_now
+from executions.errors import WrongState
+
+COUNTERS = Actor.system("failure counters")
+# What a status brings along, and no other status keeps.
+TERMS = ("snoozed_until", "snoozed_total", "snoozed_version", "resolved_in")
+
+
+def acknowledge(group_id: UUID, *, actor: Actor, reason: str = "") -> FailureGroup:
+    """Somebody has seen it. Raises NotFound, WrongState."""
+    return _decide(group_id, "acknowledge", GroupStatus.ACKNOWLEDGED, actor, reason)
+
+
+def snooze(
+    group_id: UUID,
+    *,
+    actor: Actor,
+    until: datetime | None = None,
+    total: int | None = None,
+    version: int | None = None,
+    reason: str = "",
+) -> FailureGroup:
+    """Out of sight until a time, until so many were ever seen, or until seen in a later version.
+
+    With several terms the first that comes true wakes it. Raises BadTerms without any, or where
+    one is true already; NotFound, WrongState.
+    """
+    if until is None and total is None and version is None:
+        raise BadTerms("Say until when it is snoozed: a time, a count or a version.")
+    with transaction.atomic():
+        group = locked(group_id)
+        now = database_now()
+        if until is not None and until <= now:
+            raise BadTerms(f"{until:%Y-%m-%d %H:%M} is over; snooze until a time to come.")
+        if total is not None and total <= group.total:
+            raise BadTerms(f"{group.total:,} were seen already; snooze until more than that.")
+        before = group.status_before if group.status == GroupStatus.SNOOZED else group.status
+        terms = {"snoozed_until": until, "snoozed_total": total, "snoozed_version": version}
+        if before not in rules.UNSETTLED:
+            before = GroupStatus.ACKNOWLEDGED
+        _by_person(group, "snooze", GroupStatus.SNOOZED, actor, reason, before=before, **terms)
+    return group
+
+
+def resolve(
+    group_id: UUID, *, actor: Actor, in_version: int | None = None, reason: str = ""
+) -> FailureGroup:
+    """Mended, in a version of the workflow or as of now; seen again from there on, it regresses.
+
+    Its dead letters stay as they are: redrive, fix or discard those. Raises NotFound, WrongState.
+    """
+    if in_version is not None and in_version < 1:
+        raise BadTerms(f"There is no version {in_version}; versions are counted from 1.")
+    return _decide(group_id, "resolve", GroupStatus.RESOLVED, actor, reason, resolved_in=in_version)
+
+
+def ignore(group_id: UUID, *, actor: Actor, reason: str = "") -> FailureGroup:
+    """Nobody is to be told of it; it goes on being counted. Raises NotFound, WrongState."""
+    return _decide(group_id, "ignore", GroupStatus.IGNORED, actor, reason)
+
+
+def reopen(group_id: UUID, *, actor: Actor, reason: str = "") -> FailureGroup:
+    """Take it up again, as if it were new. Raises NotFound, WrongState."""
+    return _decide(group_id, "reopen", GroupStatus.NEW, actor, reason)
+
+
+def assign(group_id: UUID, owner_id: int | None, *, actor: Actor, reason: str = "") -> FailureGroup:
+    """Give it an owner, an active person who may see it, or none. Raises NotFound, CannotOwn."""
+    with transaction.atomic():
+        group = locked(group_id)
+        before, owner = group.owner, _owner(group, owner_id)
+        if group.owner_id == owner_id:
+            return group
+        group.owner = owner
+        group.save(update_fields=["owner"])
+        _note(group, "assign", actor, reason, {"owner": _name(before)}, {"owner": _name(owner)})
+    return group
+
+
+def mute(group_id: UUID, muted: bool = True, *, actor: Actor, reason: str = "") -> FailureGroup:
+    """Raise no alerts of it, or raise them again. Raises NotFound, WrongState if merged."""
+    with transaction.atomic():
+        group = locked(group_id)
+        if group.muted != muted:
+            group.muted = muted
+            group.save(update_fields=["muted"])
+            verb = "mute" if muted else "unmute"
+            _note(group, verb, actor, reason, {"muted": not muted}, {"muted": muted})
+    return group
+
+
+def begin_redrive(group_ids: Iterable[UUID]) -> None:
+    """One more redrive of entries of these groups is under way; in the caller's transaction."""
+    for group in _roots(group_ids):
+        group.redriving += 1
+        if group.status != GroupStatus.REDRIVING:
+            before = group.status_before if group.status == GroupStatus.SNOOZED else group.status
+            kept = {"resolved_in": group.resolved_in} if before == GroupStatus.RESOLVED else {}
+            move(group, GroupStatus.REDRIVING, before=before, **kept)
+        group.save(update_fields=["redriving"])
+
+
+def end_redrive(group_ids: Iterable[UUID], clean: bool) -> None:
+    """A redrive is over; `clean` says that nothing in it failed again, or was left.
+
+    The last one of a group resolves it if it was clean and nothing of the group is open; else the
+    group goes back to what it was. In the caller's transaction.
+    """
+    for group in _roots(group_ids):
+        group.redriving = max(0, group.redriving - 1)
+        if group.status == GroupStatus.REDRIVING and group.redriving == 0:
+            rest = DeadLetterEntry.objects.filter(group=group, resolution=Resolution.PENDING)
+            standing = standing_of(group)
+            to = rules.after_redrives(standing, clean=clean, anything_open=rest.exists())
+            again = to == GroupStatus.RESOLVED and standing.before == GroupStatus.RESOLVED
+            move(group, to, resolved_in=group.resolved_in if again else None)
+        group.save(update_fields=["redriving"])
+
+
+def standing_of(group: FailureGroup) -> rules.Standing:
+    """Where the group stands, as the rules look at it."""
+    return rules.Standing(
+        status=GroupStatus(group.status),
+        since=group.status_at,
+        before=GroupStatus(group.status_before) if group.status_before else None,
+        resolved_in=group.resolved_in,
+        until=group.snoozed_until,
+        total=group.snoozed_total,
+        version=group.snoozed_version,
+    )
+
+
+def hear(group: FailureGroup, seen: rules.Seen, now: datetime) -> int | None:
+    """Let news wake or reopen a locked group; the version it has regressed in, if it has.
+
+    A regression during a redrive shows when that is over.
+    """
+    standing = standing_of(group)
+    number = rules.regressed_in(standing, seen)
+    if number is not None and standing.status is GroupStatus.REDRIVING:
+        group.status_before = GroupStatus.REGRESSED
+        group.save(update_fields=["status_before"])
+        _note(group, "regress", COUNTERS, "", {}, {"version": number})
+    elif number is not None:
+        move(group, GroupStatus.REGRESSED)
+        after = {"status": str(group.status), "version": number}
+        _note(group, "regress", COUNTERS, "", {"status": str(standing.status)}, after)
+    elif rules.wakes(standing, seen, now):
+        move(group, rules.back(standing))
+        before, after = {"status": str(standing.status)}, {"status": str(group.status)}
+        _note(group, "wake", COUNTERS, "", before, after)
+    return number
+
+
+def move(group: FailureGroup, to: GroupStatus, *, before: str = "", **terms: Any) -> None:
+    """Write the move of a locked group. Raises WrongState where the drawing has no such arrow."""
+    if to not in rules.MOVES[GroupStatus(group.status)]:
+        raise WrongState(
+            f"Failure group {group.pk} is {group.get_status_display()}; nothing was done.",
+            group.status,
+        )
+    group.status, group.status_before, group.status_at = to, before, database_now()
+    for name in TERMS:
+        setattr(group, name, terms.get(name))
+    group.save(update_fields=["status", "status_before", "status_at", *TERMS])
+
+
+def _decide(
+    group_id: UUID, verb: str, to: GroupStatus, actor: Actor, reason: str, **terms: Any
+) -> FailureGroup:
+    with transaction.atomic():
+        group = locked(group_id)
+        _by_person(group, verb, to, actor, reason, **terms)
+    return group
+
+
+def _by_person(
+    group: FailureGroup, verb: str, to: GroupStatus, actor: Actor, reason: str, **more: Any
+) -> None:
+    if group.status == GroupStatus.REDRIVING:
+        raise WrongState(
+            f"Failure group {group.pk} is being redriven; wait for that to end, or abort it.",
+            group.status,
+        )
+    before = _facts(group)
+    move(group, to, **more)
+    _note(group, verb, actor, reason, before, _facts(group))
+
+
+def _facts(group: FailureGroup) -> dict[str, Any]:
+    """The status and its terms, as the audit trail keeps them."""
+    terms = {name: getattr(group, name) for name in TERMS}
+    shown = {name: at.isoformat() if isinstance(at, datetime) else at for name, at in terms.items()}
+    return {"status": str(group.status)} | {k: v for k, v in shown.items() if v is not None}
+
+
+def _note(
+    group: FailureGroup,
+    verb: str,
+    actor: Actor,
+    reason: str,
+    before: dict[str, Any],
+    after: dict[str, Any],
+) -> None:
+    record(
+        actor,
+        f"group.{verb}",
+        workspace_id=group.workspace_id,
+        object_type=FailureGroup.AUDITED_AS,
+        object_id=group.pk,
+        reason=reason,
+        before=before,
+        after=after,
+    )
+
+
+def _roots(group_ids: Iterable[UUID]) -> list[FailureGroup]:
+    """The groups, each of those that were merged as what it was merged into; locked."""
+    found = FailureGroup.objects.filter(pk__in=set(group_ids)).values_list("pk", "merged_into_id")
+    return locked_all(merged or pk for pk, merged in found)
+
+
+def _owner(group: FailureGroup, owner_id: int | None) -> Any:
+    if owner_id is None:
+        return None
+    user = get_user_model().objects.filter(pk=owner_id, is_active=True).first()
+    if user is None or not powers_on(user, group.workspace_id, group.workflow_id).allows(
+        Action.VIEW
+    ):
+        raise CannotOwn(
+            f"User {owner_id} is no active person who may see this group; choose somebody who is."
+        )
+    return user
+
+
+def _name(user: Any) -> str | None:
+    return None if user is None else str(user.get_username())
