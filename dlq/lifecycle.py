@@ -1,6 +1,8 @@
 """The only writer of a dead letter's resolution: one guarded move, once."""
 
 from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -8,6 +10,7 @@ from uuid import UUID
 from django.db.models import Case, F, TextField, Value, When
 from django.db.models.functions import Concat
 
+from dlq import statements
 from dlq.conf import retention_days
 from dlq.groups.finding import note_news
 from dlq.models import DeadLetterEntry, Resolution
@@ -95,6 +98,87 @@ def resolve(
         after={"resolution": str(resolution)},
         details=details,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class GoneHome:
+    """An entry and what it went home to: a new run of its step, or a new execution."""
+
+    entry_id: UUID
+    run_id: UUID | None = None
+    execution_id: UUID | None = None
+
+
+def requeue_many(
+    gone: Sequence[GoneHome],
+    *,
+    actor: Actor,
+    notes: str,
+    workspace_id: UUID,
+    redrive_id: UUID,
+) -> set[UUID]:
+    """PENDING → REQUEUED for many, in the caller's transaction; the ids of those that moved.
+
+    Who is resolved already stays as it is: the caller locks them before, or undoes what it did for
+    them. Their groups hear of it once each, and one line in the audit trail names them all.
+    """
+    rows = statements.fetch(
+        "requeue_entries",
+        {
+            "ids": [one.entry_id for one in gone],
+            "runs": [one.run_id for one in gone],
+            "executions": [one.execution_id for one in gone],
+            "days": retention_days(),
+            "reviewer": actor.user_id,
+            "notes": notes,
+        },
+    )
+    if not rows:
+        return set()
+    for group_id, count in Counter(group for _, group in rows).items():
+        note_news(group_id, opened=-count)
+    record(
+        actor,
+        "dead_letter.requeued",
+        workspace_id=workspace_id,
+        object_type="Redrive",
+        object_id=redrive_id,
+        reason=notes,
+        details={"deadLetterIds": sorted(str(pk) for pk, _ in rows)},
+    )
+    return {pk for pk, _ in rows}
+
+
+def restore(entry: DeadLetterEntry, *, actor: Actor, reason: str = "") -> None:
+    """DISCARDED → PENDING, in the caller's transaction: a discard is taken back.
+
+    Its notes stay. Raises WrongState where it is resolved otherwise, or open, or a roll-back has
+    made its run history: nothing could be done with it.
+    """
+    moved = DeadLetterEntry.objects.filter(
+        pk=entry.pk, resolution=Resolution.DISCARDED, run__superseded=False
+    ).update(resolution=Resolution.PENDING, resolved_at=None, expires_at=None, reviewed_by_id=None)
+    if moved != 1:
+        raise _not_restored(find(entry.pk))
+    note_news(entry.group_id, opened=1)
+    record(
+        actor,
+        "dead_letter.restored",
+        workspace_id=entry.workspace_id,
+        object_type="DeadLetterQueue",
+        object_id=entry.pk,
+        reason=reason,
+        before={"resolution": str(Resolution.DISCARDED)},
+        after={"resolution": str(Resolution.PENDING)},
+    )
+
+
+def _not_restored(entry: DeadLetterEntry) -> WrongState:
+    if entry.resolution == Resolution.DISCARDED:
+        text = "belongs to what a roll-back of its execution undid; it cannot be restored."
+    else:
+        text = f"is {entry.resolution}; only a DISCARDED one can be restored."
+    return WrongState(f"Dead letter {entry.pk} {text}", entry.resolution)
 
 
 def discard_superseded(execution_id: UUID, *, actor: Actor, note: str) -> int:

@@ -21,13 +21,14 @@ def requeue(
     actor: Actor,
     overrides: Mapping[str, Any] | None = None,
     reason: str = "",
+    yields: int = 0,
 ) -> Run:
     """Start a new run of the dead step; its execution goes from FAILED back to RUNNING.
 
     `overrides` are merged into the step's rendered inputs, nested keys too. The step has a new
     retry budget. After a permanent error, or with overrides, its idempotency key is a new one.
-    Raises NotFound; WrongState when the entry is resolved already, or its execution is over in
-    another way.
+    The run's priority is its execution's less `yields`. Raises NotFound; WrongState when the entry
+    is resolved already, or its execution is over in another way.
     """
     entry = lifecycle.find(entry_id)
     run_id = uuid7()
@@ -40,6 +41,7 @@ def requeue(
             run_id=run_id,
             overrides=dict(overrides) if overrides else None,
             new_key=entry.error_type == "PERMANENT",
+            priority=yielding(execution.priority, yields),
         )
         lifecycle.resolve(
             entry,
@@ -52,3 +54,8 @@ def requeue(
         )
         executions.announce(execution)
     return Run.objects.get(pk=run_id)
+
+
+def yielding(priority: int, yields: int) -> int:
+    """A priority that lets others go first; 0 is the last."""
+    return max(0, priority - yields)

@@ -4,6 +4,8 @@ Each locks the execution first and ends or wakes its runs in a second statement 
 that a claim, which locks the execution FOR SHARE, never slips past.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 from uuid import UUID
@@ -128,6 +130,36 @@ def reopen(execution_id: UUID, *, workspace_id: UUID) -> WorkflowExecution:
     else:
         rouse([execution_id])
     return execution
+
+
+@dataclass(frozen=True, slots=True)
+class Reopenable:
+    """A locked execution that a dead letter's new run may be added to."""
+
+    id: UUID
+    state: str
+    epoch: int
+    priority: int
+    version_id: UUID
+
+
+def lock_to_reopen(execution_ids: Sequence[UUID], *, workspace_id: UUID) -> list[Reopenable]:
+    """Lock those of a workspace's executions that need no more care than that; the first lock.
+
+    Left out are those of a workspace with limits, children, those with a concurrency key, those
+    asleep or over, for which `reopen` asks one by one; and those that somebody has locked.
+    """
+    if limited(workspace_id):
+        return []
+    rows = statements.fetch("lock_to_reopen", {"ids": list(execution_ids)})
+    return [Reopenable(*row) for row in rows]
+
+
+def reopen_many(executions: Sequence[Reopenable]) -> None:
+    """As `reopen`, for executions that `lock_to_reopen` locked: FAILED ones go to RUNNING."""
+    ids = [execution.id for execution in executions if execution.state == State.FAILED]
+    if ids:
+        statements.fetch("reopen", {"ids": ids})
 
 
 def announce(execution: WorkflowExecution) -> None:

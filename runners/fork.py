@@ -68,13 +68,14 @@ def fork(
     overrides: Overrides | None = None,
     actor: Actor,
     reason: str = "",
+    priority: int | None = None,
 ) -> WorkflowExecution:
     """Start a new execution from a checkpoint, or from right before a step, which runs again.
 
     Without either it begins at the beginning. The origin, in whatever state, is left as it is.
-    Trigger type and priority are inherited, and the version, unless `version` is `latest` or a
-    number. Raises NotFound, NoSuchPoint, WrongState (checkpoint of a past rolled back),
-    InvalidFork, and what `start_execution` raises.
+    Trigger type is inherited, and so is the priority, unless it is given, and the version, unless
+    `version` is `latest` or a number. Raises NotFound, NoSuchPoint, WrongState (checkpoint of a
+    past rolled back), InvalidFork, and what `start_execution` raises.
     """
     overrides = overrides or Overrides()
     origin = WorkflowExecution.objects.select_related("workflow").filter(pk=execution_id).first()
@@ -90,7 +91,7 @@ def fork(
             payload,
             actor=actor,
             trigger_type=origin.trigger_type,
-            priority=origin.priority,
+            priority=origin.priority if priority is None else priority,
             reason=reason,
             branch=Branch(
                 origin_id=origin.pk,

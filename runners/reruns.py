@@ -1,5 +1,7 @@
-"""A further run of a step that failed for good, for who mends it."""
+"""Further runs of steps that failed for good, for who mends them: one, or many at once."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -7,10 +9,36 @@ from executions.errors import WrongState
 from executions.graph.places import find
 from executions.models import WorkflowExecution
 from executions.versions import compiled
-from runners import inserting, rows
+from runners import dispatch, inserting, rows, statements
+from runners.canvas import Chain, link
 from runners.journey import Journey
 from runners.models import Run
-from runners.prepare import merged
+
+
+@dataclass(frozen=True, slots=True)
+class Rerun:
+    """A dead run's next attempt: as what, in which locked execution, how urgent.
+
+    `new_key` gives the step another idempotency key.
+    """
+
+    run_id: UUID
+    dead_run_id: UUID
+    execution_id: UUID
+    version_id: UUID
+    epoch: int
+    priority: int
+    overrides: Any = None
+    new_key: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Dead:
+    """What is known of a dead run."""
+
+    step_path: str
+    attempt: int
+    overrides: Any
 
 
 def again(
@@ -20,47 +48,58 @@ def again(
     run_id: UUID,
     overrides: Any,
     new_key: bool,
+    priority: int | None = None,
 ) -> None:
     """Insert the next attempt of a dead run's step, pending, with a new retry budget.
 
-    The caller holds the execution's lock. Raises WrongState when the run is not the step's newest
-    or not dead, or belongs to a time before a roll-back.
+    The caller holds the execution's lock, and sends the run; its priority is the execution's unless
+    given. Raises WrongState when the run is not the step's newest or not dead, or belongs to a time
+    before a roll-back.
     """
     dead = newest_dead(execution, dead_run_id)
-    version = compiled(execution.version_id)
-    place, step = find(version.graph, dead.step_path)
-    journey = Journey(
+    rerun = Rerun(
+        run_id=run_id,
+        dead_run_id=dead_run_id,
         execution_id=execution.pk,
-        version=version,
-        place=place,
-        segment=dead.step_path,
-        queue="",
+        version_id=execution.version_id,
         epoch=execution.epoch,
-        priority=execution.priority,
-        started_at=None,
-        input=None,
-        variables={},
-        resumed=True,
+        priority=execution.priority if priority is None else priority,
+        overrides=overrides,
+        new_key=new_key,
     )
-    attempt = dead.attempt + 1
-    added = inserting.insert(
-        journey,
-        [
-            rows.pending(
-                step,
-                place.prefix,
-                attempt=attempt,
-                budget=attempt,
-                overrides=_overrides(dead.overrides, overrides, attempt, new_key=new_key),
-                run_id=run_id,
-            )
-        ],
-    )
-    if not added:
+    journey, part = _row(rerun, _Dead(dead.step_path, dead.attempt, dead.overrides))
+    if not inserting.insert(journey, [part]):
         raise WrongState(
             f"Step {dead.step_path} has a live or successful run already; nothing was done.",
             dead.state,
         )
+
+
+def again_many(reruns: Sequence[Rerun]) -> set[UUID]:
+    """As `again`, in one statement; the ids of the new runs, which are sent after the commit.
+
+    The caller holds the executions' locks. A dead run that has no next attempt is left out.
+
+    Nothing is planned: a FAILED execution had nothing left to start, and one under way plans by
+    itself whatever its steps' ends make ready.
+    """
+    dead = newest_dead_of([rerun.dead_run_id for rerun in reruns])
+    texts: list[str] = []
+    parcels: dict[UUID, dispatch.Parcel] = {}
+    for rerun in reruns:
+        if rerun.dead_run_id in dead:
+            journey, part = _row(rerun, dead[rerun.dead_run_id])
+            texts += inserting.owned(journey, [part])
+            parcels[rerun.run_id] = _parcel(rerun, journey)
+    added = inserting.insert_all(texts)
+    dispatch.publish_after_commit([item for pk, item in parcels.items() if pk in added])
+    return added
+
+
+def newest_dead_of(run_ids: Sequence[UUID]) -> dict[UUID, _Dead]:
+    """Those of some dead runs that are their step's newest attempt; one query."""
+    found = statements.fetch("newest_dead", {"ids": list(run_ids)})
+    return {pk: _Dead(path, attempt, overrides) for pk, _, path, attempt, overrides in found}
 
 
 def newest_dead(execution: WorkflowExecution, dead_run_id: UUID) -> Run:
@@ -88,13 +127,56 @@ def newest_dead(execution: WorkflowExecution, dead_run_id: UUID) -> Run:
     return dead
 
 
+def _row(rerun: Rerun, dead: _Dead) -> tuple[Journey, str]:
+    version = compiled(rerun.version_id)
+    place, step = find(version.graph, dead.step_path)
+    journey = Journey(
+        execution_id=rerun.execution_id,
+        version=version,
+        place=place,
+        segment=dead.step_path,
+        queue="",
+        epoch=rerun.epoch,
+        priority=rerun.priority,
+        started_at=None,
+        input=None,
+        variables={},
+        resumed=True,
+    )
+    attempt = dead.attempt + 1
+    overrides = _overrides(dead.overrides, rerun.overrides, attempt, new_key=rerun.new_key)
+    part = rows.pending(
+        step,
+        place.prefix,
+        attempt=attempt,
+        budget=attempt,
+        overrides=overrides,
+        run_id=rerun.run_id,
+    )
+    return journey, part
+
+
+def _parcel(rerun: Rerun, journey: Journey) -> dispatch.Parcel:
+    _, step = find(journey.version.graph, journey.segment)
+    canvas = Chain((link(journey.place, step),))
+    return dispatch.Parcel(rerun.execution_id, rerun.version_id, rerun.priority, (canvas,))
+
+
 def _overrides(before: Any, inputs: Any, attempt: int, *, new_key: bool) -> Any:
     """What the run carries: merged inputs, and a salt that makes its idempotency key a new one."""
     earlier = before or {}
     out: dict[str, Any] = {}
     if inputs or earlier.get("inputs"):
-        out["inputs"] = merged(earlier.get("inputs") or {}, inputs or {})
+        out["inputs"] = one_after_other(earlier.get("inputs") or {}, inputs or {})
     salt = str(attempt) if new_key else earlier.get("salt")
     if salt:
         out["salt"] = salt
     return out or None
+
+
+def one_after_other(first: Any, second: Any) -> Any:
+    """One JSON merge patch that does what two do in turn; its nulls remove what they are about."""
+    if not isinstance(first, dict) or not isinstance(second, dict):
+        return second
+    changed = {name: one_after_other(first.get(name), value) for name, value in second.items()}
+    return first | changed

@@ -1,0 +1,107 @@
+"""How fast a redrive goes, and when it stops by itself: pure decisions."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from math import floor
+
+GOOD, BAD = "S", "F"  # what became of one that ended, as `recent` keeps it
+# Fewer than so many say nothing of a rate of failures.
+SAMPLE = 10
+# What was missed while nobody drove is caught up for so many seconds, and forgotten beyond.
+CATCH_UP = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """So many were sent since then; `since` is None before the first look."""
+
+    since: datetime | None
+    sent: int
+
+
+def due(pace: Pace, rate: float, now: datetime) -> tuple[int, Pace]:
+    """How many may be sent now at `rate` a second, and the pace to count on from.
+
+    It is counted from when the pace began, not from the last look, so that fractions and late
+    looks leave no error behind. A burst after a long gap is bounded by what `CATCH_UP` seconds
+    give, and by one where that is less than one.
+    """
+    if pace.since is None:
+        return 1, Pace(now, 0)
+    owed = (now - pace.since).total_seconds() * rate - pace.sent
+    most = max(1.0, CATCH_UP * rate)
+    if owed > most:
+        lost = timedelta(seconds=(owed - most) / rate)
+        return floor(most), replace(pace, since=pace.since + lost)
+    return max(0, floor(owed)), pace
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How far a redrive is, and its own limits."""
+
+    sent: int  # ever
+    running: int
+    canary: int
+    max_in_flight: int | None
+    stop_above: float | None
+    stop_window: int
+    recent: str
+
+
+def room(standing: Standing) -> int | None:
+    """How many more may be in flight; None where nothing says so.
+
+    Canaries go first, and all of them have ended before anybody follows. A redrive that is to stop
+    by its failures keeps no more in flight than the window that it judges by.
+    """
+    limits = [limit for limit in (standing.max_in_flight, _judged(standing)) if limit is not None]
+    free = max(0, min(limits) - standing.running) if limits else None
+    if standing.sent < standing.canary:
+        left = standing.canary - standing.sent
+        return left if free is None else min(left, free)
+    if waits_for_canaries(standing):
+        return 0
+    return free
+
+
+def waits_for_canaries(standing: Standing) -> bool:
+    """Whether all canaries are on their way and some have not ended."""
+    return bool(standing.canary) and standing.sent == standing.canary and standing.running > 0
+
+
+def remembered(recent: str, ended: str, standing: Standing) -> str:
+    """`recent` with those that ended since, the newest last; as long as anybody asks about."""
+    return (recent + ended)[-max(standing.stop_window, standing.canary, 1) :]
+
+
+def reason_to_stop(standing: Standing) -> str | None:
+    """Why it should stop, as a sentence; None where it may go on."""
+    if _canaries_done(standing):
+        found = _too_many(standing.recent, standing.stop_above or 0.0)
+        if found:
+            return f"Of the {len(standing.recent)} sent first, {found}."
+    if standing.stop_above is None:
+        return None
+    last = standing.recent[-standing.stop_window :]
+    if len(last) < min(SAMPLE, standing.stop_window):
+        return None
+    found = _too_many(last, standing.stop_above)
+    return f"Of the last {len(last)} that ended, {found}." if found else None
+
+
+def _canaries_done(standing: Standing) -> bool:
+    at_the_gate = bool(standing.canary) and standing.sent == standing.canary
+    return at_the_gate and standing.running == 0 and bool(standing.recent)
+
+
+def _too_many(recent: str, above: float) -> str | None:
+    bad = recent.count(BAD)
+    share = 100 * bad / len(recent)
+    if share <= above:
+        return None
+    return f"{bad} failed again ({share:.3g} %, more than {above:.3g} %)"
+
+
+def _judged(standing: Standing) -> int | None:
+    return None if standing.stop_above is None else standing.stop_window
