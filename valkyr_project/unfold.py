@@ -75,6 +75,7 @@ UNFOLD: dict[str, Any] = {
                     _list_of("Runs", "list_alt", "runners.run"),
                     _list_of("Approvals", "how_to_reg", "runners.approval"),
                     _list_of("Dead letters", "inbox", "dlq.deadletterentry"),
+                    _list_of("Redrives", "replay", "dlq.redrive"),
                 ],
             },
             {

@@ -57,7 +57,7 @@ class OperatingAdmin(ScopedAdmin):
 
     @classmethod
     def show(cls, name: str, title: str, icon: str, view: Callable[..., HttpResponse]) -> None:
-        """Add a page of one object, at `<id>/<name>/`; `view(admin, request, object_id)` answers."""
+        """Add a page of one object, at `<id>/<name>/`, which `view(admin, request, id)` answers."""
 
         def shown(admin: OperatingAdmin, request: HttpRequest, object_id: str) -> HttpResponse:
             return view(admin, request, object_id)
@@ -214,6 +214,15 @@ def _bulk(operation: Operation) -> Callable[..., HttpResponse | None]:
     return bulk
 
 
+def newest_of(request: HttpRequest, rows: QuerySet[Any]) -> UUID | None:
+    """The newest row there was when the question was first asked; None where there is none."""
+    given = request.POST.get("newest")
+    if given:
+        return _uuid_or_refuse(given)
+    found: UUID | None = rows.order_by("-pk").values_list("pk", flat=True).first()
+    return found
+
+
 def _uuid_or_refuse(text: str) -> UUID:
     try:
         return UUID(text)
@@ -229,8 +238,6 @@ def _question(
     form: Any,
 ) -> dict[str, Any]:
     count = bounded_count(rows)
-    # Rows that arrive while the person reads the question are not swept in.
-    newest = rows.order_by("-pk").values_list("pk", flat=True).first()
     return {
         **admin.admin_site.each_context(request),
         "title": operation.title.rstrip("…"),
@@ -245,5 +252,6 @@ def _question(
         "selected": request.POST.getlist(ACTION_CHECKBOX_NAME),
         "select_across": request.POST.get("select_across", "0"),
         "checkbox_name": ACTION_CHECKBOX_NAME,
-        "newest": request.POST.get("newest") or newest or "",
+        # Rows that arrive while the person reads the question are not swept in.
+        "newest": newest_of(request, rows) or "",
     }

@@ -18,7 +18,7 @@ from guardian.shortcuts import assign_perm
 from uuid6 import uuid7
 
 from dlq.groups.finding import Failing, group_of
-from dlq.models import DeadLetterEntry
+from dlq.models import DeadLetterEntry, Redrive, RedriveItem
 from executions import credentials
 from executions.accounts.service_accounts import create_service_account
 from executions.actor import Actor
@@ -172,11 +172,27 @@ def failed_order(of: Workflow) -> DeadLetterEntry:
     return dead_letter(run(ended, "charge.main", "DLQ", attempt=2))
 
 
+def redrive(letter: DeadLetterEntry, state: str = "RUNNING", **values: Any) -> Redrive:
+    """A redrive of one dead letter that failed again."""
+    made = Redrive.objects.create(
+        workspace_id=letter.workspace_id,
+        group_id=letter.group_id,
+        created_by_name="ada",
+        selection={"ids": [str(letter.pk)]},
+        state=state,
+        total=1,
+        reason=HOSTILE,
+        **values,
+    )
+    RedriveItem.objects.create(redrive=made, entry=letter, state="FAILED_AGAIN", again=letter)
+    return made
+
+
 def one_of_each(of: Workflow, times: int = 1) -> None:
     """`times` rows in every table that the admin lists."""
     now = timezone.now()
     for number in range(times):
-        failed_order(of)
+        redrive(failed_order(of))
         live = execution(of, "RUNNING")
         run(live, "charge.main", "RUNNING")
         asked = {"title": HOSTILE, "description": HOSTILE, "approvers": []}
