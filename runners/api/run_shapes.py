@@ -65,9 +65,16 @@ class RunShape(RunSummary):
         help_text="What it knows of its wait: a container's counters, an event's name, a question.",
     )
     wake = Payload(allow_null=True, help_text="What ended its wait, and after how long.")
+    logs = Payload(allow_null=True, help_text="What it wrote to its log, scrubbed of secrets.")
+    errorDetails = Payload(
+        source="error_details", allow_null=True, help_text="The traceback and what came with it."
+    )
 
     class Meta(RunSummary.Meta):
-        fields = [*RunSummary.Meta.fields, "inputs", "outputs", "progress", "wake"]
+        fields = [
+            *RunSummary.Meta.fields,
+            "inputs", "outputs", "progress", "wake", "logs", "errorDetails",
+        ]  # fmt: skip
 
 
 class RunQuery(ListQuery):

@@ -22,8 +22,8 @@ from runners.lineage import children_of
 from runners.models import Run
 
 # Nothing that may be large; `error` is a sentence.
-HIDDEN = ("overrides", "logs", "error_details", "heartbeat_details")
-LARGE = ("inputs", "outputs", "progress", "wake", *HIDDEN)
+HIDDEN = ("overrides", "heartbeat_details")
+LARGE = ("inputs", "outputs", "progress", "wake", "logs", "error_details", *HIDDEN)
 BAR = (
     "id", "execution_id", "step_path", "task_id", "module", "attempt", "state", "queued_at",
     "started_at", "finished_at", "duration_ms", "outcome", "error_type", "waits_for", "due_at",

@@ -14,8 +14,10 @@ from runners.api import (
 )
 from runners.api.callbacks import Callback
 from runners.api.explain import ExplainExecution
+from runners.api.graph import ExecutionGraph
 from runners.api.reveal import RevealRun
 from runners.api.signals import SignalExecution
+from runners.api.subscribing import SubscribeExecution, SubscribeWorkflow
 
 EXECUTION = "v1/WorkflowExecution/<uuid:id>"
 
@@ -40,6 +42,9 @@ urlpatterns: list[URLPattern] = [
     path("v1/callbacks/<str:token>", Callback.as_view()),
     path("v1/WorkflowExecution/<uuid:id>/signal", SignalExecution.as_view()),
     path(f"{EXECUTION}/explain", ExplainExecution.as_view()),
+    path(f"{EXECUTION}/graph", ExecutionGraph.as_view()),
+    path(f"{EXECUTION}/subscribe", SubscribeExecution.as_view()),
+    path("v1/vaiworkflow/subscribe/<uuid:workflowId>", SubscribeWorkflow.as_view()),
     path(f"{EXECUTION}/timeline", runs.Timeline.as_view()),
     path(f"{EXECUTION}/rollback", history.RollbackExecution.as_view()),
     path(f"{EXECUTION}/fork", history.ForkExecution.as_view()),

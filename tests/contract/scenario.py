@@ -170,6 +170,7 @@ def _operate(day: Recorder) -> None:
     ask("getWorkflowExecution", id=execution)
     ask("getWorkflowExecutionTimeline", id=execution)
     ask("explainWorkflowExecution", id=execution)
+    ask("getWorkflowExecutionGraph", id=execution)
     ask("listRuns")
     waiting = Run.objects.get(execution_id=execution, step_path="approve.main")
     ask("getRun", id=waiting.pk)
@@ -208,7 +209,12 @@ def _mend(day: Recorder) -> None:
     ask("requeueDeadLetterEntry", {"values": {"total": 100}}, id=first)
     given = {"outputs": {"total": 100}, "notes": "Agreed by phone."}
     ask("fixDeadLetterEntry", given, id=dead())
-    ask("discardDeadLetterEntry", {"notes": "The customer withdrew."}, id=dead())
+    ask("skipDeadLetterEntry", {"notes": "This order needs no price."}, id=dead())
+    withdrawn = dead()
+    ask("pinDeadLetterEntry", {"reason": "For the audit."}, id=withdrawn)
+    ask("unpinDeadLetterEntry", {"reason": "The audit is over."}, id=withdrawn)
+    ask("discardDeadLetterEntry", {"notes": "The customer withdrew."}, id=withdrawn)
+    ask("restoreDeadLetterEntry", {"reason": "The customer came back."}, id=withdrawn)
     ask("discardDeadLetterEntries", {"ids": [dead(), first], "notes": "A test run."})
 
 

@@ -49,6 +49,7 @@ OPERATIONS: dict[str, tuple[str, str, Any, tuple[int, int, int, int]]] = {
     ),
     "get execution": ("get", "/v1/WorkflowExecution/{e}", None, (200, 403, 404, 404)),
     "timeline": ("get", "/v1/WorkflowExecution/{e}/timeline", None, (200, 403, 404, 404)),
+    "graph": ("get", "/v1/WorkflowExecution/{e}/graph", None, (200, 403, 404, 404)),
     "pause": ("post", "/v1/WorkflowExecution/{e}/pause", {}, (200, 403, 404, 404)),
     "resume": ("post", "/v1/WorkflowExecution/{e}/resume", {}, (409, 403, 404, 404)),
     "cancel": ("post", "/v1/WorkflowExecution/{e}/cancel", {}, (200, 403, 404, 404)),
@@ -70,7 +71,13 @@ OPERATIONS: dict[str, tuple[str, str, Any, tuple[int, int, int, int]]] = {
     "fix": (
         "post", "/v1/DeadLetterQueue/{d}/fix", {"outputs": {"text": "Hi"}}, (200, 403, 404, 404)
     ),
-    "discard": ("post", "/v1/DeadLetterQueue/{d}/discard", {}, (200, 403, 404, 404)),
+    "skip": ("post", "/v1/DeadLetterQueue/{d}/skip", {}, (200, 403, 404, 404)),
+    "discard": (
+        "post", "/v1/DeadLetterQueue/{d}/discard", {"notes": "x"}, (200, 403, 404, 404)
+    ),
+    "pin": ("post", "/v1/DeadLetterQueue/{d}/pin", {}, (200, 403, 404, 404)),
+    "unpin": ("post", "/v1/DeadLetterQueue/{d}/unpin", {}, (200, 403, 404, 404)),
+    "restore": ("post", "/v1/DeadLetterQueue/{d}/restore", {}, (409, 403, 404, 404)),
     "reveal execution": (
         "post", "/v1/WorkflowExecution/{e}/reveal", {"reason": "x"}, (403, 403, 404, 404)
     ),
