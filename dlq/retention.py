@@ -1,4 +1,4 @@
-"""Resolved dead letters are deleted when their time is over; open ones never are."""
+"""Resolved dead letters are deleted when their time is over; open and pinned ones never are."""
 
 from dlq.models import DeadLetterEntry, Resolution
 from executions.clock import database_now
@@ -13,7 +13,7 @@ def expire() -> int:
     while count < MOST:
         ids = list(
             DeadLetterEntry.objects.exclude(resolution=Resolution.PENDING)
-            .filter(expires_at__lte=now)
+            .filter(expires_at__lte=now, pinned=False)
             .values_list("pk", flat=True)[:BATCH]
         )
         if not ids:

@@ -6,7 +6,7 @@ from django.db import transaction
 
 from dlq import lifecycle
 from dlq.models import DeadLetterEntry, Resolution
-from executions.actor import Actor
+from executions.actor import Actor, record
 
 
 def discard(entry_id: UUID, *, actor: Actor, notes: str = "") -> DeadLetterEntry:
@@ -17,4 +17,40 @@ def discard(entry_id: UUID, *, actor: Actor, notes: str = "") -> DeadLetterEntry
     entry = lifecycle.find(entry_id)
     with transaction.atomic():
         lifecycle.resolve(entry, Resolution.DISCARDED, actor=actor, notes=notes)
+    return lifecycle.find(entry_id)
+
+
+def restore(entry_id: UUID, *, actor: Actor, reason: str = "") -> DeadLetterEntry:
+    """Take a discard back, for as long as the entry is kept; raises NotFound, WrongState."""
+    entry = lifecycle.find(entry_id)
+    with transaction.atomic():
+        lifecycle.restore(entry, actor=actor, reason=reason)
+    return lifecycle.find(entry_id)
+
+
+def pin(entry_id: UUID, *, actor: Actor, reason: str = "") -> DeadLetterEntry:
+    """Keep it whatever becomes of it; once pinned, pinning again does nothing. Raises NotFound."""
+    return _pinned(entry_id, True, actor, reason)
+
+
+def unpin(entry_id: UUID, *, actor: Actor, reason: str = "") -> DeadLetterEntry:
+    """Let retention take it again, when its time is over; raises NotFound."""
+    return _pinned(entry_id, False, actor, reason)
+
+
+def _pinned(entry_id: UUID, wanted: bool, actor: Actor, reason: str) -> DeadLetterEntry:
+    entry = lifecycle.find(entry_id)
+    with transaction.atomic():
+        rows = DeadLetterEntry.objects.filter(pk=entry_id, pinned=not wanted)
+        if rows.update(pinned=wanted):
+            record(
+                actor,
+                "dead_letter.pinned" if wanted else "dead_letter.unpinned",
+                workspace_id=entry.workspace_id,
+                object_type=DeadLetterEntry.AUDITED_AS,
+                object_id=entry_id,
+                reason=reason,
+                before={"pinned": not wanted},
+                after={"pinned": wanted},
+            )
     return lifecycle.find(entry_id)

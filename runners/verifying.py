@@ -96,7 +96,7 @@ def verify(execution_id: UUID) -> Verification:
         .order_by("attempt", "queued_at")
         .values_list(
             "step_path", "state", "outcome", "id", "segment", "queued_at", "inputs_hash",
-            "idempotency_key", "cached_from",
+            "idempotency_key", "cached_from", "attempt",
         )[: MAX_RUNS + 1]
     )  # fmt: skip
     found.complete = len(rows) <= MAX_RUNS
@@ -109,7 +109,7 @@ def verify(execution_id: UUID) -> Verification:
     for first in range(0, len(rendered), CHUNK):
         _render(past, rendered[first : first + CHUNK], found)
     if found.complete:
-        _decide(past, [row[:3] for row in rows], found)
+        _decide(past, [row[:3] for row in rows], {row[0] for row in rows if _set_aside(row)}, found)
     if execution.state == "SUCCESS":
         _end(past, found)
     return found
@@ -216,7 +216,15 @@ def _learn_item(past: _Past, journey: Journey) -> None:
         journey.items[place.index] = items[place.index]
 
 
-def _decide(past: _Past, rows: list[tuple[Any, ...]], found: Verification) -> None:
+def _set_aside(row: tuple[Any, ...]) -> bool:
+    """Whether the graph did not decide this skip: a person did, or the execution it came from."""
+    state, brought, attempt = row[1], row[8], row[9]
+    return state == "SKIPPED" and (attempt > 1 or brought is not None)
+
+
+def _decide(
+    past: _Past, rows: list[tuple[Any, ...]], set_aside: set[str], found: Verification
+) -> None:
     """Whether exactly those steps ran and were skipped that had to."""
     by_place: dict[str, list[tuple[Any, ...]]] = defaultdict(list)
     for row in rows:
@@ -227,17 +235,20 @@ def _decide(past: _Past, rows: list[tuple[Any, ...]], found: Verification) -> No
             place = place_of(past.version.graph, prefix)
         except KeyError:
             continue  # told when its steps were rendered
-        for path, recorded, replayed in _disagreements(place, own, whole_story=whole_story):
+        told = _disagreements(place, own, set_aside, whole_story=whole_story)
+        for path, recorded, replayed in told:
             found.differs(path, "decision", recorded, replayed)
 
 
 def _disagreements(
-    place: Place, rows: list[tuple[Any, ...]], *, whole_story: bool
+    place: Place, rows: list[tuple[Any, ...]], set_aside: set[str], *, whole_story: bool
 ) -> Iterator[tuple[str, str, str]]:
     graph = place.graph
     outcomes = task_outcomes(graph, whole.facts_of(graph, rows))
     began = {split(row[0])[1] for row in rows}
     for task in graph.tasks:
+        if any(place.prefix + graph.steps[index].path in set_aside for index in task.steps):
+            continue
         path = graph.steps[task.steps[0]].path
         if outcomes.get(task.index) == SKIPPED:
             recorded = "skipped"

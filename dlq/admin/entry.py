@@ -1,29 +1,23 @@
 """Dead letters: a list that opens on what is open, a page that says what failed, what to do."""
 
-from collections.abc import Mapping
 from typing import Any
-from uuid import UUID
 
 from django.contrib import admin
 from django.http import HttpRequest
 from django.utils.html import format_html
 
 from dlq.admin.entry_list import EntryList
-from dlq.admin.fix import fix_operation
+from dlq.admin.entry_operations import ALL
 from dlq.admin.marks import resolution
 from dlq.admin.story import attempts_section, sentence
-from dlq.models import DeadLetterEntry, Resolution
-from dlq.requeue import requeue
+from dlq.models import DeadLetterEntry
 from dlq.revealing import FIELDS
-from dlq.triage import discard
 from executions.access import Action
 from executions.actor import Actor, record
 from executions.admin import links, marks
 from executions.admin.done import done_to
 from executions.admin.engine import FactAdmin
-from executions.admin.forms import NotesForm, OverridesForm, ReasonForm
 from executions.admin.operating import OperatingAdmin
-from executions.admin.operations import Operation
 from executions.admin.revealing import reveal_operation
 from executions.admin.scope import holds, may
 from executions.admin.sections import Page, Section, facts, payload_section, text_section
@@ -31,64 +25,11 @@ from executions.states import Permission
 from runners.admin.run import state_of
 
 
-def _requeue(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> Any:
-    return requeue(pk, actor=actor, overrides=data.get("overrides"), reason=data["reason"])
-
-
-def _discard(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> Any:
-    return discard(pk, actor=actor, notes=data["notes"])
-
-
-def _refuse_resolved(row: DeadLetterEntry) -> str:
-    if row.resolution == Resolution.PENDING:
-        return ""
-    word = Resolution(row.resolution).label
-    return f"Nothing to do: this dead letter is {word}."
-
-
-REQUEUE = Operation(
-    name="requeue",
-    title="Requeue…",
-    icon="replay",
-    done="requeued",
-    question="Starts a new run of the step in the same execution, with the same inputs.",
-    apply=_requeue,
-    needs=Permission.REDRIVE,
-    refuse=_refuse_resolved,
-    form=ReasonForm,
-    primary=True,
-)
-REQUEUE_WITH = Operation(
-    name="requeue_with",
-    title="Requeue with overrides…",
-    icon="edit_note",
-    done="requeued",
-    question="Starts a new run of the step with these changes merged into its inputs.",
-    apply=_requeue,
-    needs=Permission.REDRIVE_CHANGED,
-    refuse=_refuse_resolved,
-    form=OverridesForm,
-)
-FIX = fix_operation(_refuse_resolved)
-DISCARD = Operation(
-    name="discard",
-    title="Discard…",
-    icon="delete",
-    done="discarded",
-    question="Closes the dead letter without another try. The evidence is kept for 30 days.",
-    apply=_discard,
-    needs=Permission.DISCARD,
-    refuse=_refuse_resolved,
-    form=NotesForm,
-    danger=True,
-)
-
-
 @admin.register(DeadLetterEntry)
 class DeadLetterEntryAdmin(EntryList, OperatingAdmin, FactAdmin):
     """The engine owns these rows; only the notes can be edited."""
 
-    operations = (REQUEUE, REQUEUE_WITH, FIX, DISCARD, reveal_operation(DeadLetterEntry, FIELDS))
+    operations = (*ALL, reveal_operation(DeadLetterEntry, FIELDS))
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """For the notes, which who may operate executions writes."""

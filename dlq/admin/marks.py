@@ -9,6 +9,7 @@ _MARKS = {
     Resolution.PENDING: ("inbox", "red"),
     Resolution.REQUEUED: ("replay", "blue"),
     Resolution.FIXED: ("build", "green"),
+    Resolution.SKIPPED: ("skip_next", "grey"),
     Resolution.DISCARDED: ("delete", "grey"),
 }
 

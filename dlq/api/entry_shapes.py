@@ -74,15 +74,27 @@ class DeadLetterQuery(ListQuery):
 
 
 class Discard(Body):
-    """Why it is given up."""
+    """Why it is given up; kept on the entry."""
 
-    notes = Text(required=False, default="", allow_blank=True, max_length=10_000)
+    notes = Text(max_length=10_000)
 
 
 class DiscardMany(Many):
     """Which are given up, and why."""
 
+    notes = Text(max_length=10_000)
+
+
+class SkipBody(Body):
+    """Why its step is passed over; kept on the entry."""
+
     notes = Text(required=False, default="", allow_blank=True, max_length=10_000)
+
+
+class Why(Body):
+    """A reason for the audit trail."""
+
+    reason = Text(required=False, default="", allow_blank=True, max_length=2_000)
 
 
 class FixBody(Body):

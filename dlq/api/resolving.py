@@ -1,4 +1,4 @@
-"""What operators do with dead letters: requeue, fix, discard one or many."""
+"""What operators do with dead letters: requeue, fix, skip, discard one or many."""
 
 from typing import Any
 from uuid import UUID
@@ -9,10 +9,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from dlq.api.entries import LARGE, TAG, entries, shown
-from dlq.api.entry_shapes import DeadLetterQueue, Discard, DiscardMany, FixBody
+from dlq.api.entry_shapes import DeadLetterQueue, Discard, DiscardMany, FixBody, SkipBody
 from dlq.fixing import fix
 from dlq.models import DeadLetterEntry
 from dlq.requeue import requeue
+from dlq.skipping import skip
 from dlq.triage import discard
 from executions.access import obtain
 from executions.api.bulk import ManyDone, each
@@ -58,6 +59,19 @@ class Fix(Endpoint):
             actor=self.actor,
             notes=given["notes"],
         )
+        return Response(RunShape(run, context={"may": may}).data)
+
+
+class Skip(Endpoint):
+    """Go on without the step."""
+
+    @operation(
+        "skipDeadLetterEntry", TAG, {200: RunShape}, request=SkipBody, errors=[403, 404, 409]
+    )
+    def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
+        """The step is recorded as skipped, and so is what depends on it alone."""
+        _, may = obtain(self.user, entries().defer(*LARGE), id, Permission.REDRIVE_CHANGED)
+        run = skip(id, actor=self.actor, reason=self.body(SkipBody)["notes"])
         return Response(RunShape(run, context={"may": may}).data)
 
 

@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from dlq.api import entries, resolving, reveal
+from dlq.api import entries, keeping, resolving, reveal
 
 ENTRY = "v1/DeadLetterQueue/<uuid:id>"
 
@@ -13,6 +13,10 @@ urlpatterns: list[URLPattern] = [
     path(f"{ENTRY}/requeue", resolving.Requeue.as_view()),
     path(f"{ENTRY}/discard", resolving.DiscardEntry.as_view()),
     path(f"{ENTRY}/fix", resolving.Fix.as_view()),
+    path(f"{ENTRY}/skip", resolving.Skip.as_view()),
+    path(f"{ENTRY}/restore", keeping.RestoreEntry.as_view()),
+    path(f"{ENTRY}/pin", keeping.PinEntry.as_view()),
+    path(f"{ENTRY}/unpin", keeping.UnpinEntry.as_view()),
     path(f"{ENTRY}/reveal", reveal.RevealEntry.as_view()),
     path("v1/Run/<uuid:id>/quarantine", entries.QuarantineRun.as_view()),
 ]

@@ -100,7 +100,7 @@ def test_who_may_see_an_object_reads_what_was_done_to_it(
     pk = author.post(start, {"params": {"name": "x"}}, format="json").json()["id"]
     run = Run.objects.get(execution_id=pk)
     letter = author.post(f"/v1/Run/{run.pk}/quarantine", {"reason": "x"}, format="json").json()
-    author.post(f"/v1/DeadLetterQueue/{letter['id']}/discard", {}, format="json")
+    author.post(f"/v1/DeadLetterQueue/{letter['id']}/discard", {"notes": "x"}, format="json")
     reader = member("USER")
     WorkflowUserPermission.objects.create(
         user=reader,

@@ -232,7 +232,8 @@ def test_a_dead_step_names_its_dead_letter_until_it_is_closed(
     assert dead["reason"]["details"]["deadLetterId"] == letter["id"]
     assert blocked["reason"]["code"] == "blocked_by_dead_step"
     assert blocked["reason"]["details"]["dead"] == ["one"]
-    author.post(f"/v1/DeadLetterQueue/{letter['id']}/discard")
+    given_up = f"/v1/DeadLetterQueue/{letter['id']}/discard"
+    author.post(given_up, {"notes": "known"}, format="json")
     assert first(author, execution)["code"] == "given_up"
 
 

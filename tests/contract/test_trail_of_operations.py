@@ -59,6 +59,12 @@ class World(dict[str, str]):
     def make_letter(self) -> Any:
         return self.post(f"{RUN}/{self['run']}/quarantine", {"reason": "x"})["id"]
 
+    def make_discarded(self) -> Any:
+        return self.post(f"{LETTER}/{self['letter']}/discard", {"notes": "x"})["id"]
+
+    def make_pinned(self) -> Any:
+        return self.post(f"{LETTER}/{self['letter']}/pin")["id"]
+
     def make_past(self) -> Any:
         pk = start(publish({"tasks": [task("one"), task("ask", "flow.approval", "one", **ASKED)]}))
         recorded(claimed(pk, "one.main"))
@@ -195,10 +201,20 @@ RECORDED: dict[str, tuple[str, str, Any, list[str]]] = {
         "post", LETTER + "/{letter}/fix", {"outputs": None}, ["dead_letter.fixed"]
     ),
     "discardDeadLetterEntry": (
-        "post", LETTER + "/{letter}/discard", {}, ["dead_letter.discarded"]
+        "post", LETTER + "/{letter}/discard", {"notes": "x"}, ["dead_letter.discarded"]
+    ),
+    "skipDeadLetterEntry": ("post", LETTER + "/{letter}/skip", {}, ["dead_letter.skipped"]),
+    "restoreDeadLetterEntry": (
+        "post", LETTER + "/{discarded}/restore", {"reason": "x"}, ["dead_letter.restored"]
+    ),
+    "pinDeadLetterEntry": (
+        "post", LETTER + "/{letter}/pin", {"reason": "x"}, ["dead_letter.pinned"]
+    ),
+    "unpinDeadLetterEntry": (
+        "post", LETTER + "/{pinned}/unpin", {"reason": "x"}, ["dead_letter.unpinned"]
     ),
     "discardDeadLetterEntries": (
-        "post", LETTER + "/discard", {"ids": ["{letter}"]}, ["dead_letter.discarded"]
+        "post", LETTER + "/discard", {"ids": ["{letter}"], "notes": "x"}, ["dead_letter.discarded"]
     ),
     "patchTrigger": ("patch", "/v1/Trigger/{trigger}", {"enabled": False}, ["trigger.disable"]),
     "rotateTriggerSecret": (
@@ -311,6 +327,8 @@ def test_an_operation_leaves_its_rows_with_who_and_from_where(world: World, oper
         ("patchTrigger", {"enabled": (True, False)}),
         ("rotateTriggerSecret", {"secretVersion": (1, 2)}),
         ("discardDeadLetterEntry", {"resolution": ("PENDING", "DISCARDED")}),
+        ("restoreDeadLetterEntry", {"resolution": ("DISCARDED", "PENDING")}),
+        ("pinDeadLetterEntry", {"pinned": (False, True)}),
     ],
 )
 def test_a_change_says_what_was_and_what_is(

@@ -177,7 +177,7 @@ def test_a_dialog_sends_htmx_back_to_the_page_it_was_opened_on(
 ) -> None:
     entry = rows.failed_order(workflow)
     address = f"{LETTERS}{entry.pk}/discard/"
-    body = {"_form_submitted": "True"}
+    body = {"_form_submitted": "True", "notes": "enough"}
     htmx = {"HX-Request": "true", "HX-Current-URL": f"http://testserver{LETTERS}?q=charge"}
 
     assert op.post(address, body, headers=htmx)["HX-Redirect"] == f"{LETTERS}?q=charge"
@@ -205,6 +205,7 @@ def test_select_all_takes_every_row_of_the_list_but_none_that_came_later(
             "confirmed": "yes",
             "newest": str(question.context["newest"]),
             "_form_submitted": "True",
+            "notes": "enough",
         },
     )
 
@@ -224,7 +225,7 @@ def test_a_member_sees_and_operates_the_own_workspace_alone(
     assert ada.get("/admin/executions/workflowexecution/").context["cl"].result_count == 1
     assert ada.get("/admin/runners/run/").context["cl"].result_count == 3
     assert ada.get(f"{LETTERS}{theirs.pk}/change/").status_code == 302
-    body = {"_form_submitted": "True"}
+    body = {"_form_submitted": "True", "notes": "enough"}
     assert ada.post(f"{LETTERS}{theirs.pk}/discard/", body).status_code == 403
     assert ada.post(f"{LETTERS}{ours.pk}/discard/", body).status_code == 302
     theirs.refresh_from_db()
