@@ -49,6 +49,26 @@ SCHEDULE: dict[str, Any] = {
         "schedule": timedelta(hours=1),
         "options": {"expires": 3600.0, "queue": "control"},
     },
+    "valkyr: figures": {
+        "task": "runners.roll_figures",
+        "schedule": timedelta(minutes=1),
+        "options": {"expires": 60.0, "queue": "control"},
+    },
+    "valkyr: alerts": {
+        "task": "dlq.tell_alerts",
+        "schedule": timedelta(seconds=5),
+        "options": {"expires": 5.0, "queue": "control"},
+    },
+    "valkyr: watch": {
+        "task": "dlq.watch",
+        "schedule": timedelta(seconds=15),
+        "options": {"expires": 15.0, "queue": "control"},
+    },
+    "valkyr: old alerts": {
+        "task": "dlq.forget_alerts",
+        "schedule": timedelta(hours=1),
+        "options": {"expires": 3600.0, "queue": "control"},
+    },
     "valkyr: retention": {
         "task": "dlq.expire",
         "schedule": timedelta(days=1),

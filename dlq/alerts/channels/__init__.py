@@ -1,0 +1,1 @@
+"""How a message leaves: by mail, to Slack, to a webhook. What it says is in `wording`."""

@@ -1,0 +1,19 @@
+"""What beat has done for the alerts: its pulse, the news, the messages, the conditions."""
+
+from dlq.alerts import pulse
+from dlq.alerts.alone import WATCHING, alone
+from dlq.alerts.folding import fold
+from dlq.alerts.sending import send_due
+from dlq.alerts.watching import watch
+
+
+def tell() -> dict[str, int]:
+    """Every five seconds: write the pulse, turn news into alerts, send what is due."""
+    pulse.beat()
+    return {"told": fold(), "attempts": send_due()}
+
+
+def look() -> dict[str, int]:
+    """Every fifteen seconds: look at what rules ask about, if nobody else is at it."""
+    with alone(WATCHING) as mine:
+        return watch() if mine else {}
