@@ -79,3 +79,11 @@ def sweep() -> dict[str, int]:
     from runners.sweeper import seldom
 
     return seldom()
+
+
+@shared_task(name="runners.roll_figures")
+def roll_figures() -> dict[str, int]:
+    """Every minute: count the hours that are over, for dashboards."""
+    from runners.figures.rollup import roll
+
+    return roll()

@@ -4,6 +4,7 @@ from executions.models.account import ApiToken, ServiceAccount
 from executions.models.activity import Activity
 from executions.models.checkpoint import Checkpoint
 from executions.models.execution import WorkflowExecution
+from executions.models.figures import CountedHour, ExecutionHour
 from executions.models.idempotency import KeptAnswer
 from executions.models.object_permission import WorkflowGroupPermission, WorkflowUserPermission
 from executions.models.quota import Quota, QuotaHold, QuotaUse
@@ -22,9 +23,11 @@ __all__ = [
     "Activity",
     "ApiToken",
     "Checkpoint",
+    "CountedHour",
     "Credential",
     "CronTick",
     "Event",
+    "ExecutionHour",
     "KeptAnswer",
     "Keyset",
     "Membership",

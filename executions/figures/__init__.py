@@ -1,0 +1,1 @@
+"""Figures of executions over time: pure parts, and whose executions are counted."""

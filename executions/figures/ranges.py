@@ -1,0 +1,86 @@
+"""The lengths of time that dashboards look back over, and their slots. Pure."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+HOUR = timedelta(hours=1)
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """So long back, in slots; it begins at a multiple of `grain`, so its last slot is under way."""
+
+    name: str
+    title: str
+    length: timedelta
+    slot: timedelta
+    grain: timedelta = HOUR
+
+    @property
+    def slots(self) -> int:
+        """How many slots it has."""
+        return self.length // self.slot
+
+    @property
+    def by_hours(self) -> bool:
+        """Whether whole hours make it up, which are counted ahead."""
+        return self.grain == HOUR
+
+    def window(self, now: datetime) -> "Window":
+        """The range as it is at `now`, and the one just before it."""
+        return Window(self, floor(now, self.grain) + self.grain - self.length, now)
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A range that ends at `now`; the period before it is as long as all its slots."""
+
+    range: Range
+    start: datetime
+    now: datetime
+
+    @property
+    def end(self) -> datetime:
+        """The end of the slot under way."""
+        return self.start + self.range.length
+
+    @property
+    def before(self) -> datetime:
+        """When the period before it began."""
+        return self.start - self.range.length
+
+    @property
+    def elapsed(self) -> timedelta:
+        """How much of it is over."""
+        return self.now - self.start
+
+    def starts(self) -> list[datetime]:
+        """When each slot begins."""
+        return [self.start + number * self.range.slot for number in range(self.range.slots)]
+
+    def slot_of(self, at: datetime) -> int:
+        """The number of the slot that a time is in; negative before the window."""
+        return (at - self.start) // self.range.slot
+
+
+def floor(at: datetime, grain: timedelta) -> datetime:
+    """The last multiple of `grain` (since 1970, UTC) that is not after `at`."""
+    return EPOCH + (at - EPOCH) // grain * grain
+
+
+RANGES: dict[str, Range] = {
+    one.name: one
+    for one in (
+        Range("1h", "1 hour", HOUR, timedelta(minutes=5), timedelta(minutes=5)),
+        Range("24h", "24 hours", timedelta(days=1), HOUR),
+        Range("7d", "7 days", timedelta(days=7), timedelta(hours=6)),
+        Range("14d", "14 days", timedelta(days=14), timedelta(hours=12)),
+    )
+}
+DEFAULT = "24h"
+
+
+def range_named(name: str | None) -> Range:
+    """The range of that name; the default for any other."""
+    return RANGES.get(name or DEFAULT, RANGES[DEFAULT])

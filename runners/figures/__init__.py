@@ -1,0 +1,1 @@
+"""What executions and runs did over time and do now: counted, kept by the hour, read back."""

@@ -1,0 +1,73 @@
+"""What waits in each queue, from the database, and whether anybody serves it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db.models import Count, Min, Q, QuerySet
+from django.db.models.functions import Greatest
+
+from runners.models import Run, Runner
+from runners.states import RunState
+
+# So many waiting runs at most are looked at.
+BOUND = 50_000
+# A worker says that it lives every 15 s; one silent for so long is most likely gone.
+SILENT = timedelta(seconds=60)
+# What waits shorter than this may be waiting for nothing.
+PATIENCE = timedelta(seconds=15)
+OWN = ("control", "default", "io")
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """Runs of one queue that wait for a worker; `oldest` is when the first could have begun."""
+
+    name: str
+    waiting: int
+    oldest: datetime | None
+    workers: int
+    capped: bool = False
+
+    def unserved(self, now: datetime) -> bool:
+        """Whether work waits that no live worker takes."""
+        return self.workers == 0 and self.oldest is not None and now - self.oldest > PATIENCE
+
+
+def queues(runs: QuerySet[Run], runners: Iterable[Runner], now: datetime) -> list[Queue]:
+    """The queues with work or workers, by name; two statements.
+
+    `runs` and `runners` are those that the person may see; of more than 50,000 waiting runs the
+    rest is not counted, and each queue says so.
+    """
+    due = runs.filter(Q(retry_after=None) | Q(retry_after__lte=now), state=RunState.PENDING)
+    some = Run.objects.filter(pk__in=due.order_by().values("pk")[:BOUND])
+    ready = Greatest("queued_at", "retry_after")
+    rows = some.order_by().values("queue").annotate(n=Count("pk"), oldest=Min(ready))
+    waiting = {row["queue"]: (row["n"], row["oldest"]) for row in rows}
+    served = _served(runners, now)
+    capped = sum(number for number, _ in waiting.values()) >= BOUND
+    return [
+        Queue(name, *waiting.get(name, (0, None)), workers=served.get(name, 0), capped=capped)
+        for name in sorted(set(waiting) | set(served))
+    ]
+
+
+def is_live(runner: Runner, now: datetime) -> bool:
+    """Whether a worker has just been seen and stays."""
+    return runner.leaving_at is None and now - runner.seen_at <= SILENT
+
+
+def command_for(queue: str) -> str:
+    """What starts a worker of a queue; `make up` starts those of our own."""
+    pool = "prefork" if queue == "default" else "threads"
+    return f"celery -A valkyr_project worker -Q {queue} -n {queue}@%h --pool {pool}"
+
+
+def _served(runners: Iterable[Runner], now: datetime) -> dict[str, int]:
+    served: dict[str, int] = {}
+    for runner in runners:
+        if is_live(runner, now):
+            for queue in runner.queues:
+                served[str(queue)] = served.get(str(queue), 0) + 1
+    return served

@@ -1,0 +1,46 @@
+"""Executions at chosen times, for the tests of figures."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from uuid6 import uuid7
+
+from executions.clock import first_id_at
+from executions.models import Workflow, WorkflowExecution
+from runners.models import Run
+from tests.support import admin_rows as rows
+
+
+def ended(
+    of: Workflow, state: str, at: datetime, *, took: float = 1.0, waited: float = 0.01
+) -> WorkflowExecution:
+    """An execution that ended then, after `took` seconds, with one run that waited so long."""
+    started = at - timedelta(seconds=took)
+    made = WorkflowExecution.objects.create(
+        workspace_id=of.workspace_id,
+        workflow=of,
+        version=of.latest_version,
+        state=state,
+        created_at=started - timedelta(seconds=waited),
+        started_at=started,
+        finished_at=at,
+        error_message="charge.main failed" if state == "FAILED" else "",
+    )
+    run(made, at, "DLQ" if state == "FAILED" else "SUCCESS", waited=waited)
+    return made
+
+
+def run(
+    of: WorkflowExecution, at: datetime, state: str = "SUCCESS", *, waited: float = 0.01,
+    **values: Any,
+) -> Run:  # fmt: skip
+    """A run that ended then; its id is as old as it is."""
+    began = of.started_at or at
+    queued = began - timedelta(seconds=waited)
+    pk = first_id_at(queued).int | (uuid7().int & ((1 << 62) - 1))
+    return rows.run(
+        of,
+        state=state,
+        id=type(uuid7())(int=pk),
+        **({"queued_at": queued, "started_at": began, "finished_at": at} | values),
+    )
