@@ -324,6 +324,9 @@ TRIGGER_RATE = env.whole("VALKYR_TRIGGER_RATE", 30_000)
 REFUSAL_RATE = env.whole("VALKYR_REFUSAL_RATE", 300)
 WEBHOOK_REQUESTS_PER_MINUTE = env.whole("VALKYR_WEBHOOK_RATE", 600)
 WEBHOOK_WAITERS = env.integer("VALKYR_WEBHOOK_WAITERS", 32)
+# Who may watch executions live at once: in one web process, and one person in it.
+LIVE_VIEWERS = env.whole("VALKYR_LIVE_VIEWERS", 300)
+LIVE_VIEWERS_EACH = env.whole("VALKYR_LIVE_VIEWERS_EACH", 50)
 
 # ---- Pages.
 LANGUAGE_CODE = "en"

@@ -1,0 +1,234 @@
+"""The one reader of an event loop: it looks for all viewers at once, and only while there are any.
+
+A turn takes a mark, reads what was written since the mark of the turn before, and hands it out.
+Who joins is read everything once, between two looks and after a mark, so that what changes
+afterwards is in the next look. Nothing is held between two looks: no connection, no transaction.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from typing import TypeVar
+from uuid import UUID
+from weakref import WeakKeyDictionary
+
+from asgiref.sync import sync_to_async
+from django.db import InterfaceError, OperationalError, connection
+
+from executions.live import frame as frames
+from executions.live.cursor import Mark, mark, read_cursor
+from executions.live.feed import Feed, News
+from executions.live.frame import Frame, frame
+from executions.live.memory import Memory
+from executions.live.pacing import LONGEST, rest_after
+from executions.live.viewer import Viewer
+
+log = logging.getLogger(__name__)
+T = TypeVar("T")
+Topic = tuple[Feed, UUID]
+
+
+class Watched:
+    """One thing that is watched, by whom, and what they were told of it."""
+
+    def __init__(self) -> None:
+        """Nobody watches it yet."""
+        self.viewers: set[Viewer] = set()
+        self.memory = Memory()
+
+
+class Hub:
+    """All viewers of one event loop."""
+
+    def __init__(self) -> None:
+        """Rest until somebody joins."""
+        self._watched: dict[Topic, Watched] = {}
+        self._joining: list[Viewer] = []
+        self._joined = asyncio.Event()
+        self._since: int | None = None
+        self._task: asyncio.Task[None] | None = None
+
+    def join(self, viewer: Viewer) -> None:
+        """Bring it what it has not seen, and then whatever changes."""
+        self._joining.append(viewer)
+        self._joined.set()
+        if self._task is None:
+            self._task = asyncio.create_task(self._run())
+
+    def leave(self, viewer: Viewer) -> None:
+        """Bring it nothing more."""
+        viewer.close()
+        with suppress(ValueError):
+            self._joining.remove(viewer)
+        watched = self._watched.get(viewer.topic)
+        if watched is not None:
+            watched.viewers.discard(viewer)
+            if not watched.viewers:
+                del self._watched[viewer.topic]
+        self._joined.set()
+
+    async def _run(self) -> None:
+        try:
+            while self._watched or self._joining:
+                await self._rest(await self._turn())
+        except Exception:
+            log.exception("the hub of live states failed; its viewers come back by themselves")
+            self._drop_all()
+        finally:
+            self._task, self._since = None, None
+
+    async def _turn(self) -> float:
+        """Look once; how long to rest."""
+        began = time.monotonic()
+        try:
+            await self._look()
+            await self._welcome()
+        except (OperationalError, InterfaceError) as error:
+            # The cursor stays where it is, so nothing is lost.
+            log.warning("the database did not answer the hub of live states: %s", error)
+            return LONGEST
+        return rest_after(time.monotonic() - began)
+
+    async def _rest(self, seconds: float) -> None:
+        """Until the next look is due; whoever joins meanwhile need not wait for it."""
+        until = time.monotonic() + seconds
+        while (self._watched or self._joining) and (left := until - time.monotonic()) > 0:
+            self._joined.clear()
+            if self._joining and self._since is not None:
+                with suppress(OperationalError, InterfaceError):
+                    await self._welcome()
+                continue
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._joined.wait(), left)
+
+    async def _look(self) -> None:
+        ids: dict[Feed, list[UUID]] = {}
+        for feed, pk in self._watched:
+            ids.setdefault(feed, []).append(pk)
+        since = self._since
+        found = await _in_thread(lambda: _changes(ids, since))
+        self._since = found[0].cursor
+        for topic, news in found[1].items():
+            await self._tell(topic, news, found[0])
+
+    async def _tell(self, topic: Topic, news: News, at: Mark) -> None:
+        """Tell everybody who watches what they do not know yet."""
+        watched = self._watched.get(topic)
+        if watched is None:
+            return
+        if news.more:
+            self._begin_anew(watched)
+            return
+        news.executions = watched.memory.unknown(news.executions)
+        news.runs = watched.memory.unknown(news.runs)
+        told: list[Frame] = []
+        if news.executions or news.runs:
+            told.append(frame(frames.STATE, at, topic[0].told(news)))
+        if news.ended:
+            told.append(frame(frames.END, at, {}))
+        self._hand(list(watched.viewers), told, ended=news.ended)
+
+    def _begin_anew(self, watched: Watched) -> None:
+        """More changed at once than a frame may hold: everybody gets a new snapshot."""
+        watched.memory = Memory()
+        for viewer in watched.viewers:
+            viewer.last = None
+            self._joining.append(viewer)
+
+    async def _welcome(self) -> None:
+        """Read for who has joined, once for all that ask for the same."""
+        joining, self._joining = self._joining, []
+        asked: dict[tuple[Topic, str | None], list[Viewer]] = {}
+        for viewer in joining:
+            asked.setdefault((viewer.topic, viewer.last), []).append(viewer)
+        try:
+            for (topic, last), viewers in asked.items():
+                await self._open(topic, last, viewers)
+        except BaseException:
+            for viewer in joining:
+                viewer.close()
+            raise
+
+    async def _open(self, topic: Topic, last: str | None, viewers: list[Viewer]) -> None:
+        feed, pk = topic
+        at, event, news = await _in_thread(lambda: opening(feed, pk, last))
+        # Some may have left meanwhile, and nobody would ever take them out.
+        viewers = [viewer for viewer in viewers if viewer.open]
+        if news is None:
+            self._hand(viewers, [], ended=True)
+            return
+        if viewers and not news.ended:
+            self._watch(topic, viewers, news)
+        told = welcome(feed, at, event, news)
+        self._hand(viewers, told, ended=news.ended)
+
+    def _watch(self, topic: Topic, viewers: Iterable[Viewer], news: News) -> None:
+        watched = self._watched.get(topic)
+        if watched is None:
+            watched = self._watched[topic] = Watched()
+            # Not where others watch already: they may not have been told of these rows.
+            watched.memory.unknown(news.executions)
+            watched.memory.unknown(news.runs)
+        watched.viewers.update(viewers)
+
+    def _hand(self, viewers: Iterable[Viewer], told: list[Frame], *, ended: bool) -> None:
+        for viewer in viewers:
+            if not viewer.offer(told) or ended:
+                self.leave(viewer)
+
+    def _drop_all(self) -> None:
+        viewers = [v for watched in self._watched.values() for v in watched.viewers]
+        for viewer in [*viewers, *self._joining]:
+            viewer.close()
+        self._watched.clear()
+        self._joining.clear()
+
+
+_hubs: "WeakKeyDictionary[asyncio.AbstractEventLoop, Hub]" = WeakKeyDictionary()
+
+
+def hub() -> Hub:
+    """The hub of the running event loop."""
+    return _hubs.setdefault(asyncio.get_running_loop(), Hub())
+
+
+def _changes(ids: dict[Feed, list[UUID]], since: int | None) -> tuple[Mark, dict[Topic, News]]:
+    """What was written since the cursor, of everything that is watched."""
+    at = mark()
+    found: dict[Topic, News] = {}
+    if since is not None:
+        for feed, pks in ids.items():
+            found |= {(feed, pk): news for pk, news in feed.changes(pks, since).items()}
+    return at, found
+
+
+def opening(feed: Feed, pk: UUID, last: str | None) -> tuple[Mark, str, News | None]:
+    """What somebody gets who joins: what changed since they left, or everything."""
+    at = mark()
+    since = read_cursor(last, at.cursor)
+    if since is not None:
+        news = feed.opening(pk, since)
+        if news is None or not news.more:
+            return at, frames.STATE, news
+    return at, frames.SNAPSHOT, feed.opening(pk, None)
+
+
+def welcome(feed: Feed, at: Mark, event: str, news: News) -> list[Frame]:
+    """The frames for who joins."""
+    data = feed.told(news) | ({"more": news.more} if event == frames.SNAPSHOT else {})
+    ended = [frame(frames.END, at, {})] if news.ended else []
+    return [frame(event, at, data), *ended]
+
+
+async def _in_thread(read: Callable[[], T]) -> T:
+    """Read in a thread of the pool, on a connection that goes back at once."""
+
+    def with_connection() -> T:
+        try:
+            return read()
+        finally:
+            connection.close()
+
+    return await sync_to_async(with_connection, thread_sensitive=False)()

@@ -1,0 +1,81 @@
+"""One open connection: the frames that wait for it, never more than so many."""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from uuid import UUID
+
+from executions.live.feed import Feed
+from executions.live.frame import Frame
+
+MOST_FRAMES = 256
+MOST_CHARACTERS = 8_000_000
+
+
+class Gone(Exception):
+    """Nothing more will come: it ended, or the viewer was too slow and should come back."""
+
+
+class Viewer:
+    """Who watches `pk` of a feed; `last` is the cursor it came with, if it was here before.
+
+    Belongs to one event loop; nothing here waits but `next`.
+    """
+
+    def __init__(self, feed: Feed, pk: UUID, last: str | None = None) -> None:
+        """Wait for frames; the hub brings them."""
+        self.feed, self.pk, self.last = feed, pk, last
+        self._waiting: deque[Frame] = deque()
+        self._characters = 0
+        self.open = True
+        self._news = asyncio.Event()
+        self._dropped: Callable[[], None] | None = None
+
+    def when_dropped(self, call: Callable[[], None]) -> None:
+        """What to do when it is dropped for its slowness."""
+        self._dropped = call
+
+    @property
+    def topic(self) -> tuple[Feed, UUID]:
+        """What it watches."""
+        return self.feed, self.pk
+
+    def offer(self, frames: Sequence[Frame]) -> bool:
+        """Take frames; False when it reads too slowly, and then it is closed."""
+        for frame in frames:
+            full = len(self._waiting) >= MOST_FRAMES or self._characters > MOST_CHARACTERS
+            if full:
+                self._drop()
+                return False
+            self._waiting.append(frame)
+            self._characters += len(frame.data)
+            self._news.set()
+        return True
+
+    def close(self) -> None:
+        """Let what waits be read, and nothing after it."""
+        self.open = False
+        self._news.set()
+
+    async def next(self, seconds: float) -> Frame | None:
+        """The next frame; None when none came in time. Raises Gone."""
+        if not self._waiting and self.open:
+            self._news.clear()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._news.wait(), seconds)
+        if not self._waiting:
+            if self.open:
+                return None
+            raise Gone
+        frame = self._waiting.popleft()
+        self._characters -= len(frame.data)
+        return frame
+
+    def _drop(self) -> None:
+        # What it has not read it will get when it comes back, as the newest states.
+        self._waiting.clear()
+        self._characters = 0
+        self.close()
+        if self._dropped is not None:
+            self._dropped()

@@ -1,0 +1,113 @@
+"""Watching live: the states of one execution or of a workflow's executions, as they change."""
+
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpResponseBase
+from drf_spectacular.types import OpenApiTypes
+from rest_framework.renderers import BaseRenderer
+from rest_framework.request import Request
+
+from executions.access import Action, obtain
+from executions.api.documentation import header, operation
+from executions.api.endpoint import Endpoint
+from executions.api.fields import Body, Text
+from executions.api.problems import problem
+from executions.live.answer import EVENTS, LiveAnswer
+from executions.live.feed import Feed
+from executions.live.places import PLACES, Full
+from executions.models import Workflow, WorkflowExecution
+from runners.live.execution import EXECUTIONS
+from runners.live.workflow import WORKFLOWS
+
+RETRY_SECONDS = 5
+_LAST = header("Last-Event-ID", "The id of the last frame received; what changed since is told.")
+
+
+class EventStream(BaseRenderer):
+    """Names the media type; the answer renders itself."""
+
+    media_type = EVENTS
+    format = "events"
+
+
+class SubscribeQuery(Body):
+    """For clients that cannot send `Last-Event-ID`."""
+
+    last = Text(
+        required=False,
+        default="",
+        allow_blank=True,
+        max_length=100,
+        help_text="The id of the last frame received, as the header Last-Event-ID says it.",
+    )
+
+
+class Subscription(Endpoint):
+    """What a WebSocket may be opened on as well."""
+
+    renderer_classes: Any = [EventStream]
+    feed: Feed
+
+    def _subscribed(self, request: Request, pk: UUID) -> HttpResponseBase:
+        last = self.query(SubscribeQuery)["last"] or request.headers.get("Last-Event-ID", "")
+        viewer: int = request.user.pk or 0
+        full = PLACES.full(viewer)
+        if full is not None:
+            return _no_place(full)
+        return LiveAnswer(request._request, viewer, self.feed, pk, last)
+
+
+def _described(name: str, tag: str) -> Callable[[Any], Any]:
+    return operation(
+        name,
+        tag,
+        {(200, EVENTS): OpenApiTypes.STR},
+        errors=[403, 404],
+        parameters=[SubscribeQuery, _LAST],
+    )
+
+
+class SubscribeExecution(Subscription):
+    """One execution and its runs."""
+
+    feed = EXECUTIONS
+
+    @_described("subscribeExecution", "WorkflowExecution")
+    def get(self, request: Request, id: UUID) -> HttpResponseBase:  # noqa: A002 - the path's name
+        """The states of the execution and its runs, as server-sent events.
+
+        A `snapshot` first, then `state` frames with what changed, and `end` when the execution has
+        ended. After five minutes the connection ends; come back with the last id. A WebSocket on
+        the same address carries the same frames.
+        """
+        rows = WorkflowExecution.objects.only("id", "workspace_id", "workflow_id")
+        obtain(self.user, rows, id, Action.VIEW)
+        return self._subscribed(request, id)
+
+
+class SubscribeWorkflow(Subscription):
+    """A workflow's executions."""
+
+    feed = WORKFLOWS
+
+    @_described("subscribeWorkflow", "Workflow")
+    def get(self, request: Request, workflowId: UUID) -> HttpResponseBase:  # noqa: N803
+        """The states of the workflow's newest executions, as server-sent events.
+
+        A `snapshot` of the newest 50 first, then `state` frames with what changed among the newest
+        500. A WebSocket on the same address carries the same frames.
+        """
+        rows = Workflow.objects.defer("definition")
+        obtain(self.user, rows, workflowId, Action.VIEW)
+        return self._subscribed(request, workflowId)
+
+
+def _no_place(full: Full) -> HttpResponseBase:
+    headers = {"Retry-After": str(RETRY_SECONDS)}
+    if full is Full.PERSON:
+        detail = "You watch as much at once as one person may. Close a monitor, then try again."
+        return problem(429, detail, code="too_many_viewers", headers=headers)
+    detail = "As many watch this server as it serves at once. Try again in a moment."
+    return problem(503, detail, code="too_many_viewers", headers=headers)

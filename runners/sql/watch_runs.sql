@@ -1,0 +1,15 @@
+-- Of each watched execution the runs that a reader at `since` may not have seen as they are
+-- (executions/live/cursor.py), and one more than may be told, so that too many are noticed.
+SELECT r.execution_id, r.id, r.step_path, r.module, r.attempt, r.epoch, r.superseded, r.state,
+       r.waits_for, split_part(r.leased_by, '|', 1), r.queue, r.queued_at, r.started_at,
+       r.finished_at, r.retry_after, r.duration_ms, r.outcome, left(r.error, 300), r.error_type,
+       r.recoveries, r.cached_from,
+       CASE WHEN r.module = 'flow.subworkflow' THEN r.progress ->> 'executionId' END
+  FROM unnest(%(ids)s::uuid[]) AS watched(id)
+ CROSS JOIN LATERAL (
+       SELECT x.*
+         FROM runners_run x
+        WHERE x.execution_id = watched.id
+          AND age(x.xmin) <= age(%(since)s::text::xid8::xid)
+        LIMIT %(most)s + 1
+       ) r

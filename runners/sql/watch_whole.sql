@@ -1,0 +1,15 @@
+-- The runs of one execution for who begins to watch it, and one more than may be told: live ones
+-- before failed ones before the rest, the newest first.
+SELECT r.execution_id, r.id, r.step_path, r.module, r.attempt, r.epoch, r.superseded, r.state,
+       r.waits_for, split_part(r.leased_by, '|', 1), r.queue, r.queued_at, r.started_at,
+       r.finished_at, r.retry_after, r.duration_ms, r.outcome, left(r.error, 300), r.error_type,
+       r.recoveries, r.cached_from,
+       CASE WHEN r.module = 'flow.subworkflow' THEN r.progress ->> 'executionId' END
+  FROM runners_run r
+ WHERE r.execution_id = %(execution)s
+ ORDER BY CASE WHEN r.finished_at IS NULL THEN 0
+               WHEN r.superseded THEN 3
+               WHEN r.state IN ('FAILED', 'DLQ') THEN 1
+               ELSE 2 END,
+          r.id DESC
+ LIMIT %(most)s + 1

@@ -1,0 +1,53 @@
+"""Watching executions while real workers run them, over connections and servers that go away."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.contrib.auth import get_user_model
+from rest_framework_simplejwt.tokens import AccessToken
+
+from runners.models import Run
+from tests.support.fleet import Fleet
+from tests.support.watching import Seen, watch
+from tests.support.web_server import WebServer, web_server
+from tests.support.workflows import effect, publish, start, task
+
+
+@pytest.fixture
+def web(fleet: Fleet, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[WebServer]:
+    names = ("REDIS_URL", "VALKYR_KEY_PREFIX", "VALKYR_EXTRA_MODULES")
+    extra = {name: fleet.environment[name] for name in names}
+    with web_server(tmp_path / "web.log", extra) as server:
+        yield server
+        request.node.add_report_section("call", "log of web", server.log.read_text()[-4000:])
+
+
+@pytest.fixture
+def signed_in(fleet: Fleet) -> dict[str, str]:
+    user: Any = get_user_model().objects.filter(username="watcher").first()
+    user = user or get_user_model().objects.create_superuser("watcher", password="x")
+    return {"Authorization": f"Bearer {AccessToken.for_user(user)}"}
+
+
+def url_of(web: WebServer, execution: UUID) -> str:
+    return f"{web.address}/v1/WorkflowExecution/{execution}/subscribe"
+
+
+def in_database(execution: UUID) -> dict[str, str]:
+    rows = Run.objects.filter(execution=execution)
+    return {str(pk): state for pk, state in rows.values_list("pk", "state")}
+
+
+def test_who_watches_sees_every_step_end(web: WebServer, signed_in: dict[str, str]) -> None:
+    tasks = [effect("first"), effect("second", "first", seconds=0.5), task("third", after="second")]
+    execution = start(publish({"tasks": tasks}))
+
+    seen = watch(url_of(web, execution), signed_in, Seen())
+
+    assert seen.events[0] == "snapshot"
+    assert seen.ended
+    assert seen.executions[str(execution)]["state"] == "SUCCESS"
+    assert seen.states() == in_database(execution)

@@ -1,0 +1,95 @@
+"""A web process that tests stop and start again at its address, as a deployment does."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+
+from tests.support.fleet import database_url
+from tests.support.stack import PROJECT, clean_environment
+from tests.support.waiting import wait_until
+from tests.support.web import SHARED
+from valkyr_project.embedded.child import die_with_parent, free_port
+
+
+class WebServer:
+    """uvicorn with the flags of `make up`, on the tests' own database."""
+
+    def __init__(self, log: Path, extra: Mapping[str, str] | None = None) -> None:
+        self.log = log
+        self.port = free_port()
+        self.address = f"http://127.0.0.1:{self.port}"
+        shared = {name: os.environ[name] for name in SHARED if name in os.environ}
+        self._environment = clean_environment() | shared | {
+            "DATABASE_URL": database_url(),
+            "VALKYR_PUBLIC_URL": self.address,
+            "VALKYR_PROCESS": "web",
+            "VALKYR_POOL": "threads",
+            **(extra or {}),
+        }  # fmt: skip
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
+
+    def start(self) -> None:
+        """Start it, and return once it answers."""
+        command = [
+            *(sys.executable, "-m", "uvicorn", "valkyr_project.asgi:application"),
+            *("--host", "127.0.0.1", "--port", str(self.port), "--lifespan", "off"),
+            *("--log-level", "warning", "--no-proxy-headers", "--timeout-graceful-shutdown", "1"),
+            *("--ws-max-size", "65536"),
+        ]
+        with self.log.open("ab") as out:
+            self._process = subprocess.Popen(
+                command,
+                cwd=PROJECT,
+                env=self._environment,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                preexec_fn=die_with_parent(signal.SIGKILL),  # noqa: PLW1509 - one system call
+            )
+        wait_until(self._answers, 60, "the web process's first answer")
+
+    def stop(self) -> None:
+        """End it, and return once it has."""
+        assert self._process is not None
+        self._process.terminate()
+        try:
+            self._process.wait(10)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    def kill(self) -> None:
+        """End it without a word."""
+        assert self._process is not None
+        self._process.kill()
+        self._process.wait()
+
+    def _answers(self) -> bool:
+        assert self._process is not None
+        assert self._process.poll() is None, f"the web process ended:\n{self.log.read_text()}"
+        try:
+            return httpx.get(f"{self.address}/actuator/health/live", timeout=5).is_success
+        except httpx.TransportError:
+            return False
+
+
+@contextmanager
+def web_server(log: Path, extra: Mapping[str, str] | None = None) -> Iterator[WebServer]:
+    """A running web process that ends with the block."""
+    server = WebServer(log, extra)
+    server.start()
+    try:
+        yield server
+    finally:
+        server.kill()
