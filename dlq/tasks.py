@@ -6,9 +6,17 @@ from dlq import retention
 
 
 @shared_task(name="dlq.expire")
-def expire() -> int:
-    """Once a day: delete resolved dead letters whose time is over."""
+def expire() -> dict[str, int]:
+    """Once a day: delete resolved dead letters, and groups of none, whose time is over."""
     return retention.expire()
+
+
+@shared_task(name="dlq.tally")
+def tally() -> dict[str, int]:
+    """Each second: count what failed, group by group."""
+    from dlq.groups import duty
+
+    return duty.turn()
 
 
 @shared_task(name="dlq.tell_alerts")
@@ -33,3 +41,22 @@ def forget_alerts() -> int:
     from dlq.alerts import watching
 
     return watching.forget()
+
+
+@shared_task(name="dlq.drive_redrives")
+def drive_redrives() -> int:
+    """Every second, and again at once while there is more: carry redrives on for a moment."""
+    from dlq.redrive import driving
+
+    turn = driving.drive_alone()
+    if turn.more:
+        drive_redrives.apply_async(queue="control", expires=5.0)
+    return turn.moved
+
+
+@shared_task(name="dlq.forget_redrives")
+def forget_redrives() -> int:
+    """Once an hour: delete redrives that nobody started for a day."""
+    from dlq.redrive.making import forget_drafts
+
+    return forget_drafts()

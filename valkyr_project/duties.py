@@ -14,6 +14,16 @@ SCHEDULE: dict[str, Any] = {
         "schedule": timedelta(seconds=5),
         "options": {"expires": 5.0, "queue": "control"},
     },
+    "valkyr: redrives": {
+        "task": "dlq.drive_redrives",
+        "schedule": timedelta(seconds=1),
+        "options": {"expires": 1.0, "queue": "control"},
+    },
+    "valkyr: drafts of redrives": {
+        "task": "dlq.forget_redrives",
+        "schedule": timedelta(hours=1),
+        "options": {"expires": 3600.0, "queue": "control"},
+    },
     "valkyr: schedules": {
         "task": "executions.start_ticks",
         "schedule": timedelta(seconds=5),
@@ -68,6 +78,11 @@ SCHEDULE: dict[str, Any] = {
         "task": "dlq.forget_alerts",
         "schedule": timedelta(hours=1),
         "options": {"expires": 3600.0, "queue": "control"},
+    },
+    "valkyr: failure groups": {
+        "task": "dlq.tally",
+        "schedule": timedelta(seconds=1),
+        "options": {"expires": 1.0, "queue": "control"},
     },
     "valkyr: retention": {
         "task": "dlq.expire",

@@ -1,26 +1,148 @@
-"""The only writer of a redrive's state."""
+"""The only writer of a redrive's state: one guarded move a function, under the redrive's lock.
 
+That lock comes before all others; whoever drives holds it for one batch at a time.
+"""
+
+from typing import Any
 from uuid import UUID
 
-from dlq.models import Redrive
-from executions.actor import Actor
+from django.db import connection, transaction
+
+from dlq import events
+from dlq.groups.status import begin_redrive, end_redrive
+from dlq.models import DeadLetterEntry, ItemState, Redrive, RedriveItem, RedriveState
+from dlq.redrive import holding
+from dlq.redrive.states import MOVES
+from executions.actor import Actor, record
+from executions.clock import ClockTimestamp
+from executions.errors import NotFound, WrongState
+
+State = RedriveState
+DRIVER = Actor.system("redrives")
+# A lock of transactions that hold entries of one workspace, so that no two hold the same one.
+HOLDING = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 7263544404))"
 
 
 def start(redrive_id: UUID, *, actor: Actor) -> Redrive:
-    """Hold its entries and let it run; who is held by another redrive is skipped."""
-    raise NotImplementedError
+    """Hold its entries and let it run; who is held by another redrive is skipped.
+
+    Raises NotFound, WrongState.
+    """
+    with transaction.atomic():
+        redrive = _locked(redrive_id, "start", State.RUNNING, State.DRAFT)
+        with connection.cursor() as cursor:
+            cursor.execute(HOLDING, [f"redrives of {redrive.workspace_id}"])
+        redrive.skipped = holding.hold(redrive)
+        _move(redrive, State.RUNNING, started_at=ClockTimestamp(), busy=True)
+        begin_redrive(_groups(redrive))
+        _note(redrive, "start", actor, redrive.reason, State.DRAFT)
+    return _fresh(redrive_id)
 
 
 def pause(redrive_id: UUID, *, actor: Actor, reason: str = "") -> Redrive:
     """Send nothing more for now; what was sent goes on. Raises NotFound, WrongState."""
-    raise NotImplementedError
+    with transaction.atomic():
+        redrive = _locked(redrive_id, "pause", State.PAUSED)
+        before = redrive.state
+        _move(redrive, State.PAUSED)
+        _note(redrive, "pause", actor, reason, before)
+    return _fresh(redrive_id)
 
 
 def resume(redrive_id: UUID, *, actor: Actor, reason: str = "") -> Redrive:
-    """Go on where a pause or too many failures stopped it. Raises NotFound, WrongState."""
-    raise NotImplementedError
+    """Go on where a pause or too many failures stopped it. Raises NotFound, WrongState.
+
+    Failures are counted anew, and the canaries have had their turn.
+    """
+    with transaction.atomic():
+        redrive = _locked(redrive_id, "resume", State.RUNNING, State.PAUSED, State.STOPPED)
+        before = redrive.state
+        changes: dict[str, Any] = {"pace_since": None, "pace_sent": 0, "busy": True}
+        if before == State.STOPPED:
+            changes |= {"recent": "", "stop_reason": ""}
+            begin_redrive(_groups(redrive))
+        _move(redrive, State.RUNNING, **changes)
+        _note(redrive, "resume", actor, reason, before)
+    return _fresh(redrive_id)
 
 
 def abort(redrive_id: UUID, *, actor: Actor, reason: str = "") -> Redrive:
     """Send nothing more, ever; what was sent goes on. Raises NotFound, WrongState."""
-    raise NotImplementedError
+    with transaction.atomic():
+        redrive = _locked(redrive_id, "abort", State.ABORTED)
+        before = redrive.state
+        RedriveItem.objects.filter(redrive=redrive, state=ItemState.QUEUED).update(
+            state=ItemState.ABORTED, active=None, ended_at=ClockTimestamp()
+        )
+        _move(redrive, State.ABORTED, finished_at=ClockTimestamp(), busy=redrive.running > 0)
+        if before in {State.RUNNING, State.PAUSED}:
+            end_redrive(_groups(redrive), False)
+        _note(redrive, "abort", actor, reason, before)
+        _tell_finished(redrive)
+    return _fresh(redrive_id)
+
+
+def stop(redrive: Redrive, reason: str) -> None:
+    """RUNNING → STOPPED by its failures; the caller holds the redrive's lock."""
+    _move(redrive, State.STOPPED, stop_reason=reason)
+    end_redrive(_groups(redrive), False)
+    _note(redrive, "stop", DRIVER, reason, State.RUNNING)
+    events.redrive_stopped.send(Redrive, redrive_id=redrive.pk, reason=reason)
+
+
+def finish(redrive: Redrive) -> None:
+    """RUNNING → DONE, once nothing is left; the caller holds the redrive's lock."""
+    _move(redrive, State.DONE, finished_at=ClockTimestamp(), busy=False)
+    end_redrive(_groups(redrive), redrive.succeeded > 0 and redrive.failed_again == 0)
+    _note(redrive, "done", DRIVER, "", State.RUNNING)
+    _tell_finished(redrive)
+
+
+def _locked(redrive_id: UUID, verb: str, target: RedriveState, *sources: RedriveState) -> Redrive:
+    """The redrive, locked, if it may go to `target` from where it is (and from `sources` alone)."""
+    redrive = Redrive.objects.select_for_update(no_key=True).filter(pk=redrive_id).first()
+    if redrive is None:
+        raise NotFound(f"There is no redrive {redrive_id}.")
+    allowed = sources or [state for state in State if target in MOVES[state]]
+    if redrive.state not in allowed:
+        raise WrongState(
+            f"Redrive {redrive_id} cannot {verb}: it is {redrive.state}, and must be "
+            f"{' or '.join(allowed)}.",
+            redrive.state,
+        )
+    return redrive
+
+
+def _move(redrive: Redrive, target: RedriveState, **changes: Any) -> None:
+    moved = Redrive.objects.filter(pk=redrive.pk, state=redrive.state).update(
+        state=target, skipped=redrive.skipped, **changes
+    )
+    assert moved == 1, "the row is locked"
+    redrive.state = target
+
+
+def _groups(redrive: Redrive) -> list[UUID]:
+    """The groups whose entries it sends; one query."""
+    entries = DeadLetterEntry.objects.filter(redrive_items__redrive=redrive)
+    return list(entries.order_by("group_id").values_list("group_id", flat=True).distinct())
+
+
+def _tell_finished(redrive: Redrive) -> None:
+    events.redrive_finished.send(Redrive, redrive_id=redrive.pk, state=str(redrive.state))
+
+
+def _note(redrive: Redrive, verb: str, actor: Actor, reason: str, before: str) -> None:
+    record(
+        actor,
+        f"redrive.{verb}",
+        workspace_id=redrive.workspace_id,
+        object_type=Redrive.AUDITED_AS,
+        object_id=redrive.pk,
+        reason=reason,
+        before={"state": str(before)},
+        after={"state": str(redrive.state)},
+    )
+
+
+def _fresh(redrive_id: UUID) -> Redrive:
+    return Redrive.objects.get(pk=redrive_id)

@@ -1,12 +1,26 @@
 """What somebody wants of a redrive: which scope, how fast, how careful."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
 from dlq.models import RedriveScope
+from dlq.redrive import expressions
+from executions.errors import WithProblems
+from executions.graph.problem import Problem
 
 PINNED, LATEST = "pinned", "latest"
+MAX_RATE = 10_000
+MAX_WINDOW = 1_000
+MOST = 100_000  # entries of one redrive
+MAX_VERSION_DIGITS = 9
+
+
+class InvalidRedrive(WithProblems):
+    """Such a redrive cannot be made."""
+
+    code = "invalid_redrive"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,3 +49,52 @@ class Wish:
     stop_above: float | None = None
     stop_window: int = 100
     reason: str = ""
+
+    @property
+    def changes_inputs(self) -> bool:
+        """Whether entries run with other inputs than they had: that needs a power of its own."""
+        return bool(self.overrides) or bool(self.expression)
+
+
+def check(wish: Wish) -> None:
+    """Raise InvalidRedrive with every mistake in a wish."""
+    problems = [*_what(wish), *_how_fast(wish)]
+    if problems:
+        raise InvalidRedrive("The redrive cannot be made like this.", problems)
+
+
+def _what(wish: Wish) -> Iterator[Problem]:
+    if wish.scope not in RedriveScope.values:
+        known = ", ".join(RedriveScope.values)
+        yield Problem("scope", "choice", f"Expected one of {known}, found {wish.scope!r}.")
+    if wish.from_step and wish.scope != RedriveScope.FROM:
+        yield Problem("fromStep", "needs_scope", "A step to begin with needs the scope FROM.")
+    if str(wish.version) != PINNED and wish.scope == RedriveScope.STEP:
+        text = "A step goes on in its execution, whose version stays; choose FROM or EXECUTION."
+        yield Problem("version", "needs_scope", text)
+    if not _is_version(str(wish.version)):
+        yield Problem("version", "choice", f"Expected {PINNED}, {LATEST} or a number.")
+    if wish.overrides is not None and not isinstance(wish.overrides, dict):
+        yield Problem("overrides", "object", "A merge patch of inputs is a JSON object.")
+    if wish.overrides and wish.expression:
+        yield Problem("expression", "either", "Give overrides or an expression, not both.")
+    if wish.expression:
+        yield from expressions.problems(wish.expression)
+
+
+def _is_version(text: str) -> bool:
+    number = text.isascii() and text.isdigit() and len(text) <= MAX_VERSION_DIGITS
+    return text in {PINNED, LATEST} or (number and int(text) > 0)
+
+
+def _how_fast(wish: Wish) -> Iterator[Problem]:
+    if wish.rate is not None and not 0 < wish.rate <= MAX_RATE:
+        yield Problem("ratePerSecond", "range", f"Expected more than 0, at most {MAX_RATE:,}.")
+    if wish.max_in_flight is not None and not 1 <= wish.max_in_flight <= MOST:
+        yield Problem("maxInFlight", "range", f"Expected 1 to {MOST:,}.")
+    if not 0 <= wish.canary <= MAX_WINDOW:
+        yield Problem("canary", "range", f"Expected 0 to {MAX_WINDOW:,}.")
+    if wish.stop_above is not None and not 0 <= wish.stop_above <= 100:
+        yield Problem("stopAbove", "range", "Expected a percentage, 0 to 100.")
+    if not 1 <= wish.stop_window <= MAX_WINDOW:
+        yield Problem("stopWindow", "range", f"Expected 1 to {MAX_WINDOW:,}.")

@@ -1,0 +1,14 @@
+-- How the new executions of sent items stand, and their first dead letter.
+SELECT i.id, again.id, e.state
+  FROM (SELECT id, execution_id
+          FROM dlq_redriveitem
+         WHERE redrive_id = %(redrive)s AND state = 'RUNNING' AND id > %(after)s
+         ORDER BY id
+         LIMIT %(most)s) i
+  JOIN executions_workflowexecution e ON e.id = i.execution_id
+  LEFT JOIN LATERAL (SELECT n.id
+                       FROM dlq_deadletterentry n
+                      WHERE n.execution_id = e.id
+                      ORDER BY n.id
+                      LIMIT 1) again ON true
+ ORDER BY i.id

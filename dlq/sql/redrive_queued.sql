@@ -1,0 +1,12 @@
+-- The next items of a redrive, with what decides how they are sent. `careful` ones need locks that
+-- come before their execution's.
+SELECT i.id, i.entry_id, d.resolution, d.run_id, d.execution_id, d.step_path, d.error_type, e.state,
+       e.parent_id IS NOT NULL OR e.concurrency_key IS NOT NULL OR e.place <> 'HELD' AS careful
+  FROM (SELECT id, entry_id
+          FROM dlq_redriveitem
+         WHERE redrive_id = %(redrive)s AND state = 'QUEUED' AND id > %(after)s
+         ORDER BY id
+         LIMIT %(most)s) i
+  JOIN dlq_deadletterentry d ON d.id = i.entry_id
+  JOIN executions_workflowexecution e ON e.id = d.execution_id
+ ORDER BY i.id
