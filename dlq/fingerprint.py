@@ -1,4 +1,8 @@
-"""What makes two failures the same: workflow, step, class of error, shape of the message."""
+"""What makes two failures the same: workflow, step, class of error, shape of the message.
+
+A module that knows better names the failure itself (`StepError(fingerprint=…)`); that name stands
+in place of the message then. Pure; the same input gives the same fingerprint on every machine.
+"""
 
 import hashlib
 import re
@@ -6,27 +10,62 @@ from uuid import UUID
 
 RULE = 1  # grows when the rule below changes, so that old and new fingerprints never mix
 
-_URL = re.compile(r"\bhttps?://\S+")
-_UUID = re.compile(r"\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b")
-_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
-_PATH = re.compile(r"(?:/[\w.\-]+){2,}")
-_HEX = re.compile(r"\b(?=[0-9a-fA-F]*\d)[0-9a-fA-F]{8,}\b")
-_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+LONGEST = 300
+_READ = 2_000  # characters of a first line that are looked at
+_END = r"(?=[.,:;!?)\]}>'\"]*(?:\s|$))"  # punctuation after an address is not of it
+
+# In this order: what is found first is not looked into again. Each mark is one word in angle
+# brackets, so that a message that went through once goes through unchanged.
+_RULES: tuple[tuple[re.Pattern[str], str], ...] = (
+    (re.compile(rf"\b[a-zA-Z][a-zA-Z0-9+.\-]{{0,30}}://\S*?{_END}"), "<url>"),
+    (re.compile(r"(?<![\w.+\-])[\w.+\-]{1,64}@[\w\-]{1,63}(?:\.[\w\-]{1,63})+"), "<email>"),
+    (re.compile(r"\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b"), "<id>"),
+    (
+        re.compile(
+            r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?"
+            r"(?: ?(?:Z|UTC|[+\-]\d\d:?\d\d))?)?(?![\w\-])"
+        ),
+        "<time>",
+    ),
+    (re.compile(r"(?<![\w:.])\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?(?![\w:])"), "<time>"),
+    (re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?:/\d{1,2})?(?::\d{1,5})?(?![\w.]\w)"), "<ip>"),
+    (
+        re.compile(
+            r"(?<![\w:])(?:\[(?=[\da-fA-F:]+\]))?(?=[\da-fA-F:]*:[\da-fA-F:]*:)"
+            r"[\da-fA-F]{0,4}(?::[\da-fA-F]{0,4}){2,7}(?:\](?::\d+)?)?(?![\w:])"
+        ),
+        "<ip>",
+    ),
+    (re.compile(r"(?<![\w\\])'(?:[^'\\]|\\.)*'(?!\w)"), "<text>"),
+    (re.compile(r'(?<![\w\\])"(?:[^"\\]|\\.)*"(?!\w)'), "<text>"),
+    (re.compile(r"`[^`]*`|“[^”]*”|«[^»]*»"), "<text>"),
+    (re.compile(r"(?<![\w<])~?(?:/[\w.\-+@%=~]+){2,}/?"), "<path>"),
+    (re.compile(r"\b[A-Za-z]:\\[^\s:*?\"<>|)\]]+"), "<path>"),
+    # A long word with digits in it is a key, a token, the name of a pod.
+    (re.compile(r"(?<![\w<])(?=[\w\-]*\d)(?=[\w\-]*[^\W\d_])[\w\-]{12,}(?![\w>])"), "<id>"),
+    (re.compile(r"\b0[xX][0-9a-fA-F]+\b"), "<id>"),
+    (re.compile(r"\b(?=[a-fA-F]*\d)(?=\d*[a-fA-F])[0-9a-fA-F]{8,}\b"), "<id>"),
+)
+# The status of an HTTP answer is a kind of failure, not one of many numbers.
+_NUMBER = re.compile(
+    r"((?:\bHTTP(?:/[\d.]+)?|\banswered(?: with)?|\bstatus(?: code)?)[ :=]{1,2}[1-5]\d\d)(?!\d)"
+    r"|(?<![\w.])[+\-]?\d+(?:[.,:]\d+)*|\d+(?:[.,:]\d+)*"
+)
+_LIST = re.compile(r"(<\w+>)(?:(?:, ?|; ?| and | or )\1)+")
 
 
 def normalise(message: str) -> str:
-    """The first line of a message with addresses, ids, quotes, paths and numbers taken out."""
-    text = message.strip().splitlines()[0] if message.strip() else ""
-    for pattern, mark in (
-        (_URL, "<url>"),
-        (_UUID, "<id>"),
-        (_QUOTED, "<text>"),
-        (_PATH, "<path>"),
-        (_HEX, "<hex>"),
-        (_NUMBER, "<n>"),
-    ):
+    """The first line of a message with all taken out that differs from one failure to the next.
+
+    Addresses, ids, times, quotes, paths, tokens and numbers leave a mark, a list of them one.
+    At most 300 characters.
+    """
+    line = next((line for line in message.splitlines() if line.strip()), "")
+    text = re.sub(r"\s+", " ", line[:_READ]).strip()
+    for pattern, mark in _RULES:
         text = pattern.sub(mark, text)
-    return re.sub(r"\s+", " ", text)[:300]
+    text = _NUMBER.sub(lambda found: found[1] or "<n>", text)
+    return _LIST.sub(r"\1", text)[:LONGEST]
 
 
 def place_of(step_path: str) -> str:
@@ -34,7 +73,13 @@ def place_of(step_path: str) -> str:
     return re.sub(r"\[\d+\]", "[]", step_path)
 
 
-def fingerprint(workflow_id: UUID, step_path: str, error: str, message: str) -> str:
-    """Lower-case hex SHA-256 that equal failures share, whatever ids and numbers they name."""
-    parts = f"{RULE}\n{workflow_id}\n{place_of(step_path)}\n{error}\n{normalise(message)}"
+def fingerprint(
+    workflow_id: UUID, step_path: str, error: str, message: str, *, own: str = ""
+) -> str:
+    """Lower-case hex SHA-256 that equal failures share, whatever ids and numbers they name.
+
+    `own` is what the module calls the failure, if it does; it stands in place of the message.
+    """
+    shape = f"own\n{own}" if own else normalise(message)
+    parts = f"{RULE}\n{workflow_id}\n{place_of(step_path)}\n{error}\n{shape}"
     return hashlib.sha256(parts.encode()).hexdigest()

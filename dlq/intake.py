@@ -1,18 +1,24 @@
 """A dead run becomes a dead letter, once, in the transaction that ends the run."""
 
+import json
 from typing import Any
 from uuid import UUID
 
 from django.dispatch import receiver
 
 from dlq.fingerprint import fingerprint, normalise, place_of
-from dlq.groups.finding import Failing, group_of, note_news
+from dlq.groups.facets import facets_of
+from dlq.groups.finding import Failing, note_news, placed
 from dlq.models import DeadLetterEntry, FailureType, Resolution
 from executions.graph.places import module_in
 from runners.events import run_dead_lettered
 from runners.models import Run
 from runners.outcomes import Failure
 from runners.states import ErrorType
+
+# Characters of inputs that are looked for by path; an index of larger ones costs the engine more
+# than it is worth to whoever searches.
+MOST_INDEXED = 16_384
 
 
 @receiver(run_dead_lettered)
@@ -25,32 +31,37 @@ def take_in(
         .defer("outputs", "logs", "execution__version__source")
         .get(pk=run_id)
     )
-    execution = run.execution
-    number = execution.version.number
-    before = _before(run)
-    print_ = fingerprint(execution.workflow_id, run.step_path, failure.exception, failure.message)
-    group_id = group_of(
+    entry = _entry(run, failure, exhausted=exhausted, manual=manual)
+    home = placed(
         Failing(
-            workspace_id=execution.workspace_id,
-            workflow_id=execution.workflow_id,
-            fingerprint=print_,
+            workspace_id=entry.workspace_id,
+            workflow_id=entry.workflow_id,
+            fingerprint=entry.fingerprint,
             place=place_of(run.step_path),
             module=run.module,
             exception=failure.exception,
             message=normalise(failure.message),
             sample=failure.message,
-            version_number=number,
+            version_number=entry.version_number,
+            facets=facets_of(entry),
         )
     )
-    note_news(group_id, version_number=number, seen=1, opened=1)
-    return DeadLetterEntry.objects.create(
+    entry.group_id, entry.fingerprint = home.group_id, home.fingerprint
+    note_news(home.group_id, version_number=entry.version_number, seen=1, opened=1)
+    entry.save(force_insert=True)
+    return entry
+
+
+def _entry(run: Run, failure: Failure, *, exhausted: bool, manual: str | None) -> DeadLetterEntry:
+    """The dead letter of a run, not saved, in no group yet."""
+    execution, before = run.execution, _before(run)
+    return DeadLetterEntry(
         workspace_id=execution.workspace_id,
         workflow_id=execution.workflow_id,
         execution_id=execution.pk,
-        group_id=group_id,
         follows=before,
         redrives=before.redrives + 1 if before else 0,
-        version_number=number,
+        version_number=execution.version.number,
         run=run,
         task_id=run.task_id,
         step_path=run.step_path,
@@ -60,11 +71,19 @@ def take_in(
         error_type=failure.error_type.value,
         exception=failure.exception[:200],
         http_status=_status(failure),
+        target=failure.target[:300],
         worker=run.runner[:200],
-        fingerprint=print_,
+        fingerprint=fingerprint(
+            execution.workflow_id,
+            run.step_path,
+            failure.exception,
+            failure.message,
+            own=failure.fingerprint,
+        ),
         attempts=run.attempt - run.budget_start + 1,
         original_inputs=run.inputs,
         original_config=_config(execution.version.definition, run.step_path),
+        inputs_indexed=len(json.dumps(run.inputs)) <= MOST_INDEXED,
     )
 
 

@@ -12,7 +12,7 @@ from django.db.models.functions import Concat
 
 from dlq import statements
 from dlq.conf import retention_days
-from dlq.groups.finding import note_news
+from dlq.groups.finding import note_news, note_of_entries
 from dlq.models import DeadLetterEntry, Resolution
 from executions.actor import Actor, record
 from executions.clock import database_now
@@ -86,7 +86,7 @@ def resolve(
             f"{present.resolved_at:%Y-%m-%d %H:%M:%S} UTC); nothing was done.",
             present.resolution,
         )
-    note_news(entry.group_id, opened=-1)
+    note_of_entries([entry.pk], opened=-1)
     record(
         actor,
         f"dead_letter.{resolution.lower()}",
@@ -160,7 +160,7 @@ def restore(entry: DeadLetterEntry, *, actor: Actor, reason: str = "") -> None:
     ).update(resolution=Resolution.PENDING, resolved_at=None, expires_at=None, reviewed_by_id=None)
     if moved != 1:
         raise _not_restored(find(entry.pk))
-    note_news(entry.group_id, opened=1)
+    note_of_entries([entry.pk], opened=1)
     record(
         actor,
         "dead_letter.restored",
@@ -190,12 +190,13 @@ def discard_superseded(execution_id: UUID, *, actor: Actor, note: str) -> int:
     entries = DeadLetterEntry.objects.filter(
         execution_id=execution_id, resolution=Resolution.PENDING, run__superseded=True
     )
-    found = list(entries.values_list("pk", "workspace_id", "group_id"))
+    # Locked, so that nobody else resolves one of them meanwhile, and none is counted twice.
+    held = entries.select_for_update(no_key=True, of=("self",)).order_by("pk")
+    found = list(held.values_list("pk", "workspace_id"))
     if not found:
         return 0
-    ids = [pk for pk, _, _ in found]
-    for group_id, count in Counter(group for _, _, group in found).items():
-        note_news(group_id, opened=-count)
+    ids = [pk for pk, _ in found]
+    note_of_entries(ids, opened=-1)
     DeadLetterEntry.objects.filter(pk__in=ids, resolution=Resolution.PENDING).update(
         resolution=Resolution.DISCARDED,
         resolved_at=now,

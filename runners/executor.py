@@ -7,6 +7,7 @@ import logging
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import replace
 from functools import partial
 from typing import Any
 from uuid import UUID
@@ -41,6 +42,7 @@ from runners.prepare import Prepared, prepare
 from runners.quiet_logs import scrubbed_logs
 from runners.secrets import Revealed
 from runners.states import ErrorType
+from runners.talked_to import talked_to
 from runners.work import Broken, Done, Unit, Work
 
 log = logging.getLogger(__name__)
@@ -164,7 +166,10 @@ def _run(journey: Journey, work: Work, prepared: Prepared) -> Unit:
             head = execute(journey, work.step, prepared, context, work.wake, revealed)
     except (Exception, StepTimeout) as error:
         milliseconds = 1000 * (time.perf_counter() - started)
-        failure = _classed(error, work.step, work.path, revealed)
+        failure = replace(
+            _classed(error, work.step, work.path, revealed),
+            target=talked_to(work.step.module, prepared, revealed),
+        )
         passage.ended(failure)
         return Unit(
             None,

@@ -22,13 +22,18 @@ from runners.tracebacks import own_frames
 
 MAX_MESSAGE_CHARACTERS = 2_000
 MAX_CAUSES = 10
+MAX_FINGERPRINT = 200
 
 _TRANSIENT, _PERMANENT, _TIMEOUT = ErrorType.TRANSIENT, ErrorType.PERMANENT, ErrorType.TIMEOUT
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """What is recorded of a failed attempt; everything in it can be stored by PostgreSQL."""
+    """What is recorded of a failed attempt; everything in it can be stored by PostgreSQL.
+
+    `fingerprint` is what the module calls this kind of failure, `target` what the step talked to;
+    both may be empty.
+    """
 
     error_type: ErrorType
     message: str
@@ -36,6 +41,8 @@ class Failure:
     retry_after: float | None
     details: Any
     traceback: str
+    fingerprint: str = ""
+    target: str = ""
 
 
 # The most particular class of an error that stands here decides.
@@ -127,10 +134,11 @@ def classify(error: BaseException, scrub: Scrubber | None = None) -> Failure:
 
     `scrub` knows the secrets of the step, which may stand in texts of any length.
     """
-    retry_after, details = None, None
+    retry_after, details, fingerprint = None, None, ""
     if isinstance(error, StepError):
         error_type, message = error.error_type, error.message
         retry_after, details = error.retry_after, error.details
+        fingerprint = str(error.fingerprint)
     elif isinstance(error, ValidationError):
         error_type, message, details = _PERMANENT, *_validation(error)
     else:
@@ -138,6 +146,7 @@ def classify(error: BaseException, scrub: Scrubber | None = None) -> Failure:
         retry_after = _retry_after(error)
     if scrub is not None:
         message, details = scrub.message(str(message)), scrub.details(details)
+        fingerprint = scrub.message(fingerprint)
     return Failure(
         error_type=error_type,
         message=storable_text(str(message), MAX_MESSAGE_CHARACTERS),
@@ -145,6 +154,7 @@ def classify(error: BaseException, scrub: Scrubber | None = None) -> Failure:
         retry_after=retry_after,
         details=storable_details(details),
         traceback=own_frames(error),
+        fingerprint=storable_text(fingerprint, MAX_FINGERPRINT),
     )
 
 

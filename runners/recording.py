@@ -128,11 +128,10 @@ def retry_row(journey: Journey, work: Work, delay: float, details: Any = None) -
 def _error_details(failure: Failure | None) -> str | None:
     if failure is None:
         return None
-    return payloads.dump(
-        {
-            "exception": failure.exception,
-            "traceback": failure.traceback,
-            "details": failure.details,
-        },
-        "error",
-    )
+    told = {
+        "exception": failure.exception,
+        "traceback": failure.traceback,
+        "details": failure.details,
+    }
+    names = {"fingerprint": failure.fingerprint, "target": failure.target}
+    return payloads.dump(told | {name: text for name, text in names.items() if text}, "error")

@@ -1,17 +1,26 @@
 """The group of a failure, made when it is the first of its kind; in the failure's transaction."""
 
-from dataclasses import dataclass
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 from uuid import UUID
 
 from uuid6 import uuid7
 
+from dlq import statements
 from dlq.fingerprint import RULE
+from dlq.groups.facets import label
 from dlq.models import FailureGroup, GroupFingerprint, GroupNews
+
+# Values by which one fingerprint is told apart; what comes after them shares one part.
+MOST_PARTS = 100
+OTHERS = "\N{HORIZONTAL ELLIPSIS}"
 
 
 @dataclass(frozen=True, slots=True)
 class Failing:
-    """What the group of a failure is told of it."""
+    """What the group of a failure is told of it; `facets` are what groups may be split by."""
 
     workspace_id: UUID
     workflow_id: UUID
@@ -22,14 +31,53 @@ class Failing:
     message: str  # normalised
     sample: str
     version_number: int
+    facets: Mapping[str, str] = field(default_factory=dict)
 
 
-def group_of(failing: Failing) -> UUID:
-    """The id of the failure's group. One query where the fingerprint is known.
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """Where a failure belongs, and the fingerprint that says so: a split gives it another one."""
+
+    group_id: UUID
+    fingerprint: str
+
+
+def placed(failing: Failing) -> Placed:
+    """The failure's group. One query where the fingerprint is known, one more for each split.
 
     Of two transactions that meet a new fingerprint at once, one waits for the other.
     """
-    return _known(failing) or _make(failing)
+    fingerprint, split_on, part_of = failing.fingerprint, "", ""
+    while True:
+        known = _known(failing.workspace_id, fingerprint)
+        if known is None:
+            known = _make(failing, fingerprint, split_on=split_on, part_of=part_of)
+        if not known.split_by:
+            return Placed(known.group_id, fingerprint)
+        value = failing.facets.get(known.split_by, "")
+        part = part_fingerprint(fingerprint, known.split_by, value)
+        if _known(failing.workspace_id, part) is None and _has_enough_parts(known):
+            part = part_fingerprint(fingerprint, known.split_by, OTHERS)
+            ensure(failing.workspace_id, part, known.group_id, part_of=fingerprint)
+        fingerprint, part_of, split_on = part, fingerprint, label(known.split_by, value)
+
+
+def group_of(failing: Failing) -> UUID:
+    """The id of the failure's group."""
+    return placed(failing).group_id
+
+
+def part_fingerprint(fingerprint: str, by: str, value: str) -> str:
+    """The fingerprint of those failures of a fingerprint that have this value of a facet."""
+    return hashlib.sha256(f"{fingerprint}\n{by}\n{value}".encode()).hexdigest()
+
+
+def ensure(workspace_id: UUID, fingerprint: str, group_id: UUID, *, part_of: str = "") -> None:
+    """A fingerprint belongs to a group, unless it has one already."""
+    row = GroupFingerprint(
+        workspace_id=workspace_id, fingerprint=fingerprint, group_id=group_id, part_of=part_of
+    )
+    GroupFingerprint.objects.bulk_create([row], ignore_conflicts=True)
 
 
 def note_news(group_id: UUID, *, version_number: int = 0, seen: int = 0, opened: int = 0) -> None:
@@ -39,17 +87,29 @@ def note_news(group_id: UUID, *, version_number: int = 0, seen: int = 0, opened:
     )
 
 
-def _known(failing: Failing) -> UUID | None:
-    return (
-        GroupFingerprint.objects.filter(
-            workspace_id=failing.workspace_id, fingerprint=failing.fingerprint
-        )
-        .values_list("group_id", flat=True)
-        .first()
+def note_of_entries(entry_ids: Sequence[UUID], *, opened: int) -> None:
+    """Leave word that each of these entries was opened (1) or closed (-1), in one statement.
+
+    By the groups they are in now: entries move, so whoever read one before may know an old group.
+    The caller has changed the entries in this transaction, which keeps them where they are.
+    """
+    statements.fetch("note_entries", {"ids": list(entry_ids), "opened": opened})
+
+
+def _known(workspace_id: UUID, fingerprint: str) -> GroupFingerprint | None:
+    rows = GroupFingerprint.objects.filter(workspace_id=workspace_id, fingerprint=fingerprint)
+    return rows.first()
+
+
+def _has_enough_parts(whole: GroupFingerprint) -> bool:
+    parts = GroupFingerprint.objects.filter(
+        workspace_id=whole.workspace_id, part_of=whole.fingerprint
     )
+    return parts[:MOST_PARTS].count() >= MOST_PARTS
 
 
-def _make(failing: Failing) -> UUID:
+def _make(failing: Failing, fingerprint: str, **more: Any) -> GroupFingerprint:
+    part_of = more.pop("part_of")
     group = FailureGroup.objects.create(
         pk=uuid7(),
         workspace_id=failing.workspace_id,
@@ -60,17 +120,11 @@ def _make(failing: Failing) -> UUID:
         exception=failing.exception[:200],
         message=failing.message,
         sample=failing.sample[:2_000],
+        **more,
     )
-    GroupFingerprint.objects.bulk_create(
-        [
-            GroupFingerprint(
-                workspace_id=failing.workspace_id, fingerprint=failing.fingerprint, group=group
-            )
-        ],
-        ignore_conflicts=True,
-    )
-    found = _known(failing)
+    ensure(failing.workspace_id, fingerprint, group.pk, part_of=part_of)
+    found = _known(failing.workspace_id, fingerprint)
     assert found is not None, "the row was inserted, by us or by whom we waited for"
-    if found != group.pk:
+    if found.group_id != group.pk:
         group.delete()
     return found

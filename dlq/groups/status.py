@@ -237,7 +237,7 @@ def _note(
 def _roots(group_ids: Iterable[UUID]) -> list[FailureGroup]:
     """The groups, each of those that were merged as what it was merged into; locked."""
     found = FailureGroup.objects.filter(pk__in=set(group_ids)).values_list("pk", "merged_into_id")
-    return locked_all(merged or pk for pk, merged in found)
+    return locked_all(pk if merged is None else merged for pk, merged in found)
 
 
 def _owner(group: FailureGroup, owner_id: int | None) -> Any:

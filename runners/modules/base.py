@@ -181,6 +181,8 @@ class StepError(Exception):
     """A failure whose class the module knows.
 
     `retry_after` is in seconds; `details` is JSON-able and shown to people, so holds no secret.
+    `fingerprint` names the kind of failure (`card_declined`): those of a step that share it are one
+    failure group, whatever their messages say. Without one the message's shape decides.
     """
 
     def __init__(
@@ -190,12 +192,14 @@ class StepError(Exception):
         *,
         retry_after: float | None = None,
         details: Any = None,
+        fingerprint: str = "",
     ) -> None:
         super().__init__(message)
         self.message = message
         self.error_type = error_type
         self.retry_after = retry_after
         self.details = details
+        self.fingerprint = fingerprint
 
 
 @dataclass(frozen=True, slots=True)

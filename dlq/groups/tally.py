@@ -1,0 +1,160 @@
+"""The counters of failure groups, and their only writer.
+
+Whoever adds or resolves a dead letter leaves a row of news; `fold` takes news away in batches and
+adds them up, in one transaction each: a fold that dies has counted nothing and lost nothing. What
+has been counted decides whether a resolved group has regressed and a snoozed one wakes.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from time import monotonic
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+
+from dlq import statements
+from dlq.events import group_new, group_regressed
+from dlq.groups import status
+from dlq.groups.locking import locked_all, try_counters
+from dlq.groups.rules import Seen
+from dlq.models import FailureGroup, GroupStatus
+from executions.clock import database_now
+
+BATCH = 2_000  # news in one transaction
+SLEEPERS = 100  # snoozed groups looked at in one
+
+
+@dataclass(slots=True)
+class Sums:
+    """What the news of one group come to."""
+
+    seen: int = 0
+    open: int = 0
+    fresh: int = 0  # seen, and not only moved here
+    moved: bool = False
+    first: datetime | None = None
+    last: datetime | None = None
+    hours: dict[datetime, int] = field(default_factory=dict)
+    versions: dict[int, tuple[int, datetime | None, datetime | None]] = field(default_factory=dict)
+    failed: dict[int, datetime] = field(default_factory=dict)  # version: when last
+
+
+def fold(seconds: float = 0.5, batch: int = BATCH) -> int:
+    """Count what is new, until there is no more or the time is over; returns how many news.
+
+    Where somebody else counts, or merges groups, nothing is done.
+    """
+    until, count = monotonic() + seconds, 0
+    while True:
+        taken = _fold_once(batch)
+        count += taken
+        if taken < batch or monotonic() >= until:
+            return count
+
+
+@transaction.atomic
+def wake() -> int:
+    """Wake the groups that were snoozed until a time that has come; returns how many."""
+    now = database_now()
+    due = FailureGroup.objects.filter(status=GroupStatus.SNOOZED, snoozed_until__lte=now)
+    ids = due.order_by("snoozed_until").values_list("pk", flat=True)[:SLEEPERS]
+    groups = [group for group in locked_all(ids) if group.status == GroupStatus.SNOOZED]
+    for group in groups:
+        status.hear(group, Seen(group.total, {}), now)
+    return len(groups)
+
+
+def absorb(target_id: UUID, source_ids: Sequence[UUID]) -> None:
+    """Count what these groups counted with `target_id`, under the lock that keeps the counters."""
+    params = {"target": target_id, "sources": list(source_ids)}
+    for name in ("absorb_totals", "absorb_hours", "absorb_versions"):
+        statements.fetch(name, params)
+
+
+@transaction.atomic
+def _fold_once(batch: int) -> int:
+    if not try_counters():
+        return 0
+    rows = statements.fetch("take_news", {"most": batch})
+    if not rows:
+        return 0
+    sums = summed(rows)
+    groups = {group.pk: group for group in locked_all(sums)}
+    totals = _add(sums)
+    now = database_now()
+    for pk, group in groups.items():
+        group.total = totals[pk]
+        _tell(group, sums[pk], now)
+    return sum(row[-1] for row in rows)
+
+
+def summed(rows: Iterable[tuple[Any, ...]]) -> dict[UUID, Sums]:
+    """The rows of `take_news.sql`, added up by group."""
+    found: dict[UUID, Sums] = {}
+    for group_id, version, hour, moved, seen, opened, first, last, _ in rows:
+        sums = found.setdefault(group_id, Sums())
+        sums.seen += seen
+        sums.open += opened
+        if moved:
+            sums.moved = True
+        elif seen > 0:
+            sums.fresh += seen
+            sums.failed[version] = max(last, sums.failed.get(version, last))
+        sums.first, sums.last = _earlier(sums.first, first), _later(sums.last, last)
+        sums.hours[hour] = sums.hours.get(hour, 0) + seen
+        count, earliest, latest = sums.versions.get(version, (0, None, None))
+        sums.versions[version] = (count + seen, _earlier(earliest, first), _later(latest, last))
+    return found
+
+
+def _add(sums: dict[UUID, Sums]) -> dict[UUID, int]:
+    """Write the sums, of each group, hour and version; returns the groups' totals."""
+    counted = sums.items()
+    totals = statements.fetch(
+        "add_totals",
+        {
+            "groups": list(sums),
+            "seen": [one.seen for one in sums.values()],
+            "open": [one.open for one in sums.values()],
+            "first": [one.first for one in sums.values()],
+            "last": [one.last for one in sums.values()],
+        },
+    )
+    hours = [(pk, hour, n) for pk, one in counted for hour, n in one.hours.items() if n]
+    if hours:
+        statements.fetch("add_hours", _columns(("groups", "hours", "seen"), hours))
+    versions = [
+        (pk, number, *more)
+        for pk, one in counted
+        for number, more in one.versions.items()
+        if number and more[0]
+    ]
+    if versions:
+        names = ("groups", "numbers", "seen", "first", "last")
+        statements.fetch("add_versions", _columns(names, versions))
+    return dict(totals)
+
+
+def _tell(group: FailureGroup, sums: Sums, now: datetime) -> None:
+    """Say that a group is new or has regressed, to whoever raises alerts, and let it wake."""
+    if not sums.fresh:
+        return
+    if group.total == sums.fresh and not sums.moved:
+        group_new.send(FailureGroup, group_id=group.pk)
+    number = status.hear(group, Seen(group.total, sums.failed), now)
+    if number is not None:
+        group_regressed.send(FailureGroup, group_id=group.pk, version_number=number)
+
+
+def _columns(names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> dict[str, list[Any]]:
+    return {name: list(column) for name, column in zip(names, zip(*rows, strict=True), strict=True)}
+
+
+def _earlier(one: datetime | None, other: datetime | None) -> datetime | None:
+    return min(one, other) if one and other else one or other
+
+
+def _later(one: datetime | None, other: datetime | None) -> datetime | None:
+    return max(one, other) if one and other else one or other
