@@ -6,8 +6,8 @@ from django.db.models import QuerySet
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from dlq.api.entry_query import DeadLetterQuery, wanted
 from dlq.api.entry_shapes import (
-    DeadLetterQuery,
     DeadLetterQueue,
     DeadLetterSummary,
     Quarantine,
@@ -15,23 +15,14 @@ from dlq.api.entry_shapes import (
 )
 from dlq.models import DeadLetterEntry
 from dlq.quarantine import quarantine
-from executions.access import Action, Powers, obtain, visible
+from executions.access import Action, Powers, obtain
 from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
-from executions.api.paging import narrowed, page
+from executions.api.paging import page
 from runners.models import Run
 
 TAG = "DeadLetterQueue"
 LARGE = ("original_inputs", "original_config")
-FILTERS = {
-    "resolution": "resolution",
-    "failureType": "failure_type",
-    "workflowId": "workflow_id",
-    "executionId": "execution_id",
-    "fingerprint": "fingerprint",
-    "quarantinedAfter": "quarantined_at__gt",
-    "quarantinedBefore": "quarantined_at__lt",
-}
 
 
 def entries() -> QuerySet[DeadLetterEntry]:
@@ -57,7 +48,7 @@ class Entries(Endpoint):
     def get(self, request: Request) -> Response:
         """The dead letters of your workspaces, newest first, without inputs and config."""
         query = self.query(DeadLetterQuery)
-        rows = narrowed(visible(self.user, entries()), query, FILTERS).defer(*LARGE)
+        rows = wanted(self.user, entries(), query).defer(*LARGE)
         found = page(request, rows, query, order=("quarantined_at", "id"))
         context = {"occurrences": occurrences(found.rows)}
         shape = DeadLetterSummary(found.rows, many=True, context=context)

@@ -10,7 +10,6 @@ from rest_framework import serializers
 from dlq.models import DeadLetterEntry, FailureType, Resolution
 from executions.api.bulk import Many
 from executions.api.fields import Body, Json, Payload, Text
-from executions.api.paging import ListQuery
 
 
 class DeadLetterSummary(serializers.ModelSerializer[DeadLetterEntry]):
@@ -30,13 +29,30 @@ class DeadLetterSummary(serializers.ModelSerializer[DeadLetterEntry]):
     expiresAt = serializers.DateTimeField(source="expires_at", allow_null=True)
     reviewedBy = serializers.SerializerMethodField()
     requeuedRunId = serializers.UUIDField(source="requeued_run_id", allow_null=True)
+    requeuedExecutionId = serializers.UUIDField(source="requeued_execution_id", allow_null=True)
+    groupId = serializers.UUIDField(source="group_id")
+    version = serializers.IntegerField(
+        source="version_number", help_text="The number of the workflow's version that ran."
+    )
+    errorType = serializers.CharField(source="error_type", allow_blank=True)
+    httpStatus = serializers.IntegerField(source="http_status", allow_null=True)
+    follows = serializers.UUIDField(
+        source="follows_id",
+        allow_null=True,
+        help_text="The dead letter of the same step that was requeued before.",
+    )
+    seenAt = serializers.DateTimeField(
+        source="seen_at", allow_null=True, help_text="When a person first opened its page."
+    )
 
     class Meta:
         model = DeadLetterEntry
         fields = [
             "id", "runId", "executionId", "workflowId", "taskId", "stepPath", "failureReason",
             "failureType", "fingerprint", "occurrences", "quarantinedAt", "expiresAt",
-            "resolution", "resolvedAt", "reviewedBy", "requeuedRunId", "notes",
+            "resolution", "resolvedAt", "reviewedBy", "requeuedRunId", "requeuedExecutionId",
+            "notes", "groupId", "version", "module", "errorType", "exception", "httpStatus",
+            "target", "worker", "attempts", "redrives", "follows", "pinned", "seenAt",
         ]  # fmt: skip
 
     def get_occurrences(self, entry: DeadLetterEntry) -> int:
@@ -59,18 +75,6 @@ class DeadLetterQueue(DeadLetterSummary):
 
     class Meta(DeadLetterSummary.Meta):
         fields = [*DeadLetterSummary.Meta.fields, "originalInputs", "originalConfig"]
-
-
-class DeadLetterQuery(ListQuery):
-    """The filters of the list of dead letters."""
-
-    resolution = serializers.ChoiceField(Resolution.choices, required=False)
-    failureType = serializers.ChoiceField(FailureType.choices, required=False)
-    workflowId = serializers.UUIDField(required=False)
-    executionId = serializers.UUIDField(required=False)
-    fingerprint = serializers.CharField(required=False, max_length=64)
-    quarantinedAfter = serializers.DateTimeField(required=False)
-    quarantinedBefore = serializers.DateTimeField(required=False)
 
 
 class Discard(Body):

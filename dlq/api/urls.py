@@ -2,12 +2,13 @@
 
 from django.urls import URLPattern, path
 
-from dlq.api import entries, keeping, resolving, reveal
+from dlq.api import entries, export, keeping, resolving, reveal
 
 ENTRY = "v1/DeadLetterQueue/<uuid:id>"
 
 urlpatterns: list[URLPattern] = [
     path("v1/DeadLetterQueue", entries.Entries.as_view()),
+    path("v1/DeadLetterQueue/export", export.ExportEntries.as_view()),
     path("v1/DeadLetterQueue/discard", resolving.DiscardEntries.as_view()),
     path(ENTRY, entries.OneEntry.as_view()),
     path(f"{ENTRY}/requeue", resolving.Requeue.as_view()),

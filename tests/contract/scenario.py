@@ -204,6 +204,7 @@ def _mend(day: Recorder) -> None:
 
     first = dead()
     ask("listDeadLetterQueue")
+    ask("exportDeadLetterQueue")
     ask("getDeadLetterEntry", id=first)
     ask("revealDeadLetterEntry", {"reason": "To find the cause."}, id=first)
     ask("requeueDeadLetterEntry", {"values": {"total": 100}}, id=first)

@@ -13,7 +13,9 @@ from tests.contract.scenario import play
 
 pytestmark = [pytest.mark.django_db, pytest.mark.timeout(300)]
 # Always refused; or called by a partner with whatever a partner sends; or no JSON.
-WITHOUT = {"createTrigger", "deleteTrigger", "receiveCallback", "exportActivity"}
+WITHOUT = {"createTrigger", "deleteTrigger", "receiveCallback", "exportActivity"} | {
+    "exportDeadLetterQueue",
+}
 
 
 def test_a_day_with_the_api_can_be_played_and_is_what_the_document_shows(settings: Any) -> None:

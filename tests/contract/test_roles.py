@@ -75,6 +75,7 @@ OPERATIONS: dict[str, tuple[str, str, Any, tuple[int, int, int, int]]] = {
     "discard": (
         "post", "/v1/DeadLetterQueue/{d}/discard", {"notes": "x"}, (200, 403, 404, 404)
     ),
+    "export dead letters": ("get", "/v1/DeadLetterQueue/export", None, (200, 200, 200, 200)),
     "pin": ("post", "/v1/DeadLetterQueue/{d}/pin", {}, (200, 403, 404, 404)),
     "unpin": ("post", "/v1/DeadLetterQueue/{d}/unpin", {}, (200, 403, 404, 404)),
     "restore": ("post", "/v1/DeadLetterQueue/{d}/restore", {}, (409, 403, 404, 404)),

@@ -21,6 +21,8 @@ LETTER = {
     "id", "runId", "executionId", "taskId", "failureReason", "failureType", "originalInputs",
     "originalConfig", "quarantinedAt", "reviewedBy", "resolution", "resolvedAt", "notes",
     "workflowId", "stepPath", "fingerprint", "occurrences", "expiresAt", "requeuedRunId",
+    "requeuedExecutionId", "groupId", "version", "module", "errorType", "exception", "httpStatus",
+    "target", "worker", "attempts", "redrives", "follows", "pinned", "seenAt",
 }  # fmt: skip
 
 
@@ -155,6 +157,8 @@ def test_the_list_of_dead_letters_filters_in_few_queries(
     assert listed(f"fingerprint={letters[0]['fingerprint']}&limit=1") == ids[2:]
     assert listed(f"workflowId={letters[0]['workflowId']}") == ids[::-1]
     assert listed(f"quarantinedAfter={letters[1]['quarantinedAt']}") == ids[2:]
+    assert listed(f"groupId={letters[0]['groupId']}&version=1&redriven=false") == ids[::-1]
+    assert listed("pinned=true") == listed("httpStatus=500") == listed("seen=true") == []
 
 
 @pytest.mark.parametrize("query", ["resolution=open", "workflowId=x", "fingerprint=%00", "x=1"])

@@ -1,0 +1,98 @@
+"""The filter grammar of dead letters as a query of the API."""
+# ruff: noqa: N815 - the names are the JSON's
+
+import json
+from typing import Any
+
+from django.db.models import QuerySet
+from rest_framework import serializers
+
+from dlq.filtering import FLAGS, PLAIN, chosen
+from dlq.models import DeadLetterEntry, FailureType, Resolution
+from dlq.path_conditions import MAX_CONDITIONS, BadCondition, several
+from executions.access import User, visible
+from executions.api.fields import Body
+from executions.api.paging import ListQuery
+from executions.states import Permission
+from runners.states import ErrorType
+
+GRAMMAR = frozenset({*PLAIN, *FLAGS, "inputs"})
+ERROR_TYPES = [(kind.value, kind.value) for kind in ErrorType]
+
+
+class Conditions(serializers.Field[Any, Any, Any, Any]):
+    """A JSON array of conditions on the original inputs."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        """The conditions; raises ValidationError."""
+        try:
+            found = json.loads(data) if isinstance(data, str) else data
+            if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+                raise BadCondition('Expected [{"path": …, "op": "eq" | "contains", "value": …}].')
+            several(found)
+        except (ValueError, RecursionError) as error:
+            text = str(error) if isinstance(error, BadCondition) else "This is no JSON."
+            raise serializers.ValidationError(text, code="conditions") from None
+        return found
+
+    def to_representation(self, value: Any) -> Any:
+        """As it was given."""
+        return value
+
+
+class EntryFilters(Body):
+    """Which dead letters; every field narrows."""
+
+    workspaceId = serializers.UUIDField(
+        required=False, help_text="Only what belongs to this workspace."
+    )
+    resolution = serializers.ChoiceField(Resolution.choices, required=False)
+    failureType = serializers.ChoiceField(FailureType.choices, required=False)
+    errorType = serializers.ChoiceField(ERROR_TYPES, required=False)
+    workflowId = serializers.UUIDField(required=False)
+    executionId = serializers.UUIDField(required=False)
+    groupId = serializers.UUIDField(required=False)
+    fingerprint = serializers.CharField(required=False, max_length=64)
+    exception = serializers.CharField(required=False, max_length=200)
+    module = serializers.CharField(required=False, max_length=100)
+    stepPath = serializers.CharField(required=False, max_length=1_000)
+    httpStatus = serializers.IntegerField(required=False, min_value=100, max_value=999)
+    target = serializers.CharField(required=False, max_length=300)
+    worker = serializers.CharField(required=False, max_length=200)
+    version = serializers.IntegerField(required=False, min_value=0, max_value=2**31 - 1)
+    attemptsFrom = serializers.IntegerField(required=False, min_value=0, max_value=2**31 - 1)
+    quarantinedAfter = serializers.DateTimeField(required=False)
+    quarantinedBefore = serializers.DateTimeField(required=False)
+    text = serializers.CharField(
+        required=False, max_length=200, help_text="Stands in the reason of the failure."
+    )
+    pinned = serializers.BooleanField(required=False)
+    redriven = serializers.BooleanField(
+        required=False, help_text="Whether the step was requeued before it failed this time."
+    )
+    seen = serializers.BooleanField(
+        required=False, help_text="Whether a person has opened its page."
+    )
+    inputs = Conditions(
+        required=False,
+        help_text=f"At most {MAX_CONDITIONS} conditions on the original inputs, as JSON: "
+        '[{"path": "order.country", "op": "eq", "value": "DE"}]; op is eq or contains. Only dead '
+        "letters whose payloads you may see are compared.",
+    )
+
+
+class DeadLetterQuery(EntryFilters, ListQuery):
+    """The filters of the list of dead letters."""
+
+
+def wanted(
+    user: User, rows: QuerySet[DeadLetterEntry], query: dict[str, Any]
+) -> QuerySet[DeadLetterEntry]:
+    """The caller's rows that pass a query.
+
+    A condition on inputs looks only at rows whose payloads the caller may see: who may not could
+    find a value out by asking for it.
+    """
+    filters = {name: value for name, value in query.items() if name in GRAMMAR}
+    power: Any = (Permission.VIEW_PAYLOADS,) if filters.get("inputs") else ()
+    return chosen(visible(user, rows, *power), filters)

@@ -1,0 +1,44 @@
+"""Dead letters over HTTP, to take away as JSON lines."""
+
+from django.http import StreamingHttpResponse
+from drf_spectacular.types import OpenApiTypes
+from rest_framework.renderers import BaseRenderer, JSONRenderer
+from rest_framework.request import Request
+
+from dlq import exporting, streaming
+from dlq.api.entries import TAG
+from dlq.api.entry_query import EntryFilters, wanted
+from dlq.models import DeadLetterEntry
+from dlq.streaming import LINES
+from executions.api.documentation import operation
+from executions.api.endpoint import Endpoint
+
+
+class LinesRenderer(BaseRenderer):
+    """Names the media type; the lines are written as they are read."""
+
+    media_type = LINES
+    format = "jsonl"
+
+
+class ExportEntries(Endpoint):
+    """Dead letters as a file."""
+
+    renderer_classes = [LinesRenderer, JSONRenderer]
+
+    @operation(
+        "exportDeadLetterQueue",
+        TAG,
+        {(200, LINES): OpenApiTypes.STR},
+        parameters=[EntryFilters],
+    )
+    def get(self, request: Request) -> StreamingHttpResponse:
+        """All dead letters that fit, oldest first, one JSON object a line.
+
+        Inputs and config stand in it where you may see them. It ends with what there was when it
+        began; that it was exported is recorded.
+        """
+        query = self.query(EntryFilters)
+        rows = wanted(self.user, DeadLetterEntry.objects.all(), query)
+        batch = exporting.begin(rows, self.user, query, self.actor)
+        return streaming.answer(request._request, "dead-letters.jsonl", batch)
