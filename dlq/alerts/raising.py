@@ -56,9 +56,12 @@ def tell(rule: AlertRule) -> int:
 
 def close(rule: AlertRule, ids: Iterable[UUID], *, silently: bool = False) -> int:
     """What does not hold any more is over; people are told once, of kinds that can clear."""
+    wanted = list(ids)
+    if not wanted:
+        return 0
     with transaction.atomic():
         rows = Alert.objects.select_for_update(of=("self",))
-        ended = list(rows.filter(pk__in=list(ids), state=AlertState.OPEN).order_by("id"))
+        ended = list(rows.filter(pk__in=wanted, state=AlertState.OPEN).order_by("id"))
         Alert.objects.filter(pk__in=[alert.pk for alert in ended]).update(
             state=AlertState.OVER, over_at=database_now()
         )

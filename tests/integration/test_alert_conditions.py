@@ -1,0 +1,295 @@
+"""What lasts is found where it holds, and only there; and what was dealt with is over."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import resolve
+
+from dlq.alerts import pulse, watchman
+from dlq.alerts.conditions.oldest import old_entries
+from dlq.alerts.conditions.queues import unserved_queues
+from dlq.alerts.conditions.rate import high_rates
+from dlq.alerts.duty import look
+from dlq.alerts.finding import page
+from dlq.alerts.folding import fold
+from dlq.alerts.watching import forget, watch
+from dlq.events import group_new, group_regressed, redrive_stopped
+from dlq.models import (
+    Alert,
+    AlertDelivery,
+    AlertKind,
+    AlertState,
+    BeatPulse,
+    DeadLetterEntry,
+    FailureGroup,
+    GroupHour,
+    GroupStatus,
+    Redrive,
+    RedriveState,
+)
+from executions.clock import database_now
+from executions.models import Workspace
+from runners.events import circuit_opened
+from runners.models import CircuitBreaker, Run, Runner
+from tests.support import admin_rows as rows
+from tests.support.alerts import receiver as serving
+from tests.support.alerts import rule
+from tests.support.workflows import publish, start, task
+
+pytestmark = pytest.mark.django_db
+HOUR = timedelta(hours=1)
+
+
+@pytest.fixture
+def letter() -> DeadLetterEntry:
+    """A dead letter of a group that has it open."""
+    entry = rows.failed_order(rows.workflow())
+    FailureGroup.objects.update(open=1, total=1)
+    return entry
+
+
+@pytest.fixture
+def waiting() -> Run:
+    """A run that has waited for two minutes in queue default."""
+    pk = start(publish({"tasks": [task("one", "data.set", **{"with": {"values": {}}})]}))
+    Run.objects.filter(execution_id=pk).update(
+        queue="default", state="PENDING", queued_at=database_now() - timedelta(minutes=2)
+    )
+    return Run.objects.get(execution_id=pk)
+
+
+def worker(*queues: str, **facts: Any) -> Runner:
+    given = {"name": f"w@{Runner.objects.count()}", "host": "box", "pid": 1, "pool": "prefork"}
+    return Runner.objects.create(**given | facts, queues=list(queues))
+
+
+def this_hour() -> datetime:
+    return database_now().replace(minute=0, second=0, microsecond=0)
+
+
+def opened() -> list[str]:
+    alerts = Alert.objects.filter(state=AlertState.OPEN)
+    return sorted(alerts.values_list("kind", flat=True))
+
+
+def test_far_more_failures_than_usual_are_found(letter: DeadLetterEntry) -> None:
+    mine = rule("RATE_HIGH")
+    GroupHour.objects.create(group_id=letter.group_id, hour=this_hour(), count=40)
+    for day in range(1, 8):
+        at = this_hour() - timedelta(days=day)
+        for hour in (at, at - HOUR):
+            GroupHour.objects.create(group_id=letter.group_id, hour=hour, count=5)
+
+    (found,) = high_rates(mine, database_now())
+
+    assert found.subject == f"workflow:{letter.workflow_id}"
+    assert "about 40 failures in the last hour" in found.sentence
+    mine.rate_factor = 100
+    assert list(high_rates(mine, database_now())) == []
+
+
+@pytest.mark.parametrize("quiet", [{"muted": True}, {"status": GroupStatus.IGNORED}])
+def test_groups_that_are_to_be_quiet_raise_nothing(
+    letter: DeadLetterEntry, quiet: dict[str, Any]
+) -> None:
+    rule()
+    GroupHour.objects.create(group_id=letter.group_id, hour=this_hour(), count=500)
+    DeadLetterEntry.objects.update(quarantined_at=database_now() - timedelta(days=9))
+    FailureGroup.objects.update(**quiet)
+    if "muted" in quiet:
+        group_new.send(None, group_id=letter.group_id)
+        group_regressed.send(None, group_id=letter.group_id, version_number=2)
+
+    fold()
+    watch()
+
+    assert opened() == []
+
+
+def test_a_dead_letter_open_for_too_long_is_found_and_is_over_once_resolved(
+    letter: DeadLetterEntry,
+) -> None:
+    mine = rule("ENTRY_OLD", oldest_hours=24)
+    assert list(old_entries(mine, database_now())) == []
+    DeadLetterEntry.objects.update(quarantined_at=database_now() - timedelta(hours=30))
+    watch()
+    assert "open for 30.0 h; the limit is 24 h" in Alert.objects.get().sentence
+
+    DeadLetterEntry.objects.update(resolution="DISCARDED", resolved_at=database_now())
+    watch()
+
+    assert opened() == []
+    assert [d.reason for d in AlertDelivery.objects.order_by("id")] == ["RAISED", "OVER"]
+
+
+def test_work_where_no_worker_serves_is_found_and_over_when_one_does(waiting: Run) -> None:
+    mine = rule("NO_WORKER")
+    worker("control")
+    assert [found.subject for found in unserved_queues(mine, database_now())] == ["queue:default"]
+    watch()
+    assert opened() == ["NO_WORKER"]
+
+    worker("default", "io")
+    watch()
+
+    assert opened() == []
+    reasons = AlertDelivery.objects.order_by("id").values_list("reason", flat=True)
+    assert list(reasons) == ["RAISED", "OVER"]
+
+
+@pytest.mark.parametrize(
+    "served",
+    [
+        {"seen_at": database_now, "leaving_at": database_now},
+        {"seen_at": lambda: database_now() - timedelta(minutes=2)},
+    ],
+)
+def test_a_worker_that_leaves_or_is_silent_serves_nobody(
+    waiting: Run, served: dict[str, Any]
+) -> None:
+    worker("default", **{name: at() for name, at in served.items()})
+
+    assert list(unserved_queues(rule("NO_WORKER"), database_now()))
+
+
+def test_work_that_has_just_come_or_may_not_run_is_no_alarm(waiting: Run) -> None:
+    mine = rule("NO_WORKER", waiting_seconds=600)
+    assert list(unserved_queues(mine, database_now())) == []
+    mine.waiting_seconds = 10
+    Run.objects.update(retry_after=database_now() + timedelta(hours=1))
+    assert list(unserved_queues(mine, database_now())) == []
+    Run.objects.update(retry_after=None)
+    waiting.execution.__class__.objects.update(state="PAUSED")
+
+    assert list(unserved_queues(mine, database_now())) == []
+
+
+def test_a_remote_queue_is_served_by_runners_of_the_same_workspace(waiting: Run) -> None:
+    mine = rule("NO_WORKER")
+    elsewhere = Workspace.objects.create(slug="e", name="e", tier=rows.workspace().tier)
+    Run.objects.update(queue="gpu")
+    worker("gpu", workspace=elsewhere)
+
+    (found,) = unserved_queues(mine, database_now())
+
+    assert "no remote runner serves" in found.sentence
+    worker("gpu", workspace=rows.workspace())
+    assert list(unserved_queues(mine, database_now())) == []
+
+
+def test_looking_where_all_is_well_costs_few_queries(letter: DeadLetterEntry) -> None:
+    rule("RATE_HIGH", "ENTRY_OLD", "NO_WORKER")
+    worker("control", "default", "io")
+
+    with CaptureQueriesContext(connection) as asked:
+        look()
+
+    assert len(asked) < 30, [q["sql"] for q in asked]
+
+
+@pytest.fixture
+def happened(letter: DeadLetterEntry) -> dict[str, Any]:
+    """One of each that happens, with what it happened to."""
+    rule()
+    group = FailureGroup.objects.get()
+    redrive = Redrive.objects.create(
+        workspace_id=group.workspace_id, group=group, created_by_name="ann", selection={},
+        state=RedriveState.STOPPED, total=9,
+    )  # fmt: skip
+    breaker = CircuitBreaker.objects.create(
+        workspace_id=group.workspace_id, target="http.request:a", state="OPEN",
+        next_retry_at=database_now(),
+    )  # fmt: skip
+    group_new.send(None, group_id=group.pk)
+    redrive_stopped.send(None, redrive_id=redrive.pk, reason="60 % failed again")
+    circuit_opened.send(
+        None, breaker_id=breaker.pk, workspace_id=group.workspace_id, target=breaker.target
+    )
+    fold()
+    return {"group": group, "redrive": redrive, "breaker": breaker}
+
+
+def test_what_happens_is_told_of_with_a_link(happened: dict[str, Any]) -> None:
+    watch()
+
+    assert opened() == ["CIRCUIT_OPEN", "GROUP_NEW", "REDRIVE_STOPPED"]
+    said = {alert.kind: alert.sentence for alert in Alert.objects.all()}
+    assert said["GROUP_NEW"].startswith("New failure in Order import, step charge.main: HttpError")
+    assert "60 % failed again" in said["REDRIVE_STOPPED"]
+    for alert in Alert.objects.exclude(kind="REDRIVE_STOPPED"):
+        assert resolve(alert.path)
+
+
+def test_what_was_dealt_with_is_over(happened: dict[str, Any]) -> None:
+    FailureGroup.objects.update(status=GroupStatus.ACKNOWLEDGED)
+    Redrive.objects.update(state=RedriveState.ABORTED)
+    CircuitBreaker.objects.update(state="CLOSED")
+
+    assert watch()["over"] == 3
+
+    assert opened() == []
+    over = AlertDelivery.objects.filter(reason="OVER")
+    assert [delivery.alert.kind for delivery in over if delivery.alert] == ["CIRCUIT_OPEN"]
+
+
+def test_what_a_rule_does_not_ask_about_any_more_is_over_in_silence(
+    happened: dict[str, Any],
+) -> None:
+    Alert.objects.get(kind="GROUP_NEW").rule.__class__.objects.update(enabled=False)
+
+    assert watch()["over"] == 3
+    assert not AlertDelivery.objects.filter(reason="OVER").exists()
+
+
+def test_a_silent_beat_is_seen_and_told_of_without_beat(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VALKYR_HTTP_ALLOWED_NETWORKS", "127.0.0.0/8")
+    began = database_now() - timedelta(hours=1)
+    with serving() as server:
+        rule("BEAT_SILENT", url=server.url, silent_seconds=60)
+        pulse.beat()
+        assert watchman.look(began) == 0
+        BeatPulse.objects.update(ticked_at=database_now() - timedelta(seconds=90))
+
+        assert [watchman.look(began), watchman.look(began)] == [1, 0]
+
+        (said,) = server.said
+        assert "No duty of beat has run for 90 s" in said["alerts"][0]["sentence"]
+        pulse.beat()
+        watch()
+    assert opened() == []
+    assert AlertDelivery.objects.latest("id").reason == "OVER"
+
+
+def test_a_worker_that_has_just_begun_gives_beat_time() -> None:
+    rule("BEAT_SILENT")
+    BeatPulse.objects.update_or_create(pk=1, defaults={"ticked_at": database_now() - HOUR})
+
+    assert watchman.look(database_now()) == 0
+
+
+def test_the_pulse_is_written_now_and_then_only() -> None:
+    pulse.beat()
+    first = pulse.last_beat()
+    pulse.beat()
+
+    assert pulse.last_beat() == first
+
+
+def test_old_alerts_are_forgotten_and_open_ones_never(happened: dict[str, Any]) -> None:
+    FailureGroup.objects.update(status=GroupStatus.RESOLVED)
+    watch()
+    long_ago = database_now() - timedelta(days=31)
+    Alert.objects.filter(state=AlertState.OVER).update(over_at=long_ago)
+    Alert.objects.update(first_at=long_ago)
+
+    assert forget() == 1
+    assert opened() == ["CIRCUIT_OPEN", "REDRIVE_STOPPED"]
+
+
+def test_every_kind_has_a_page() -> None:
+    assert page("runners_runner") == "/admin/runners/runner/"
+    assert page("dlq_redrive", 7) == "/admin/dlq/redrive/7/change/"
+    assert set(AlertKind)

@@ -1,0 +1,136 @@
+"""Alert rules as tests need them, and receivers of what they send: HTTP and mail, really served."""
+
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from aiosmtpd.controller import Controller
+from aiosmtpd.handlers import Sink
+
+from dlq.alerts.finding import Finding
+from dlq.alerts.rules import create_rule
+from dlq.models import AlertKind, AlertRule
+from executions.actor import Actor
+from executions.models import Workspace
+from tests.support.workflows import default_workspace
+
+ACTOR = Actor(None, "ann", "test")
+SECRET = "a secret that signs what is sent"
+EVERYTHING = list(AlertKind.values)
+
+
+class Receiver(ThreadingHTTPServer):
+    """Answers as it is told: `answers` are statuses, or "hang"; afterwards 200 and "ok"."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Answering)
+        self.answers: list[int | str] = []
+        self.received: list[dict[str, Any]] = []
+        self.text = "ok"
+        self.asked = threading.Event()
+        self.closing = threading.Event()
+        threading.Thread(target=self.serve_forever, args=(0.01,), daemon=True).start()
+
+    @property
+    def url(self) -> str:
+        """Where it listens."""
+        return f"http://127.0.0.1:{self.server_port}/hook"
+
+    @property
+    def said(self) -> list[Any]:
+        """The bodies, read as JSON."""
+        return [json.loads(request["body"]) for request in self.received]
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Who hangs up is part of the tests."""
+
+
+class _Answering(BaseHTTPRequestHandler):
+    server: Receiver
+
+    def do_POST(self) -> None:
+        length = int(self.headers.get("content-length", 0))
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        body = self.rfile.read(length)
+        self.server.received.append({"path": self.path, "headers": headers, "body": body})
+        self.server.asked.set()
+        answer = self.server.answers.pop(0) if self.server.answers else 200
+        if answer == "hang":
+            self.server.closing.wait(30)
+            return
+        text = self.server.text.encode()
+        with suppress(ConnectionError):
+            self.send_response(int(answer))
+            self.send_header("Content-Length", str(len(text)))
+            self.end_headers()
+            self.wfile.write(text)
+
+    def log_message(self, *arguments: Any) -> None:
+        pass
+
+
+class PostOffice(Sink):
+    """An SMTP server's memory."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.envelopes: list[Any] = []
+
+    async def handle_DATA(self, server: Any, session: Any, envelope: Any) -> str:
+        self.envelopes.append(envelope)
+        return "250 OK"
+
+
+@contextmanager
+def receiver() -> Iterator[Receiver]:
+    """An HTTP server for the block."""
+    server = Receiver()
+    try:
+        yield server
+    finally:
+        server.closing.set()
+        server.shutdown()
+        server.server_close()
+
+
+@contextmanager
+def post_office() -> Iterator[tuple[PostOffice, str]]:
+    """An SMTP server for the block, and its address."""
+    office = PostOffice()
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    controller = Controller(office, hostname="127.0.0.1", port=port)
+    controller.start()
+    try:
+        yield office, f"smtp://127.0.0.1:{port}"
+    finally:
+        controller.stop()
+
+
+def rule(
+    *kinds: str, url: str = "https://hooks.example.com/alerts", secret: str = SECRET, **facts: Any
+) -> AlertRule:
+    """A webhook's rule of the default workspace, or as `facts` say."""
+    given = {"name": "On call", "kinds": list(kinds) or EVERYTHING, "channel": "WEBHOOK"}
+    if facts.get("channel", "WEBHOOK") == "WEBHOOK":
+        given["url"] = url
+    workspace: Workspace | None = facts.pop("workspace", default_workspace())
+    return create_rule(workspace, given | facts, secret=secret, actor=ACTOR)
+
+
+def finding(subject: str = "circuit:1", **facts: Any) -> Finding:
+    """An open circuit, unless `facts` say otherwise."""
+    given: dict[str, Any] = {
+        "kind": AlertKind.CIRCUIT_OPEN,
+        "subject": subject,
+        "sentence": f"The circuit of {subject} opened.",
+        "path": "/admin/runners/circuitbreaker/",
+        "workspace_id": default_workspace().pk,
+    }
+    return Finding(**given | facts)
