@@ -48,7 +48,7 @@ UNFOLD: dict[str, Any] = {
     "SHOW_HISTORY": False,
     "SHOW_VIEW_ON_SITE": False,
     "DASHBOARD_CALLBACK": "dlq.admin.dashboard.context",
-    "STYLES": [lambda request: static("ui/valkyr.css")],
+    "STYLES": [lambda request: static("ui/valkyr.css"), lambda request: static("ui/figures.css")],
     "SCRIPTS": [
         lambda request: static("ui/alpine-csp.js"),
         lambda request: static("ui/valkyr.js"),
@@ -72,6 +72,7 @@ UNFOLD: dict[str, Any] = {
                 "items": [
                     _list_of("Workflows", "account_tree", "executions.workflow"),
                     _list_of("Executions", "play_circle", "executions.workflowexecution"),
+                    _list_of("Failures", "report", "dlq.failuregroup"),
                     _list_of("Runs", "list_alt", "runners.run"),
                     _list_of("Approvals", "how_to_reg", "runners.approval"),
                     _list_of("Dead letters", "inbox", "dlq.deadletterentry"),

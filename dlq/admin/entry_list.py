@@ -2,50 +2,52 @@
 
 from typing import Any
 
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.html import format_html
 from unfold.decorators import display
 
+from dlq.admin.entry_filters import EntryFieldsFilter, InputsForm, ResolutionFilter
 from dlq.admin.marks import resolution
+from dlq.admin.triage_list import TriageList
 from dlq.models import DeadLetterEntry
 from executions.admin import links, marks
-from executions.admin.engine import ScopedAdmin
-from executions.admin.filters import AgeFilter, TabFilter, WorkflowFilter
+
+PATH = "input_path"
 
 
-class ResolutionFilter(TabFilter):
-    """Dead letters by what became of them; the open ones unless asked otherwise."""
-
-    title = "state"
-    parameter_name = field = "resolution"
-    default = "open"
-    groups = {
-        "open": ("PENDING",),
-        "requeued": ("REQUEUED",),
-        "fixed": ("FIXED",),
-        "discarded": ("DISCARDED",),
-    }
-
-
-class EntryList(ScopedAdmin):
+class EntryList(TriageList):
     """What the list of dead letters shows and how it is narrowed."""
 
     list_display = ("error", "where", "mark", "kind", "attempts", "age")
     list_display_links = ("error",)
     list_select_related = ("workflow",)
-    list_filter = (ResolutionFilter, "failure_type", WorkflowFilter, AgeFilter)
-    list_before_template = "valkyr/tabs.html"
+    list_filter = (ResolutionFilter, EntryFieldsFilter)
     list_defer = ("original_inputs", "original_config", "workflow__definition")
     ordering = ("-id",)
     empty_text = "Nothing in the dead-letter queue: no step was given up."
     search_ids = ("id", "execution_id", "run_id")
     search_texts = ("step_path", "failure_reason", "fingerprint")
 
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """As the base's; what the form about inputs asks for becomes part of the address."""
+        asking = InputsForm(request.GET if PATH in request.GET else None)
+        if request.method == "GET" and asking.is_bound and asking.is_valid():
+            return HttpResponseRedirect(_with_condition(request, asking))
+        request.GET = _without(request, *asking.fields)
+        answer = super().changelist_view(request, extra_context)
+        context = getattr(answer, "context_data", None) or {}
+        if "triage" in context and context["triage"]["form"].sees_payloads:
+            context["triage"]["asking"] = asking
+        return answer
+
     @display(description="error")
     def error(self, row: DeadLetterEntry) -> Any:
         """The class in bold, the message below."""
         return format_html(
             '<span class="vk-error-type">{}</span><span class="vk-error-text">{}</span>',
-            row.error_type or row.get_failure_type_display(),
+            row.exception or row.error_type or row.get_failure_type_display(),
             marks.clipped(row.failure_reason),
         )
 
@@ -69,3 +71,19 @@ class EntryList(ScopedAdmin):
     def age(self, row: DeadLetterEntry) -> Any:
         """Since when it is dead."""
         return marks.ago(row.quarantined_at)
+
+
+def _with_condition(request: HttpRequest, asking: InputsForm) -> str:
+    """The address with one more condition on the inputs."""
+    query = _without(request, *asking.fields)
+    text = asking.cleaned_data["condition"].as_text
+    if text not in query.getlist("inputs"):
+        query.appendlist("inputs", text)
+    return f"{request.path}?{query.urlencode()}"
+
+
+def _without(request: HttpRequest, *names: str) -> Any:
+    query = request.GET.copy()
+    for name in names:
+        query.pop(name, None)
+    return query

@@ -1,0 +1,173 @@
+"""What the list of dead letters can be narrowed by; each becomes the grammar of dlq.filtering."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils import timezone
+
+from dlq import path_conditions
+from dlq.admin import choices
+from dlq.admin.fields_filter import YES_NO, Chip, FieldsFilter, FiltersForm
+from dlq.filtering import chosen
+from dlq.models import FailureType
+from dlq.path_conditions import BadCondition, Condition
+from executions.admin.filters import AGES, TabFilter
+from executions.admin.scope import holds, scoped
+from executions.clock import first_id_at
+from executions.states import Permission
+
+LARGEST = 2**31 - 1
+
+
+class ResolutionFilter(TabFilter):
+    """Dead letters by what became of them; the open ones unless asked otherwise."""
+
+    title = "state"
+    parameter_name = field = "resolution"
+    default = "open"
+    groups = {
+        "open": ("PENDING",),
+        "requeued": ("REQUEUED",),
+        "fixed": ("FIXED",),
+        "skipped": ("SKIPPED",),
+        "discarded": ("DISCARDED",),
+    }
+
+
+class ConditionsField(forms.Field):
+    """All `inputs=…` of the address, as conditions."""
+
+    widget = forms.MultipleHiddenInput
+
+    def clean(self, value: Any) -> list[Condition]:
+        """The conditions; the first mistake is told."""
+        texts = [text for text in value or [] if text]
+        if len(texts) > path_conditions.MAX_CONDITIONS:
+            raise ValidationError(f"At most {path_conditions.MAX_CONDITIONS} conditions on inputs.")
+        try:
+            return [path_conditions.from_text(text) for text in texts]
+        except BadCondition as error:
+            raise ValidationError(str(error)) from None
+
+
+class EntryFilters(FiltersForm):
+    """The fields above the list of dead letters."""
+
+    # Fields of the form → fields of the grammar.
+    grammar = {
+        "workflow": "workflowId", "group": "groupId", "execution": "executionId",
+        "module": "module", "step": "stepPath", "exception": "exception", "kind": "failureType",
+        "status": "httpStatus", "target": "target", "worker": "worker", "version": "version",
+        "attempts": "attemptsFrom", "text": "text", "after": "quarantinedAfter",
+        "before": "quarantinedBefore",
+    }  # fmt: skip
+    flags = ("redriven", "seen", "pinned")
+
+    workflow = forms.UUIDField(widget=forms.Select)
+    step = forms.CharField(max_length=1_000, label="Step's path")
+    module = forms.CharField(max_length=100)
+    exception = forms.CharField(max_length=200)
+    text = forms.CharField(max_length=300, label="Text in the error")
+    kind = forms.ChoiceField(choices=[("", "any"), *FailureType.choices], label="Why")
+    status = forms.IntegerField(min_value=100, max_value=999, label="HTTP status")
+    target = forms.CharField(max_length=300, label="Target (host)")
+    worker = forms.CharField(max_length=200)
+    version = forms.IntegerField(min_value=0, max_value=LARGEST)
+    attempts = forms.IntegerField(min_value=0, max_value=LARGEST, label="Attempts, at least")
+    redriven = forms.ChoiceField(choices=YES_NO, label="Redriven before")
+    seen = forms.ChoiceField(choices=YES_NO, label="Looked at")
+    pinned = forms.ChoiceField(choices=YES_NO)
+    since = forms.ChoiceField(
+        choices=[("", "any"), *((key, title) for key, (title, _) in AGES.items())], label="Age"
+    )
+    after = forms.DateTimeField(widget=forms.DateTimeInput(attrs={"type": "datetime-local"}))
+    before = forms.DateTimeField(widget=forms.DateTimeInput(attrs={"type": "datetime-local"}))
+    group = forms.UUIDField(widget=forms.HiddenInput)
+    execution = forms.UUIDField(widget=forms.HiddenInput)
+    inputs = ConditionsField()
+
+    def __init__(self, request: HttpRequest) -> None:
+        super().__init__(request)
+        self.offer("workflow", choices.workflows(request))
+        self.suggestions = choices.suggestions(request)
+        self.sees_payloads = holds(request, Permission.VIEW_PAYLOADS)
+        for name, hint in (("after", "After (UTC)"), ("before", "Before (UTC)")):
+            self.fields[name].label = hint
+
+    def wanted(self) -> dict[str, Any]:
+        """What was asked for, in the grammar of dlq.filtering."""
+        given = self.filled()
+        found = {word: given[name] for name, word in self.grammar.items() if name in given}
+        found |= {name: given[name] == "yes" for name in self.flags if name in given}
+        if conditions := given.get("inputs"):
+            found["inputs"] = [
+                {"path": one.path, "op": one.op, "value": one.value} for one in conditions
+            ]
+        return found
+
+    def narrow(self, rows: QuerySet[Any]) -> QuerySet[Any]:
+        """The rows that pass; by inputs only those whose payloads the person may see."""
+        given = self.filled()
+        if since := given.get("since"):
+            rows = rows.filter(pk__gte=first_id_at(timezone.now() - AGES[since][1]))
+        if "inputs" in given:
+            rows = scoped(self.request, rows, Permission.VIEW_PAYLOADS)
+        return chosen(rows, self.wanted())
+
+    def chips(self, changelist: Any) -> Iterator[Chip]:
+        """One for each field that is filled, and one for each condition on the inputs."""
+        yield from super().chips(changelist)
+        texts = self.data.getlist("inputs")  # type: ignore[attr-defined]
+        for at, text in enumerate(texts):
+            rest = texts[:at] + texts[at + 1 :]
+            try:
+                said = path_conditions.from_text(text).said
+            except BadCondition:
+                said = text
+            yield Chip(f"inputs: {said}", changelist.get_query_string({"inputs": rest or None}))
+
+
+class EntryFieldsFilter(FieldsFilter):
+    """Everything else that the list of dead letters can be narrowed by."""
+
+    form_class = EntryFilters
+
+
+class InputsForm(forms.Form):
+    """The small form that makes one more `inputs=…`."""
+
+    input_path = forms.CharField(
+        max_length=path_conditions.MAX_PATH,
+        label="Path in the inputs",
+        help_text="order.country; lines[].sku for each object of an array.",
+    )
+    input_op = forms.ChoiceField(
+        choices=list(path_conditions.OPERATORS.items()), label="Comparison"
+    )
+    input_value = forms.CharField(
+        max_length=path_conditions.MAX_VALUE,
+        required=False,
+        label="Value",
+        help_text="JSON, or plain text.",
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for field in self.fields.values():
+            field.widget.attrs["class"] = "vk-input"
+
+    def clean(self) -> dict[str, Any]:
+        """With the condition under `condition`."""
+        given = super().clean() or self.cleaned_data
+        if not self.errors:
+            try:
+                given["condition"] = path_conditions.from_form(
+                    given["input_path"], given["input_op"], given["input_value"]
+                )
+            except BadCondition as error:
+                self.add_error("input_path", str(error))
+        return given

@@ -1,0 +1,89 @@
+"""Filters of a list as one form above it: everything in the address, usable without a script."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from django import forms
+from django.contrib.admin import ListFilter
+from django.db.models import QuerySet
+from django.http import HttpRequest
+
+YES_NO = [("", "either"), ("yes", "yes"), ("no", "no")]
+
+
+@dataclass(frozen=True, slots=True)
+class Chip:
+    """A filter that is on, in words, and the address without it."""
+
+    text: str
+    without: str
+
+
+class FiltersForm(forms.Form):
+    """The fields one can filter by; none is required."""
+
+    suggestions: dict[str, list[str]]
+
+    def __init__(self, request: HttpRequest) -> None:
+        super().__init__(data=request.GET, auto_id="filter-%s")
+        self.request = request
+        self.suggestions = {}
+        for name, field in self.fields.items():
+            field.required = False
+            field.widget.attrs |= {"class": "vk-input", "list": f"suggested-{name}"}
+
+    def offer(self, name: str, offered: Sequence[tuple[str, str]]) -> None:
+        """What a field's select lists."""
+        widget: Any = self.fields[name].widget
+        widget.choices = offered
+
+    def narrow(self, rows: QuerySet[Any]) -> QuerySet[Any]:
+        """The rows that pass; the form is valid."""
+        raise NotImplementedError
+
+    def filled(self) -> dict[str, Any]:
+        """What was filled in, of a form that is valid."""
+        return {k: v for k, v in self.cleaned_data.items() if v not in ("", None, [])}
+
+    def chips(self, changelist: Any) -> Iterator[Chip]:
+        """The filters that are on."""
+        for name, field in self.fields.items():
+            text = self.data.get(name)
+            if not text or isinstance(field.widget, forms.MultipleHiddenInput):
+                continue
+            widget: Any = field.widget
+            shown = dict(getattr(widget, "choices", ())).get(text, text)
+            label = str(field.label or name.replace("_", " ")).lower()
+            yield Chip(f"{label}: {shown}", changelist.get_query_string({name: None}))
+
+
+class FieldsFilter(ListFilter):
+    """Applies a form to the list. What cannot be understood matches nothing, and says why."""
+
+    title = "more"
+    form_class: ClassVar[type[FiltersForm]]
+
+    def __init__(
+        self, request: HttpRequest, params: dict[str, Any], model: Any, model_admin: Any
+    ) -> None:
+        super().__init__(request, params, model, model_admin)
+        for name in self.expected_parameters():
+            params.pop(name, None)
+        self.form = self.form_class(request)
+
+    def expected_parameters(self) -> list[str]:
+        """The form's fields."""
+        return list(self.form_class.base_fields)
+
+    def has_output(self) -> bool:
+        """Always: the form is shown."""
+        return True
+
+    def choices(self, changelist: Any) -> Iterator[Any]:
+        """None to click; the form asks."""
+        return iter(())
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        """The rows that pass."""
+        return self.form.narrow(queryset) if self.form.is_valid() else queryset.none()

@@ -1,0 +1,230 @@
+"""The page of a failure group: what fails, since when, how often, where; and what was done."""
+
+from typing import Any
+
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+from dlq.admin.group_figures import Figures
+from dlq.admin.groups_marks import status
+from dlq.admin.marks import resolution
+from dlq.admin.sparkline import sparkline
+from dlq.groups.breakdown import breakdown
+from dlq.models import DeadLetterEntry, FailureGroup, GroupNote, GroupStatus, GroupVersion, Redrive
+from executions.admin import links, marks
+from executions.admin.done import done_to
+from executions.admin.scope import scoped
+from executions.admin.sections import Section, text_section
+
+ENTRIES, GROUPS = "dlq_deadletterentry", "dlq_failuregroup"
+SHOWN = 10
+
+
+def sentence(group: FailureGroup, figures: Figures) -> SafeString:
+    """What fails, where, how often, since when."""
+    if group.merged_into_id:
+        into = links.to(GROUPS, group.merged_into_id, "another group")
+        return format_html("Merged into {}: its failures are found there.", into)
+    total = f"{group.total:,} time{'' if group.total == 1 else 's'}"
+    return format_html(
+        "Step <strong>{}</strong> ({}) of {} has failed {} with <strong>{}</strong>, first {}, "
+        "last {}; {} in the last 24 hours. {} open.{}",
+        group.place,
+        group.module,
+        links.to("executions_workflow", group.workflow_id, group.workflow),
+        total,
+        group.exception or "a failure",
+        marks.ago(group.first_seen),
+        marks.ago(group.last_seen),
+        f"{sum(figures.day):,}",
+        f"{max(0, group.open):,}",
+        format_html(" {}", terms(group)),
+    )
+
+
+def terms(group: FailureGroup) -> SafeString | str:
+    """What ends its nap, or makes it regress."""
+    if group.status == GroupStatus.RESOLVED:
+        if group.resolved_in:
+            return f"Mended in version {group.resolved_in}; seen there or later it has regressed."
+        return "Mended; seen again it has regressed."
+    if group.status != GroupStatus.SNOOZED:
+        return ""
+    ends: list[Any] = []
+    if group.snoozed_until:
+        ends.append(marks.ago(group.snoozed_until))
+    if group.snoozed_total is not None:
+        ends.append(f"when {group.snoozed_total:,} were seen")
+    if group.snoozed_version is not None:
+        ends.append(f"when seen in a version later than {group.snoozed_version}")
+    return format_html("It wakes {}.", format_html_join(", or ", "{}", ((end,) for end in ends)))
+
+
+def facts_of(group: FailureGroup, figures: Figures, redrive: str) -> list[tuple[str, Any]]:
+    """What is known in a word or a link."""
+    everything = links.listing(ENTRIES, group=group.pk, resolution="all")
+    opened = links.link(
+        links.listing(ENTRIES, group=group.pk), f"{max(0, group.open):,} to work on"
+    )
+    return [
+        ("Open dead letters", opened),
+        ("All dead letters", links.link(everything, f"{group.total:,} ever seen")),
+        ("Redrive", links.link(redrive, "Plan a redrive of the open ones") if redrive else ""),
+        ("Owner", str(group.owner or "")),
+        ("Workspace", str(group.workspace)),
+        ("Alerts", "muted" if group.muted else "as the rules say"),
+        ("Oldest open", marks.ago(figures.oldest_open)),
+        ("Next to expire", marks.ago(figures.expires)),
+        ("Told apart by", group.split_on),
+        ("In this status", marks.ago(group.status_at)),
+        ("Id", marks.copyable(group.pk)),
+    ]
+
+
+def sections(request: HttpRequest, group: FailureGroup, figures: Figures) -> list[Section]:
+    """The panels below the facts."""
+    return [
+        _trend(figures),
+        text_section("A real message", group.sample, error=True),
+        _notes(group),
+        *_breakdown(group),
+        _versions(group),
+        _newest(request, group),
+        _similar(request, group),
+        _redrives(request, group),
+        done_to(group.pk),
+    ]
+
+
+def _trend(figures: Figures) -> Section:
+    said = (
+        f"Failures an hour over 7 days: {sum(figures.hours):,} in all, "
+        f"{max(figures.hours):,} in the worst hour, {sum(figures.day):,} in the last 24 hours."
+    )
+    chart = sparkline(figures.hours, said, wide=True)
+    return Section("Last 7 days", body=format_html("{}<p class='vk-hint'>{}</p>", chart, said))
+
+
+def _notes(group: FailureGroup) -> Section:
+    rows = GroupNote.objects.filter(group=group).order_by("-id")[:50]
+    return Section(
+        "Notes",
+        headers=("When", "Who", "Note"),
+        rows=[[marks.ago(row.at), row.author_name, _lines(row.text)] for row in reversed(rows)],
+        empty="Nobody has written anything. Note… adds a line.",
+    )
+
+
+def _lines(text: str) -> SafeString:
+    return format_html_join(SafeString("<br>"), "{}", ((line,) for line in text.splitlines()))
+
+
+def _breakdown(group: FailureGroup) -> list[Section]:
+    """A table a facet that tells its entries apart; the others in one line."""
+    found = breakdown(group.pk)
+    if not found.looked_at:
+        return []
+    rows = []
+    for facet in found.facets:
+        parts = [(share.value or "none", f"{share.count:,}") for share in facet.shares[:SHOWN]]
+        rest = facet.others + sum(share.count for share in facet.shares[SHOWN:])
+        if rest:
+            parts.append(("others", f"{rest:,}"))
+        rows.append([facet.label, format_html_join(SafeString("<br>"), "{}: {}", parts)])
+    over = f"Of the newest {found.looked_at:,}; there are older ones." if found.more else ""
+    return [Section("By what they differ", headers=("Of", "How many"), rows=rows, more=over)]
+
+
+def _versions(group: FailureGroup) -> Section:
+    rows = GroupVersion.objects.filter(group=group).order_by("-number")[:SHOWN]
+    return Section(
+        "Versions",
+        headers=("Version", "Failures", "First seen", "Last seen"),
+        rows=[
+            [f"v{r.number}", f"{r.count:,}", marks.ago(r.first_seen), marks.ago(r.last_seen)]
+            for r in rows
+        ],
+        empty="Not counted yet.",
+        folded=True,
+    )
+
+
+def _newest(request: HttpRequest, group: FailureGroup) -> Section:
+    rows = scoped(request, DeadLetterEntry.objects.filter(group=group)).order_by("-id")
+    shown = rows.only("step_path", "failure_reason", "resolution", "quarantined_at", "attempts")
+    return Section(
+        "Newest dead letters",
+        headers=("Step", "State", "Error", "Attempts", "Since"),
+        rows=[
+            [
+                links.to(ENTRIES, row.pk, marks.path(row.step_path)),
+                resolution(row.resolution),
+                marks.clipped(row.failure_reason),
+                str(row.attempts),
+                marks.ago(row.quarantined_at),
+            ]
+            for row in shown[:SHOWN]
+        ],
+        empty="None is left.",
+    )
+
+
+def _similar(request: HttpRequest, group: FailureGroup) -> Section:
+    """Groups elsewhere with the same exception in the same module, or the same message."""
+    same = Q()
+    if group.exception:
+        same |= Q(exception=group.exception, module=group.module)
+    if group.message:
+        same |= Q(message=group.message)
+    rows: QuerySet[Any] = FailureGroup.objects.none()
+    if same:
+        others = FailureGroup.objects.filter(same, merged_into=None).exclude(pk=group.pk)
+        rows = scoped(request, others).select_related("workflow").defer("workflow__definition")
+    return Section(
+        "Similar groups",
+        headers=("Failure", "Workflow, step", "Alike in", "Open", "Last seen", "Status"),
+        rows=[
+            [
+                links.to(GROUPS, row.pk, row.exception or "failure"),
+                format_html("{}<br>{}", row.workflow.name, marks.path(row.place)),
+                _alike(group, row),
+                f"{max(0, row.open):,}",
+                marks.ago(row.last_seen),
+                status(row),
+            ]
+            for row in rows.order_by("-last_seen")[:SHOWN]
+        ],
+        empty="None that fails like this elsewhere.",
+    )
+
+
+def _alike(group: FailureGroup, other: FailureGroup) -> str:
+    words = []
+    if group.message and group.message == other.message:
+        words.append("message")
+    if group.exception and (group.exception, group.module) == (other.exception, other.module):
+        words.append("exception and module")
+    return ", ".join(words)
+
+
+def _redrives(request: HttpRequest, group: FailureGroup) -> Section:
+    rows = scoped(request, Redrive.objects.filter(group=group)).order_by("-created_at")
+    return Section(
+        "Redrives",
+        headers=("When", "Who", "State", "Entries", "Succeeded", "Failed again"),
+        rows=[
+            [
+                marks.ago(row.created_at),
+                row.created_by_name,
+                str(row.get_state_display()),
+                f"{row.total:,}",
+                f"{row.succeeded:,}",
+                f"{row.failed_again:,}",
+            ]
+            for row in rows[:SHOWN]
+        ],
+        empty="It was never redriven as a group.",
+        folded=True,
+    )

@@ -1,0 +1,90 @@
+"""The first rows of a large filtered list, in time or not at all.
+
+PostgreSQL cannot know how rare a value within JSON is, so for "the newest 25 that …" it may read
+a million rows in the list's order for a rare one, or fetch half the table through the GIN index
+for a common one. Hence two goes, each with a bound of its own:
+
+1. walk: in the list's order, without bitmaps, for a moment. A common value is found at once.
+2. gather: everything that matches, by whatever index serves, sorted afterwards. What is left for
+   this go is rare, so it is little.
+
+What neither finds in time raises TooMany: the person narrows the list, nobody waits or hangs.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import OperationalError, connection, transaction
+from django.db.models import QuerySet
+from psycopg.errors import QueryCanceled
+
+WALK_MS = 120
+GATHER_MS = 3_000
+COUNT_MS = 100
+WALKING = "SET LOCAL enable_bitmapscan = off"
+
+
+class TooMany(Exception):
+    """There are too many rows to look through in time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Ids in the list's order, and how many there are where that came for nothing."""
+
+    ids: list[Any]
+    count: int | None = None
+
+
+def first(rows: QuerySet[Any], many: int, bound: int) -> Found:
+    """The first `many` ids of `rows`, which are ordered by their id. Raises TooMany.
+
+    The count goes no further than `bound`.
+    """
+    try:
+        with patience(WALK_MS, WALKING):
+            ids = list(rows.values_list("id", flat=True)[:many])
+    except TooMany:
+        return _gather(rows, many, bound)
+    return Found(ids, len(ids) if len(ids) < many else None)
+
+
+def count(rows: QuerySet[Any], bound: int) -> int | None:
+    """How many rows there are, up to `bound`; None where counting takes too long."""
+    try:
+        with patience(COUNT_MS):
+            return rows.order_by().values("id")[:bound].count()
+    except TooMany:
+        return None
+
+
+def _gather(rows: QuerySet[Any], many: int, bound: int) -> Found:
+    """All that match, fenced from the order and the limit, so that neither sways the plan."""
+    inner, values = rows.order_by().values("id").query.sql_with_params()
+    order = "DESC" if str(rows.query.order_by[0]).startswith("-") else "ASC"
+    sql = (
+        f"WITH matching AS MATERIALIZED ({inner}) "  # noqa: S608 - Django's own SQL and an integer
+        f"SELECT id FROM matching ORDER BY id {order} LIMIT {bound:d}"
+    )
+    with patience(GATHER_MS), connection.cursor() as cursor:
+        cursor.execute(sql, values)
+        ids = [row[0] for row in cursor.fetchall()]
+    return Found(ids[:many], len(ids))
+
+
+@contextmanager
+def patience(milliseconds: int, settings: str = "") -> Iterator[None]:
+    """Reads within may take so long each and no longer. Raises TooMany; what is written is lost."""
+    try:
+        with transaction.atomic():
+            with connection.cursor() as cursor:
+                cursor.execute(f"SET LOCAL statement_timeout = {milliseconds};{settings}")
+            yield
+            # Takes the settings back also where this is part of a longer transaction.
+            transaction.set_rollback(True)
+    except OperationalError as error:
+        if isinstance(error.__cause__, QueryCanceled):
+            raise TooMany from None
+        raise

@@ -1,0 +1,112 @@
+// Work through a list by keyboard. Off while typing, and off for who switches it off (WCAG 2.1.4).
+(() => {
+  const KEPT = "valkyrShortcuts";
+  const MEANINGS = [
+    ["j", "next row"],
+    ["k", "previous row"],
+    ["x", "select the row"],
+    ["Enter or o", "open the row"],
+    ["r", "redrive (requeue) it"],
+    ["d", "discard it"],
+    ["n", "next page"],
+    ["p", "previous page"],
+    ["/", "search"],
+    ["g g", "failure groups"],
+    ["g e", "dead letters"],
+    ["?", "this list"],
+  ];
+  const GROUPS = "/admin/dlq/failuregroup/";
+  const ENTRIES = "/admin/dlq/deadletterentry/";
+  let at = -1;
+  let leading = 0; // when g was pressed
+
+  const on = () => localStorage.getItem(KEPT) !== "off";
+  const rows = () => [...document.querySelectorAll("#result_list tr.data-row")];
+  const typing = (element) =>
+    element.closest("input:not([type=checkbox]), textarea, select, [contenteditable=true], dialog, [role=dialog], [role=menu]");
+
+  function move(step) {
+    const all = rows();
+    if (!all.length) return;
+    const held = all.findIndex((row) => row.contains(document.activeElement));
+    at = Math.max(0, Math.min(all.length - 1, (held >= 0 ? held : at) + step));
+    all.forEach((row, index) => row.classList.toggle("vk-here", index === at));
+    all[at].querySelector("th a, td a")?.focus({ preventScroll: true });
+    all[at].scrollIntoView({ block: "center" });
+  }
+
+  const here = () => rows().find((row) => row.contains(document.activeElement)) || rows()[at];
+
+  // A thing to do: a button of the page that bears the key, else the row's menu.
+  function act(key) {
+    const button = [...document.querySelectorAll(`[data-key="${key}"]`)].find((one) => one.offsetParent);
+    if (button) return button.click();
+    const words = { r: ["Requeue…", "Redrive…"], d: ["Discard…"], a: ["Acknowledge…"] }[key] || [];
+    const row = here();
+    const menu = row?.querySelector("button[aria-haspopup=menu]");
+    const holder = menu ? null : document;
+    if (menu) menu.click();
+    requestAnimationFrame(() =>
+      requestAnimationFrame(() => {
+        const links = [...(holder || document).querySelectorAll("a[hx-get]")].filter((link) => link.offsetParent);
+        links.find((link) => words.includes(link.textContent.replace(/^\s*\w+\s*\n/, "").trim()))?.click();
+      }),
+    );
+  }
+
+  function dialog() {
+    let shown = document.querySelector("dialog.vk-keys");
+    if (!shown) {
+      shown = document.createElement("dialog");
+      shown.className = "vk-keys";
+      shown.setAttribute("aria-labelledby", "vk-keys-title");
+      const title = Object.assign(document.createElement("h2"), { id: "vk-keys-title", textContent: "Shortcuts" });
+      const list = document.createElement("dl");
+      for (const [key, meaning] of MEANINGS) {
+        const term = document.createElement("dt");
+        term.append(Object.assign(document.createElement("kbd"), { textContent: key }));
+        list.append(term, Object.assign(document.createElement("dd"), { textContent: meaning }));
+      }
+      const label = document.createElement("label");
+      const box = Object.assign(document.createElement("input"), { type: "checkbox", checked: on() });
+      box.addEventListener("change", () => localStorage.setItem(KEPT, box.checked ? "on" : "off"));
+      label.append(box, "Use single keys as shortcuts");
+      const close = Object.assign(document.createElement("button"), { type: "button", textContent: "Close", className: "vk-button" });
+      close.addEventListener("click", () => shown.close());
+      shown.append(title, list, label, close);
+      document.body.append(shown);
+    }
+    shown.showModal();
+  }
+
+  const KEYS = {
+    j: () => move(1),
+    k: () => move(-1),
+    x: () => here()?.querySelector("input.action-select")?.click(),
+    o: () => here()?.querySelector("th a, td a")?.click(),
+    r: () => act("r"),
+    d: () => act("d"),
+    n: () => act("n"),
+    p: () => act("p"),
+    "/": () => document.getElementById("searchbar")?.focus(),
+    "?": dialog,
+  };
+
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || !on() || typing(event.target)) return;
+    if (event.key === "g" || (event.key === "e" && Date.now() - leading < 1000)) {
+      if (Date.now() - leading < 1000) location.assign(event.key === "g" ? GROUPS : ENTRIES);
+      leading = Date.now();
+      return;
+    }
+    const act = KEYS[event.key];
+    if (!act) return;
+    event.preventDefault();
+    act();
+  });
+
+  document.addEventListener("click", (event) => {
+    if (event.target.closest("[data-shortcuts]")) dialog();
+  });
+  document.documentElement.classList.add("vk-scripted");
+})();
