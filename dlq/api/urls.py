@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from dlq.api import entries, export, keeping, resolving, reveal
+from dlq.api import alert_rules, alerts, entries, export, keeping, resolving, reveal
 
 ENTRY = "v1/DeadLetterQueue/<uuid:id>"
 
@@ -20,4 +20,10 @@ urlpatterns: list[URLPattern] = [
     path(f"{ENTRY}/unpin", keeping.UnpinEntry.as_view()),
     path(f"{ENTRY}/reveal", reveal.RevealEntry.as_view()),
     path("v1/Run/<uuid:id>/quarantine", entries.QuarantineRun.as_view()),
+    path("v1/AlertRule", alert_rules.AlertRules.as_view()),
+    path("v1/AlertRule/<uuid:id>", alert_rules.OneAlertRule.as_view()),
+    path("v1/AlertRule/<uuid:id>/test", alert_rules.TryAlertRule.as_view()),
+    path("v1/Alert", alerts.Alerts.as_view()),
+    path("v1/AlertDelivery", alerts.AlertDeliveries.as_view()),
+    path("v1/AlertDelivery/<uuid:id>/resend", alerts.ResendAlertDelivery.as_view()),
 ]
