@@ -76,6 +76,11 @@ class ForkForm(ReasonForm):
     )
     field_order = ("step", "version", "payload", "variables", "inputs", "reason")
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Begin with the step that the address names, as the monitor's button does."""
+        super().__init__(*args, **kwargs)
+        self.initial.setdefault("step", self.request.GET.get("step", ""))
+
 
 def _points(object_id: Any) -> list[tuple[str, str]]:
     if object_id is None:

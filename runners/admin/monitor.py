@@ -14,18 +14,29 @@ from django.middleware.csrf import get_token
 from django.template.response import TemplateResponse
 from django.urls import reverse
 
-from executions.admin import links
+from executions.admin import links, marks
 from executions.admin.execution import WorkflowExecutionAdmin
 from executions.admin.operating import OperatingAdmin
-from executions.admin.scope import may
 from executions.models import WorkflowExecution
-from executions.states import Permission
 from executions.versions import compiled
 
 # What stands for an id in the addresses that the scripts fill in.
 ANY = UUID(int=0)
 # Shown on the monitor in this order; what else can be done is on the execution's own page.
 BUTTONS = ("pause", "resume", "cancel", "replay", "fork")
+FILTERS = ("all", "failed", "running", "slowest")
+KEYS = (
+    ("n  p", "the next, the previous failed run"),
+    ("↑ ↓", "in the timeline: the run above, below"),
+    ("← →", "in the timeline: earlier, later; in the graph: move"),
+    ("+  -", "zoom the time in, out"),
+    ("f", "fit the graph and the time"),
+    ("l", "follow now"),
+    ("/", "find a task"),
+    ("1 … 6", "the tabs of the details"),
+    ("Escape", "select nothing: show the execution"),
+    ("?", "this list"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +68,12 @@ def monitor(admin: OperatingAdmin, request: HttpRequest, object_id: str) -> Http
         ),
         "buttons": list(_buttons(admin, request, execution)),
         "addresses": addresses(execution.pk),
-        "sees_payloads": may(request, execution, Permission.VIEW_PAYLOADS),
+        "id": marks.copyable(execution.pk),
+        "workflow_name": str(execution.workflow),
+        "dead_letters": links.listing("dlq_deadletterentry", q=str(execution.pk)),
+        "filters": FILTERS,
+        "keys": KEYS,
+        "is_fullwidth": "1",
     }
     return TemplateResponse(request, "runners/monitor.html", context)
 
@@ -89,6 +105,7 @@ def addresses(pk: UUID) -> dict[str, Any]:
         "approval-page": links.page("runners_approval", ANY),
         "child-page": reverse("admin:executions_workflowexecution_monitor", args=[ANY]),
         "dead-letters": links.listing("dlq_deadletterentry", q=str(ANY)),
+        "executions": links.listing("executions_workflowexecution"),
         "children": links.listing("executions_workflowexecution", q=str(pk)),
         "runs": links.listing("runners_run", q=str(pk)),
         "runners": links.listing("runners_runner"),

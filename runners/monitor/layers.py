@@ -6,6 +6,7 @@ sweeps over the layers set each vertex near the middle of its neighbours, so tha
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 Pair = tuple[int, int]
 SWEEPS = 6
@@ -65,7 +66,7 @@ def _connect(layers: Layers, index: int, source: int, target: int, depth: Sequen
             layers.after.append([])
         layers.bends[index] = bends
     way = [source, *bends, target]
-    for left, right in zip(way, way[1:], strict=False):
+    for left, right in pairwise(way):
         layers.after[left].append(right)
         layers.before[right].append(left)
 

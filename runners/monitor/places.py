@@ -12,7 +12,7 @@ from runners.monitor.layers import Layers
 
 Size = tuple[float, float]
 Point = tuple[float, float]
-ACROSS, DOWN = 56.0, 20.0  # between columns, between vertices of one
+ACROSS, DOWN = 72.0, 20.0  # between columns, between vertices of one
 FEWEST_ROWS = 16
 PASSES = 4
 BAND_GAP = 72.0
