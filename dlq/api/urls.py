@@ -2,14 +2,16 @@
 
 from django.urls import URLPattern, path
 
-from dlq.api import alert_rules, alerts, entries, export, keeping, resolving, reveal
+from dlq.api import alert_rules, alerts, entries, export, keeping, redrives, resolving, reveal
 
 ENTRY = "v1/DeadLetterQueue/<uuid:id>"
+REDRIVE = "v1/Redrive/<uuid:id>"
 
 urlpatterns: list[URLPattern] = [
     path("v1/DeadLetterQueue", entries.Entries.as_view()),
     path("v1/DeadLetterQueue/export", export.ExportEntries.as_view()),
     path("v1/DeadLetterQueue/discard", resolving.DiscardEntries.as_view()),
+    path("v1/DeadLetterQueue/requeue", redrives.RequeueEntries.as_view()),
     path(ENTRY, entries.OneEntry.as_view()),
     path(f"{ENTRY}/requeue", resolving.Requeue.as_view()),
     path(f"{ENTRY}/discard", resolving.DiscardEntry.as_view()),
@@ -20,6 +22,14 @@ urlpatterns: list[URLPattern] = [
     path(f"{ENTRY}/unpin", keeping.UnpinEntry.as_view()),
     path(f"{ENTRY}/reveal", reveal.RevealEntry.as_view()),
     path("v1/Run/<uuid:id>/quarantine", entries.QuarantineRun.as_view()),
+    path("v1/Redrive", redrives.Redrives.as_view()),
+    path(REDRIVE, redrives.OneRedrive.as_view()),
+    path(f"{REDRIVE}/items", redrives.Items.as_view()),
+    path(f"{REDRIVE}/preview", redrives.PreviewRedrive.as_view()),
+    path(f"{REDRIVE}/start", redrives.StartRedrive.as_view()),
+    path(f"{REDRIVE}/pause", redrives.PauseRedrive.as_view()),
+    path(f"{REDRIVE}/resume", redrives.ResumeRedrive.as_view()),
+    path(f"{REDRIVE}/abort", redrives.AbortRedrive.as_view()),
     path("v1/AlertRule", alert_rules.AlertRules.as_view()),
     path("v1/AlertRule/<uuid:id>", alert_rules.OneAlertRule.as_view()),
     path("v1/AlertRule/<uuid:id>/test", alert_rules.TryAlertRule.as_view()),

@@ -23,7 +23,7 @@ DRIVER = Actor.system("redrives")
 HOLDING = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 7263544404))"
 
 
-def start(redrive_id: UUID, *, actor: Actor) -> Redrive:
+def start(redrive_id: UUID, *, actor: Actor, reason: str = "") -> Redrive:
     """Hold its entries and let it run; who is held by another redrive is skipped.
 
     Raises NotFound, WrongState.
@@ -35,7 +35,7 @@ def start(redrive_id: UUID, *, actor: Actor) -> Redrive:
         redrive.skipped = holding.hold(redrive)
         _move(redrive, State.RUNNING, started_at=ClockTimestamp(), busy=True)
         begin_redrive(_groups(redrive))
-        _note(redrive, "start", actor, redrive.reason, State.DRAFT)
+        _note(redrive, "start", actor, reason or redrive.reason, State.DRAFT)
     return _fresh(redrive_id)
 
 

@@ -70,6 +70,11 @@ def _giver(redrive: Redrive) -> Callable[[DeadLetterEntry], dict[str, Any]]:
     return lambda entry: expressions.patch(template, scope(entry))
 
 
+def subject(redrive: Redrive, entry: DeadLetterEntry) -> Any:
+    """What a patch of the entry is applied to; None where that is not known."""
+    return _subject(redrive, entry)[0]
+
+
 def scope(entry: DeadLetterEntry) -> dict[str, Any]:
     """What an expression may name."""
     return {

@@ -1,6 +1,7 @@
 """How far a redrive is."""
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from dlq.models import Redrive, RedriveState
 from executions.clock import database_now
@@ -23,12 +24,12 @@ class Progress:
     seconds_left: float | None
 
 
-def progress(redrive: Redrive) -> Progress:
-    """How far it is, of its own row: no query but for the time."""
+def progress(redrive: Redrive, now: datetime | None = None) -> Progress:
+    """How far it is, of its own row: no query but for the time, where that is not given."""
     ended = redrive.succeeded + redrive.failed_again + redrive.skipped
     rest = max(0, redrive.total - redrive.running - ended)
     aborted = redrive.state == RedriveState.ABORTED
-    rate = _rate(redrive) if redrive.state == RedriveState.RUNNING else 0.0
+    rate = _rate(redrive, now) if redrive.state == RedriveState.RUNNING else 0.0
     return Progress(
         queued=0 if aborted else rest,
         running=redrive.running,
@@ -41,9 +42,10 @@ def progress(redrive: Redrive) -> Progress:
     )
 
 
-def _rate(redrive: Redrive) -> float:
+def _rate(redrive: Redrive, now: datetime | None) -> float:
     """A second, since `pace_since`."""
     if redrive.pace_since is None or not redrive.pace_sent:
         return 0.0
     # The rate does not show more digits than a tenth of a second can give.
-    return redrive.pace_sent / max(0.1, (database_now() - redrive.pace_since).total_seconds())
+    elapsed = (now or database_now()) - redrive.pace_since
+    return redrive.pace_sent / max(0.1, elapsed.total_seconds())

@@ -99,7 +99,7 @@ def _send(redrive: Redrive, queue: list[Queued], batch: Batch) -> None:
     ready: list[Queued] = []
     patches = patches_of(redrive, queue)
     for item in queue:
-        reason = cannot_go(redrive, item) or _refused(patches.get(item.entry_id))
+        reason = cannot_go(redrive, item) or _refused(redrive, patches.get(item.entry_id))
         if reason is None:
             ready.append(item)
         else:
@@ -114,9 +114,12 @@ def _send(redrive: Redrive, queue: list[Queued], batch: Batch) -> None:
     batch.skipped = len(out)
 
 
-def _refused(patched: patching.Patched | None) -> str | None:
+def _refused(redrive: Redrive, patched: patching.Patched | None) -> str | None:
     if patched is None or not patched.problems:
         return None
+    if redrive.expression:
+        # What it says may hold values, and everybody reads the reasons.
+        return "What the expression gives for it does not fit; the preview says why."
     return f"The changed inputs do not fit: {'; '.join(patched.problems)}."
 
 

@@ -1,0 +1,101 @@
+"""Which dead letters a caller may redrive of those that were chosen, and what that needs."""
+
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from dlq.filtering import chosen
+from dlq.models import DeadLetterEntry, FailureGroup, Redrive
+from dlq.redrive.making import make
+from dlq.redrive.wish import InvalidRedrive, Wish
+from executions.access import Action, User, obtain, powers_on, visible
+from executions.access.errors import refused
+from executions.access.table import Power
+from executions.actor import Actor
+from executions.api.bulk import FREE_IDS
+from executions.errors import NotFound
+from executions.graph.problem import Problem
+from executions.states import Permission
+
+
+def made(user: User, given: dict[str, Any], wish: Wish, actor: Actor) -> Redrive:
+    """A draft of what the caller chose; raises Forbidden, NotFound, InvalidRedrive."""
+    with transaction.atomic():
+        rows = _permitted(user, given, needed(wish, given))
+        redrive = make(rows, wish, actor=actor)
+        require_bulk(user, redrive)
+    return redrive
+
+
+def needed(wish: Wish, given: dict[str, Any]) -> list[Power]:
+    """The powers that the caller must have over every entry.
+
+    Who asks for inputs by value, or computes with them, must be allowed to see them.
+    """
+    powers: list[Power] = [Permission.REDRIVE]
+    if wish.changes_inputs:
+        powers.append(Permission.REDRIVE_CHANGED)
+    if wish.expression or given.get("filter", {}).get("inputs"):
+        powers.append(Permission.VIEW_PAYLOADS)
+    return powers
+
+
+def require_bulk(user: User, redrive: Redrive) -> None:
+    """Raise Forbidden where there are many and the caller may not act on many at once."""
+    if redrive.total <= FREE_IDS:
+        return
+    entries = DeadLetterEntry.objects.filter(redrive_items__redrive=redrive)
+    if visible(user, entries, Permission.BULK).count() < redrive.total:
+        role = powers_on(user, redrive.workspace_id).role
+        raise refused(role, Permission.BULK)
+
+
+def _permitted(user: User, given: dict[str, Any], powers: list[Power]) -> QuerySet[DeadLetterEntry]:
+    """The chosen rows over which the caller has all powers.
+
+    Of ids every one must be such a row; a group and a filter mean those that are. Raises NotFound,
+    Forbidden, InvalidRedrive.
+    """
+    wanted = _wanted(user, given)
+    rows = wanted
+    for power in powers:
+        rows = visible(user, rows, power)
+    if not rows.exists():
+        _refuse(user, wanted, powers)
+    if "ids" in given:
+        _require_all(rows, given["ids"])
+    return rows
+
+
+def _wanted(user: User, given: dict[str, Any]) -> QuerySet[DeadLetterEntry]:
+    rows = DeadLetterEntry.objects.all()
+    if "ids" in given:
+        return rows.filter(pk__in=given["ids"])
+    if "groupId" in given:
+        group, _ = obtain(user, FailureGroup.objects.all(), given["groupId"], Action.VIEW)
+        return rows.filter(group_id=group.pk)
+    return chosen(rows, given["filter"])
+
+
+def _refuse(user: User, wanted: QuerySet[DeadLetterEntry], powers: list[Power]) -> None:
+    """Say why none is left: not allowed, or not there as far as the caller may know."""
+    known = visible(user, wanted, Action.VIEW) | visible(user, wanted, Action.TRIGGER)
+    entry = known.only("id", "workspace_id", "workflow_id").first()
+    if entry is None:
+        raise NotFound("There are no such dead letters in your workspaces.")
+    mine = powers_on(user, entry.workspace_id, entry.workflow_id)
+    lacking = next((power for power in powers if not mine.allows(power)), powers[0])
+    raise refused(mine.role, lacking, limited=mine.limited)
+
+
+def _require_all(rows: QuerySet[DeadLetterEntry], ids: list[UUID]) -> None:
+    found = set(rows.filter(pk__in=ids).values_list("pk", flat=True))
+    problems = [
+        Problem(f"ids[{number}]", "not_found", f"There is no {pk} that you may redrive so.")
+        for number, pk in enumerate(ids)
+        if pk not in found
+    ]
+    if problems:
+        raise InvalidRedrive("Some of the ids cannot be redriven by you.", problems[:FREE_IDS])

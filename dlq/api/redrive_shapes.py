@@ -1,0 +1,197 @@
+"""Redrives as JSON: what is asked for, how far one is, what became of each entry."""
+# ruff: noqa: N815 - the names are the JSON's
+
+from datetime import datetime
+from typing import Any, ClassVar
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from dlq.api.entry_query import EntryFilters
+from dlq.models import ItemState, Redrive, RedriveItem, RedriveScope, RedriveState
+from dlq.redrive.progress import progress
+from dlq.redrive.wish import MAX_RATE, MAX_WINDOW, MOST
+from executions.api.bulk import MAX_IDS
+from executions.api.fields import Body, Id, JsonObject, Payload, Text, Whole
+from executions.api.paging import ListQuery, PageQuery
+from runners.api.history_shapes import VersionField
+
+
+class Choice(Body):
+    """Which dead letters: one of the three; those that are open are taken, as they are now."""
+
+    ids = serializers.ListField(child=Id(), required=False, min_length=1, max_length=MAX_IDS)
+    filter = EntryFilters(required=False)
+    groupId = Id(required=False)
+    reason = Text(required=False, default="", allow_blank=True, max_length=2_000)
+    ratePerSecond = serializers.FloatField(
+        required=False,
+        allow_null=True,
+        help_text=f"More than 0, at most {MAX_RATE:,}; without it as fast as it goes.",
+    )
+    overrides = JsonObject(
+        required=False, allow_null=True, help_text="A JSON merge patch (RFC 7396) of the inputs."
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Exactly one way of choosing; raises ValidationError."""
+        given = [name for name in ("ids", "filter", "groupId") if name in attrs]
+        if len(given) != 1:
+            raise serializers.ValidationError(
+                {"ids": ["Give exactly one of ids, filter and groupId."]}, code="one_choice"
+            )
+        return attrs
+
+
+class NewRedrive(Choice):
+    """A redrive to be made; it starts when it is told to."""
+
+    scope = serializers.ChoiceField(RedriveScope.choices, required=False, default=RedriveScope.STEP)
+    fromStep = Text(
+        required=False,
+        default="",
+        allow_blank=True,
+        max_length=1_000,
+        help_text="With scope FROM: the path of the step to begin with; each entry's own if empty.",
+    )
+    version = VersionField(required=False, default="pinned")
+    expression = Text(
+        required=False,
+        default="",
+        allow_blank=True,
+        max_length=10_000,
+        help_text="Instead of overrides: gives each entry's patch from inputs, error, attempts and "
+        "entry. Needs the permission view_payloads.",
+    )
+    maxInFlight = Whole(required=False, allow_null=True, min_value=1, max_value=MOST)
+    canary = Whole(
+        required=False,
+        default=0,
+        min_value=0,
+        max_value=MAX_WINDOW,
+        help_text="So many are sent first, and waited for.",
+    )
+    stopAbove = serializers.FloatField(
+        required=False,
+        allow_null=True,
+        min_value=0,
+        max_value=100,
+        help_text="It stops when more than this percentage of the last stopWindow failed again.",
+    )
+    stopWindow = Whole(required=False, default=100, min_value=1, max_value=MAX_WINDOW)
+
+
+class RedriveReason(Body):
+    """Why."""
+
+    reason = Text(required=False, default="", allow_blank=True, max_length=2_000)
+
+
+class RedriveQuery(ListQuery):
+    """The filters of the list of redrives."""
+
+    state = serializers.ChoiceField(RedriveState.choices, required=False)
+    groupId = serializers.UUIDField(required=False)
+
+
+class ItemsQuery(PageQuery):
+    """The filters of a redrive's items."""
+
+    state = serializers.ChoiceField(ItemState.choices, required=False)
+
+
+class ProgressShape(serializers.Serializer[Any]):
+    """How far it is."""
+
+    queued = serializers.IntegerField()
+    running = serializers.IntegerField(help_text="Sent, and not ended yet.")
+    succeeded = serializers.IntegerField()
+    failedAgain = serializers.IntegerField()
+    skipped = serializers.IntegerField()
+    aborted = serializers.IntegerField()
+    ratePerSecond = serializers.FloatField(
+        help_text="Sent a second since it was started or resumed."
+    )
+    secondsLeft = serializers.FloatField(allow_null=True)
+
+
+class RedriveSummary(serializers.ModelSerializer[Redrive]):
+    """A redrive in a list."""
+
+    workspaceId = serializers.UUIDField(source="workspace_id")
+    groupId = serializers.UUIDField(source="group_id", allow_null=True)
+    state = serializers.ChoiceField(RedriveState.choices)
+    scope = serializers.ChoiceField(RedriveScope.choices)
+    createdBy = serializers.CharField(source="created_by_name")
+    stopReason = serializers.CharField(source="stop_reason")
+    truncated = serializers.BooleanField(
+        help_text=f"There were more than {MOST:,}; these are the oldest."
+    )
+    progress = serializers.SerializerMethodField()
+    createdAt = serializers.DateTimeField(source="created_at")
+    startedAt = serializers.DateTimeField(source="started_at", allow_null=True)
+    finishedAt = serializers.DateTimeField(source="finished_at", allow_null=True)
+
+    class Meta:
+        model = Redrive
+        fields: ClassVar[list[str]] = [
+            "id", "workspaceId", "groupId", "state", "scope", "reason", "createdBy", "stopReason",
+            "total", "truncated", "progress", "createdAt", "startedAt", "finishedAt",
+        ]  # fmt: skip
+
+    @extend_schema_field(ProgressShape)
+    def get_progress(self, redrive: Redrive) -> dict[str, Any]:
+        """Counts, rate and what is left."""
+        now: datetime = self.context["now"]
+        found = progress(redrive, now)
+        return {
+            "queued": found.queued,
+            "running": found.running,
+            "succeeded": found.succeeded,
+            "failedAgain": found.failed_again,
+            "skipped": found.skipped,
+            "aborted": found.aborted,
+            "ratePerSecond": found.rate,
+            "secondsLeft": found.seconds_left,
+        }
+
+
+class RedriveDetail(RedriveSummary):
+    """A redrive in full."""
+
+    fromStep = serializers.CharField(source="from_step")
+    ratePerSecond = serializers.FloatField(source="rate", allow_null=True)
+    maxInFlight = serializers.IntegerField(source="max_in_flight", allow_null=True)
+    canary = serializers.IntegerField()
+    stopAbove = serializers.FloatField(source="stop_above", allow_null=True)
+    stopWindow = serializers.IntegerField(source="stop_window")
+    # They may hold values of inputs.
+    selection = Payload()
+    overrides = Payload(allow_null=True)
+    expression = Payload()
+
+    class Meta(RedriveSummary.Meta):
+        fields: ClassVar[list[str]] = [
+            *RedriveSummary.Meta.fields, "fromStep", "version", "ratePerSecond", "maxInFlight",
+            "canary", "stopAbove", "stopWindow", "selection", "overrides", "expression",
+        ]  # fmt: skip
+
+
+class RedriveItemShape(serializers.ModelSerializer[RedriveItem]):
+    """What became of one entry."""
+
+    entryId = serializers.UUIDField(source="entry_id")
+    state = serializers.ChoiceField(ItemState.choices)
+    runId = serializers.UUIDField(source="run_id", allow_null=True)
+    executionId = serializers.UUIDField(source="execution_id", allow_null=True)
+    againId = serializers.UUIDField(
+        source="again_id", allow_null=True, help_text="The dead letter of its failing again."
+    )
+    sentAt = serializers.DateTimeField(source="sent_at", allow_null=True)
+    endedAt = serializers.DateTimeField(source="ended_at", allow_null=True)
+
+    class Meta:
+        model = RedriveItem
+        fields: ClassVar[list[str]] = [
+            "entryId", "state", "reason", "runId", "executionId", "againId", "sentAt", "endedAt",
+        ]  # fmt: skip

@@ -1,0 +1,17 @@
+-- How many entries a second the workspace's last redrive without a set pace sent, and how many
+-- seconds the attempts that failed took, of some of this one's.
+SELECT (SELECT p.pace_sent / extract(epoch FROM p.finished_at - p.pace_since)
+          FROM dlq_redrive p
+         WHERE p.workspace_id = %(workspace)s AND p.state = 'DONE' AND p.rate IS NULL
+           AND p.max_in_flight IS NULL AND p.canary = 0 AND p.pace_sent >= 100
+           AND p.finished_at > p.pace_since
+         ORDER BY p.created_at DESC
+         LIMIT 1),
+       (SELECT avg(r.duration_ms) / 1000
+          FROM (SELECT entry_id
+                  FROM dlq_redriveitem
+                 WHERE redrive_id = %(redrive)s AND state = 'QUEUED'
+                 ORDER BY id
+                 LIMIT 100) i
+          JOIN dlq_deadletterentry d ON d.id = i.entry_id
+          JOIN runners_run r ON r.id = d.run_id)

@@ -1,0 +1,29 @@
+-- How many of a redrive's queued items would be left out, by reason; '' for those that would run.
+-- Those of a step are asked about their execution and run as well.
+SELECT looked.reason, count(*)
+  FROM (SELECT CASE
+               WHEN d.resolution <> 'PENDING' THEN 'It was ' || d.resolution || ' already.'
+               WHEN EXISTS (SELECT 1
+                              FROM dlq_redriveitem o
+                             WHERE o.entry_id = i.entry_id AND o.active
+                               AND o.redrive_id <> i.redrive_id)
+               THEN 'Another redrive holds it.'
+               WHEN %(step)s AND e.state IN ('CANCELLED', 'SUCCESS', 'TIMEOUT')
+               THEN 'Its execution is ' || e.state || '; redrive the whole execution instead.'
+               WHEN %(step)s AND (r.superseded OR r.epoch <> e.epoch OR EXISTS (
+                        SELECT 1
+                          FROM runners_run n
+                         WHERE n.execution_id = e.id AND n.epoch = e.epoch
+                           AND n.step_path = d.step_path AND n.attempt > r.attempt
+                           AND NOT n.superseded))
+               THEN 'The step has run again since, or was rolled back.'
+               WHEN NOT %(step)s AND d.workflow_id = ANY(%(gone)s::uuid[])
+               THEN 'Its workflow has no such version.'
+               ELSE '' END AS reason
+          FROM dlq_redriveitem i
+          JOIN dlq_deadletterentry d ON d.id = i.entry_id
+          JOIN executions_workflowexecution e ON e.id = d.execution_id
+          JOIN runners_run r ON r.id = d.run_id
+         WHERE i.redrive_id = %(redrive)s AND i.state = 'QUEUED') looked
+ GROUP BY looked.reason
+ ORDER BY count(*) DESC, looked.reason
