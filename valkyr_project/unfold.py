@@ -52,6 +52,7 @@ UNFOLD: dict[str, Any] = {
     "SCRIPTS": [
         lambda request: static("ui/alpine-csp.js"),
         lambda request: static("ui/valkyr.js"),
+        lambda request: static("ui/figures.js"),
     ],
     "SIDEBAR": {
         "show_search": False,
@@ -83,6 +84,9 @@ UNFOLD: dict[str, Any] = {
                 "title": "Operation",
                 "separator": True,
                 "items": [
+                    _list_of("Alerts", "notifications_active", "dlq.alert"),
+                    _list_of("Alert rules", "notification_add", "dlq.alertrule"),
+                    _list_of("Alert messages", "outgoing_mail", "dlq.alertdelivery"),
                     _list_of("Workers", "memory", "runners.runner"),
                     _list_of("Circuits", "electrical_services", "runners.circuitbreaker"),
                     _list_of("Circuit rules", "rule", "runners.circuitrule"),

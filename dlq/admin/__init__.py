@@ -1,3 +1,11 @@
 """Admin pages of this app; importing the package registers them."""
 
-from dlq.admin import entry, groups, panels, quarantine, redrives  # noqa: F401 - importing registers
+from dlq.admin import (  # noqa: F401 - importing registers
+    alert_rules,
+    alerts,
+    entry,
+    groups,
+    panels,
+    quarantine,
+    redrives,
+)
