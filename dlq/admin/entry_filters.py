@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from typing import Any
+from uuid import UUID
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -13,14 +14,16 @@ from dlq import path_conditions
 from dlq.admin import choices
 from dlq.admin.fields_filter import YES_NO, Chip, FieldsFilter, FiltersForm
 from dlq.filtering import chosen
-from dlq.models import FailureType
+from dlq.models import FailureGroup, FailureType
 from dlq.path_conditions import BadCondition, Condition
 from executions.admin.filters import AGES, TabFilter
+from executions.admin.marks import clipped
 from executions.admin.scope import holds, scoped
 from executions.clock import first_id_at
 from executions.states import Permission
 
 LARGEST = 2**31 - 1
+MANY = 50
 
 
 class ResolutionFilter(TabFilter):
@@ -54,12 +57,26 @@ class ConditionsField(forms.Field):
             raise ValidationError(str(error)) from None
 
 
+class GroupsField(forms.CharField):
+    """The ids of groups, with commas between."""
+
+    def clean(self, value: Any) -> list[UUID]:
+        """The ids, at most `MANY`."""
+        try:
+            found = [UUID(text) for text in (value or "").split(",") if text]
+        except ValueError:
+            raise ValidationError("Expected ids of failure groups with commas between.") from None
+        if len(found) > MANY:
+            raise ValidationError(f"At most {MANY} groups at once.")
+        return found
+
+
 class EntryFilters(FiltersForm):
     """The fields above the list of dead letters."""
 
     # Fields of the form → fields of the grammar.
     grammar = {
-        "workflow": "workflowId", "group": "groupId", "execution": "executionId",
+        "workflow": "workflowId", "execution": "executionId",
         "module": "module", "step": "stepPath", "exception": "exception", "kind": "failureType",
         "status": "httpStatus", "target": "target", "worker": "worker", "version": "version",
         "attempts": "attemptsFrom", "text": "text", "after": "quarantinedAfter",
@@ -86,7 +103,7 @@ class EntryFilters(FiltersForm):
     )
     after = forms.DateTimeField(widget=forms.DateTimeInput(attrs={"type": "datetime-local"}))
     before = forms.DateTimeField(widget=forms.DateTimeInput(attrs={"type": "datetime-local"}))
-    group = forms.UUIDField(widget=forms.HiddenInput)
+    group = GroupsField(widget=forms.HiddenInput)
     execution = forms.UUIDField(widget=forms.HiddenInput)
     inputs = ConditionsField()
 
@@ -114,6 +131,9 @@ class EntryFilters(FiltersForm):
         given = self.filled()
         if since := given.get("since"):
             rows = rows.filter(pk__gte=first_id_at(timezone.now() - AGES[since][1]))
+        if groups := given.get("group"):
+            same = {"group_id": groups[0]} if len(groups) == 1 else {"group_id__in": groups}
+            rows = rows.filter(**same)
         if "inputs" in given:
             rows = scoped(self.request, rows, Permission.VIEW_PAYLOADS)
         return chosen(rows, self.wanted())
@@ -121,6 +141,7 @@ class EntryFilters(FiltersForm):
     def chips(self, changelist: Any) -> Iterator[Chip]:
         """One for each field that is filled, and one for each condition on the inputs."""
         yield from super().chips(changelist)
+        yield from self._groups(changelist)
         texts = self.data.getlist("inputs")  # type: ignore[attr-defined]
         for at, text in enumerate(texts):
             rest = texts[:at] + texts[at + 1 :]
@@ -129,6 +150,15 @@ class EntryFilters(FiltersForm):
             except BadCondition:
                 said = text
             yield Chip(f"inputs: {said}", changelist.get_query_string({"inputs": rest or None}))
+
+    def _groups(self, changelist: Any) -> Iterator[Chip]:
+        """The groups by their names, where there are any."""
+        if ids := self.cleaned_data.get("group") if self.is_valid() else None:
+            rows = scoped(self.request, FailureGroup.objects.filter(pk__in=ids))
+            found = [str(row) for row in rows.only("place", "exception", "message")[:3]]
+            more = f" and {len(ids) - 3} more" if len(ids) > 3 else ""
+            names = " | ".join(clipped(name, 60) for name in found) or "unknown"
+            yield Chip(f"group: {names}{more}", changelist.get_query_string({"group": None}))
 
 
 class EntryFieldsFilter(FieldsFilter):

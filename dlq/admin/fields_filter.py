@@ -50,7 +50,7 @@ class FiltersForm(forms.Form):
         """The filters that are on."""
         for name, field in self.fields.items():
             text = self.data.get(name)
-            if not text or isinstance(field.widget, forms.MultipleHiddenInput):
+            if not text or isinstance(field.widget, forms.HiddenInput):
                 continue
             widget: Any = field.widget
             shown = dict(getattr(widget, "choices", ())).get(text, text)

@@ -3,9 +3,10 @@
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import QuerySet
-from django.http import HttpRequest
-from django.utils.html import format_html
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
 from unfold.decorators import display
 
 from dlq.admin import group_figures
@@ -24,6 +25,9 @@ from executions.admin.operating import OperatingAdmin
 from executions.admin.sections import Page, facts
 
 ENTRIES = "dlq_deadletterentry"
+MANY = 50  # groups of one list of dead letters
+# Buttons that a key presses, by their title.
+KEYS = {"Acknowledge…": "a", "Note…": "m", "Snooze…": "s"}
 
 
 @admin.register(FailureGroup)
@@ -31,9 +35,8 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
     """The counters and their one writer own these rows; people say what is to be made of them."""
 
     operations = OPERATIONS
-    list_display = (
-        "failure", "where", "many", "trend", "seen", "versions", "waiting", "whose", "mark",
-    )  # fmt: skip
+    list_display = ("failure", "where", "many", "trend", "seen", "waiting", "mark")
+    change_form_before_template = "valkyr/group.html"
     list_display_links = ("failure",)
     list_select_related = ("workflow", "owner")
     list_filter = (StatusFilter, GroupFieldsFilter)
@@ -81,21 +84,29 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
             marks.clipped(row.message or row.sample, 140),
         )
 
-    @display(description="workflow, step")
-    def where(self, row: FailureGroup) -> Any:
-        """Where it fails."""
-        return format_html("{}<br>{}", marks.clipped(row.workflow.name, 40), marks.path(row.place))
+    @display(description="workflow, step, versions")
+    def where(self, row: Any) -> Any:
+        """Where it fails, and from which version to which."""
+        return format_html(
+            '{}<br>{}<br><span class="vk-subtle">{}</span>',
+            marks.clipped(row.workflow.name, 40),
+            marks.path(row.place),
+            _versions(row.figures),
+        )
 
     @display(description="open")
     def many(self, row: FailureGroup) -> Any:
-        """How many are open, of how many ever seen; the link leads to them."""
-        address = links.listing(ENTRIES, group=row.pk)
+        """How many are open, of how many ever seen; the links lead to them and to a redrive."""
+        redrive = redrive_address([row.pk]) if row.open > 0 else ""
         return format_html(
             '<span class="vk-count"><a class="vk-link" href="{}"><strong>{}</strong> open</a>'
-            "<br>of {}</span>",
-            address,
+            "<br>of {}{}</span>",
+            links.listing(ENTRIES, group=row.pk),
             f"{max(0, row.open):,}",
             f"{row.total:,}",
+            format_html('<br><a class="vk-link" href="{}" data-row-key="r">Redrive…</a>', redrive)
+            if redrive
+            else "",
         )
 
     @display(description="last 24 h, 7 d")
@@ -110,38 +121,47 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
             marks.NO_BREAK,
         )
 
-    @display(description="last seen, first")
+    @display(description="seen")
     def seen(self, row: FailureGroup) -> Any:
         """When last and when first."""
-        return format_html("{}<br>{}", marks.ago(row.last_seen), marks.ago(row.first_seen))
+        return _lines(("last", marks.ago(row.last_seen)), ("first", marks.ago(row.first_seen)))
 
-    @display(description="versions")
-    def versions(self, row: Any) -> str:
-        """From the least to the greatest that was hit."""
-        least, greatest, _ = row.figures.versions
-        if not greatest:
-            return marks.EMPTY
-        return f"v{least}" if least == greatest else f"v{least} to v{greatest}"
-
-    @display(description="oldest open, next expiry")
+    @display(description="waiting")
     def waiting(self, row: Any) -> Any:
         """How long the oldest open one waits, and when the next closed one is deleted."""
         own: Figures = row.figures
-        return format_html("{}<br>{}", marks.ago(own.oldest_open), marks.ago(own.expires))
+        return _lines(("oldest", marks.ago(own.oldest_open)), ("expires", marks.ago(own.expires)))
 
-    @display(description="owner")
-    def whose(self, row: FailureGroup) -> str:
-        """Who takes care."""
-        return str(row.owner or marks.EMPTY)
-
-    @display(description="status")
+    @display(description="status, owner")
     def mark(self, row: FailureGroup) -> Any:
-        """The status's word, icon and colour; and whether its alerts are muted."""
-        return format_html("{}{}", status(row), " muted" if row.muted else "")
+        """The status's word, icon and colour; who takes care; whether its alerts are muted."""
+        words = [str(row.owner)] if row.owner else []
+        words += ["muted"] if row.muted else []
+        return format_html('{}<br><span class="vk-subtle">{}</span>', status(row), ", ".join(words))
 
-    def links(self, request: HttpRequest, changelist: Any) -> list[tuple[str, str, str]]:
-        """Nothing for all groups at once."""
-        return []
+    @admin.action(description="Show their dead letters", permissions=["view"])
+    def show_entries(self, request: HttpRequest, queryset: QuerySet[Any]) -> HttpResponse:
+        """To the list of their dead letters, where all can be redriven, discarded or exported."""
+        ids = [str(pk) for pk in queryset.values_list("pk", flat=True)[:MANY]]
+        return HttpResponseRedirect(links.listing(ENTRIES, group=",".join(ids)))
+
+    def render_change_form(
+        self,
+        request: HttpRequest,
+        context: dict[str, Any],
+        add: bool = False,
+        change: bool = False,
+        form_url: str = "",
+        obj: Model | None = None,
+    ) -> HttpResponse:
+        """With the buttons on the page, where there is room for all of them."""
+        context["buttons"] = [
+            button | {"key": KEYS.get(str(button["title"]), "")}
+            for button in context.get("actions_detail", [])
+        ]
+        context["actions_detail"] = []
+        context["redrive"] = redrive_address([obj.pk]) if obj is not None else ""
+        return super().render_change_form(request, context, add, change, form_url, obj)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
         """All that is known of one kind of failure."""
@@ -151,3 +171,22 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
             facts(facts_of(obj, found, redrive_address([obj.pk]))),
             sections(request, obj, found),
         )
+
+
+def _versions(figures: Figures) -> str:
+    least, greatest, _ = figures.versions
+    if not greatest:
+        return ""
+    return f"v{least}" if least == greatest else f"v{least} to v{greatest}"
+
+
+def _lines(*pairs: tuple[str, Any]) -> SafeString:
+    """A line a pair, the word before what it is of."""
+    return format_html_join(
+        SafeString("<br>"), '<span class="vk-nowrap"><span class="vk-subtle">{}</span> {}</span>',
+        pairs,
+    )  # fmt: skip
+
+
+# After the operations', which the class makes of itself.
+FailureGroupAdmin.actions = (*(FailureGroupAdmin.actions or ()), "show_entries")

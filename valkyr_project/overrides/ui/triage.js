@@ -6,8 +6,11 @@
     ["k", "previous row"],
     ["x", "select the row"],
     ["Enter or o", "open the row"],
-    ["r", "redrive (requeue) it"],
+    ["r", "redrive it"],
     ["d", "discard it"],
+    ["a", "acknowledge it (groups)"],
+    ["s", "snooze it (groups)"],
+    ["m", "write a note (groups)"],
     ["n", "next page"],
     ["p", "previous page"],
     ["/", "search"],
@@ -18,7 +21,7 @@
   const GROUPS = "/admin/dlq/failuregroup/";
   const ENTRIES = "/admin/dlq/deadletterentry/";
   let at = -1;
-  let leading = 0; // when g was pressed
+  let leading = -Infinity; // when g was pressed
 
   const on = () => localStorage.getItem(KEPT) !== "off";
   const rows = () => [...document.querySelectorAll("#result_list tr.data-row")];
@@ -37,21 +40,17 @@
 
   const here = () => rows().find((row) => row.contains(document.activeElement)) || rows()[at];
 
-  // A thing to do: a button of the page that bears the key, else the row's menu.
+  // What a key does to the row one is at, else to the page: a link of the row that bears the key,
+  // the operation of the row's menu, a button of the page.
+  const OPERATIONS = { r: "requeue", d: "discard", a: "acknowledge", m: "note", s: "snooze" };
   function act(key) {
-    const button = [...document.querySelectorAll(`[data-key="${key}"]`)].find((one) => one.offsetParent);
-    if (button) return button.click();
-    const words = { r: ["Requeue…", "Redrive…"], d: ["Discard…"], a: ["Acknowledge…"] }[key] || [];
     const row = here();
-    const menu = row?.querySelector("button[aria-haspopup=menu]");
-    const holder = menu ? null : document;
-    if (menu) menu.click();
-    requestAnimationFrame(() =>
-      requestAnimationFrame(() => {
-        const links = [...(holder || document).querySelectorAll("a[hx-get]")].filter((link) => link.offsetParent);
-        links.find((link) => words.includes(link.textContent.replace(/^\s*\w+\s*\n/, "").trim()))?.click();
-      }),
-    );
+    const pk = row?.querySelector("input.action-select")?.value;
+    const found =
+      row?.querySelector(`[data-row-key="${key}"]`) ||
+      (pk && OPERATIONS[key] && document.querySelector(`a[hx-get*="/${pk}/${OPERATIONS[key]}"]`)) ||
+      [...document.querySelectorAll(`[data-key="${key}"]`)].find((one) => one.offsetParent);
+    found?.click();
   }
 
   function dialog() {
@@ -84,10 +83,6 @@
     k: () => move(-1),
     x: () => here()?.querySelector("input.action-select")?.click(),
     o: () => here()?.querySelector("th a, td a")?.click(),
-    r: () => act("r"),
-    d: () => act("d"),
-    n: () => act("n"),
-    p: () => act("p"),
     "/": () => document.getElementById("searchbar")?.focus(),
     "?": dialog,
   };
@@ -99,10 +94,11 @@
       leading = Date.now();
       return;
     }
-    const act = KEYS[event.key];
-    if (!act) return;
-    event.preventDefault();
-    act();
+    const known = KEYS[event.key];
+    if (known) {
+      event.preventDefault();
+      known();
+    } else if (/^[a-z0-9]$/.test(event.key)) act(event.key);
   });
 
   document.addEventListener("click", (event) => {
