@@ -18,6 +18,7 @@ AGES = {
     "1h": ("last hour", timedelta(hours=1)),
     "24h": ("last 24 hours", timedelta(hours=24)),
     "7d": ("last 7 days", timedelta(days=7)),
+    "14d": ("last 14 days", timedelta(days=14)),
 }
 
 

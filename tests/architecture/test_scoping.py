@@ -22,7 +22,6 @@ ASKED = "one row that the dialog asked the caller's powers about before it acts"
 PERSON = "accounts belong to the installation; who names one administers a workspace"
 # "file:function" -> why its rows need no scoping of their own.
 OPEN: dict[str, str] = {
-    "dlq/admin/dashboard.py:_figures": "workers, of which the page shows names and times only",
     "dlq/admin/panels.py:dead_letters": BELOW,
     "dlq/admin/story.py:attempts_section": BELOW,
     "executions/admin/checkpoints.py:checkpoints": BELOW,

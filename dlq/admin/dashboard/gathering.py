@@ -1,0 +1,151 @@
+"""What the home page shows, as plain rows: read within bounds, kept for 15 seconds.
+
+A person's figures are kept under what the person may see, so that a whole team shares them.
+"""
+
+import hashlib
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+from django.core.cache import cache
+from django.db.models import Q, QuerySet, Sum
+from django.db.models.functions import Coalesce
+from django.http import HttpRequest
+from django.utils import timezone
+
+from dlq.admin.dashboard.patience import soon
+from dlq.models import DeadLetterEntry, FailureGroup, Redrive, RedriveState, Resolution
+from executions.admin.paginator import bounded_count
+from executions.admin.scope import is_superuser, reach, scoped
+from executions.clock import first_id_at
+from executions.figures.ranges import Range
+from executions.figures.scope import Scope
+from executions.models import Trigger, WorkflowExecution
+from executions.states import Permission
+from runners.budgets.usage import Use, uses_of
+from runners.figures.queues import Queue, queues
+from runners.figures.reading import read
+from runners.figures.workers import busy
+from runners.models import Budget, CircuitBreaker, Run, Runner
+
+KEPT_SECONDS = 15
+LATEST = 8
+BUDGETS = 200
+RUNNERS = 100
+FAILED = ("FAILED", "TIMEOUT")
+DAY = timedelta(hours=24)
+Facts = dict[str, Any]
+
+
+def facts(request: HttpRequest, wanted: Range) -> Facts:
+    """The page's facts by name; None stands for what could not be had in time."""
+    scope = Scope.of(request.user, reach(request))
+    key = f"dashboard:{wanted.name}:{_reach_key(request, scope)}"
+    kept: Facts | None = cache.get(key)
+    if kept is None:
+        kept = _gather(request, scope, wanted)
+        cache.set(key, kept, KEPT_SECONDS)
+    return kept
+
+
+def _gather(request: HttpRequest, scope: Scope, wanted: Range) -> Facts:
+    now = timezone.now()
+    executions = scoped(request, WorkflowExecution.objects.all())
+    runs = scoped(request, Run.objects.all())
+    letters = scoped(request, DeadLetterEntry.objects.filter(resolution=Resolution.PENDING))
+    workers = soon(lambda: _workers(request)) or []
+    queries: dict[str, Callable[[], Any]] = {
+        "figures": lambda: read(scope, wanted, now),
+        "running": lambda: bounded_count(executions.filter(state="RUNNING")),
+        "waiting": lambda: bounded_count(executions.filter(state="PENDING")),
+        "first_waiting": lambda: _first_waiting(executions),
+        "open": lambda: bounded_count(letters),
+        "oldest": lambda: letters.order_by("quarantined_at").values_list("quarantined_at").first(),
+        "any": executions.exists,
+        "failures": lambda: list(_latest(executions, now)),
+        "queues": lambda: queues(runs, workers, now),
+        "busy": lambda: busy(runs),
+        "circuits": lambda: list(_circuits(request)),
+        "budgets": lambda: _budgets(request),
+        "groups": lambda: list(_groups(request, now)),
+        "schedules": lambda: list(_schedules(request)),
+        "redrives": lambda: list(_redrives(request)),
+    }
+    return {"at": now, "workers": workers} | {name: soon(query) for name, query in queries.items()}
+
+
+def _first_waiting(executions: QuerySet[WorkflowExecution]) -> Any:
+    waiting = executions.filter(state="PENDING").order_by("created_at")
+    return waiting.values_list("created_at").first()
+
+
+def _latest(executions: QuerySet[WorkflowExecution], now: Any) -> QuerySet[WorkflowExecution]:
+    failed = executions.filter(state__in=FAILED, pk__gte=first_id_at(now - DAY))
+    return (
+        failed.select_related("workflow")
+        .only("id", "state", "error_message", "finished_at", "workflow__name")
+        .order_by("-pk")[:LATEST]
+    )
+
+
+def _workers(request: HttpRequest) -> list[Runner]:
+    """Our own serve all workspaces; a remote runner is seen by its workspace. The newest first."""
+    rows = Runner.objects.order_by("-seen_at")
+    if not is_superuser(request):
+        rows = rows.filter(Q(workspace=None) | Q(workspace__in=list(reach(request).members)))
+    return list(rows[:RUNNERS])
+
+
+def _circuits(request: HttpRequest) -> QuerySet[CircuitBreaker]:
+    rows = scoped(request, CircuitBreaker.objects.exclude(state="CLOSED"))
+    return rows.order_by("-opened_at")[:LATEST]
+
+
+def _budgets(request: HttpRequest) -> list[tuple[Budget, Use]]:
+    """Those that are spent, or past the share at which people are told."""
+    rows = scoped(request, Budget.objects.select_related("workspace", "user"), Permission.CONFIGURE)
+    chosen = list(rows[:BUDGETS])
+    uses = uses_of(chosen)
+    near = [
+        (row, uses[row.pk]) for row in chosen if uses[row.pk].percent >= (row.soft_percent or 100)
+    ]
+    return sorted(near, key=lambda pair: -pair[1].percent)[:LATEST]
+
+
+def _groups(request: HttpRequest, now: Any) -> QuerySet[FailureGroup]:
+    """Those that grew most: dead letters of the last 24 hours, against the 24 before."""
+    rows = FailureGroup.objects.filter(merged_into=None, last_seen__gte=now - 2 * DAY)
+    grown = scoped(request, rows).annotate(
+        lately=Coalesce(Sum("hours__count", filter=Q(hours__hour__gte=now - DAY)), 0),
+        earlier=Coalesce(
+            Sum(
+                "hours__count",
+                filter=Q(hours__hour__lt=now - DAY, hours__hour__gte=now - 2 * DAY),
+            ),
+            0,
+        ),
+    )
+    return grown.select_related("workflow").filter(lately__gt=0).order_by("-lately", "-id")[:LATEST]
+
+
+def _schedules(request: HttpRequest) -> QuerySet[Trigger]:
+    rows = scoped(request, Trigger.objects.filter(enabled=True, next_at__isnull=False))
+    return rows.select_related("workflow").order_by("next_at")[:LATEST]
+
+
+def _redrives(request: HttpRequest) -> QuerySet[Redrive]:
+    under_way = (RedriveState.RUNNING, RedriveState.PAUSED, RedriveState.STOPPED)
+    rows = scoped(request, Redrive.objects.filter(state__in=under_way))
+    return rows.order_by("-created_at")[:LATEST]
+
+
+def _reach_key(request: HttpRequest, scope: Scope) -> str:
+    """Who sees the same gets the same."""
+    configures = () if scope.everything else reach(request).workspaces(Permission.CONFIGURE)
+    members = () if scope.everything else sorted(reach(request).members)
+    said = repr((scope, configures, members))
+    return hashlib.sha256(said.encode()).hexdigest()[:32]
+
+
+__all__ = ["Facts", "Queue", "facts"]

@@ -1,0 +1,200 @@
+"""The panels under the charts: what works, what waits, what rests, what fails, what comes next."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from django.urls import NoReverseMatch, reverse
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+from dlq.admin.dashboard.gathering import Facts
+from dlq.models import FailureGroup, RedriveState
+from executions.admin import links, marks
+from executions.admin.sections import Cell, Section
+from runners.admin.circuits import MARKS as CIRCUIT_MARKS
+from runners.admin.runner import health_of
+from runners.budgets.amounts import amount, plain
+from runners.figures.queues import is_live
+from runners.figures.workers import Busy, Step
+
+WORKERS = 8
+NOT_AVAILABLE = "Not available: the database did not answer in time."
+REDRIVE_MARKS = {
+    RedriveState.RUNNING: ("running", "clock_loader_40", "blue"),
+    RedriveState.PAUSED: ("paused", "pause_circle", "amber"),
+    RedriveState.STOPPED: ("stopped", "dangerous", "red"),
+}
+
+
+def panels(kept: Facts, now: datetime) -> list[Section]:
+    """All panels; one that could not be had says so."""
+    return [
+        _section("Failures that grew most", kept["groups"], GROUPS, _group_rows(kept["groups"])),
+        _section("Workers", kept["workers"], WORKERS_SAID, _worker_rows(kept, now)),
+        _section("Latest failures", kept["failures"], FAILURES, _failure_rows(kept["failures"])),
+        _section("Queues", kept["queues"], QUEUES, _queue_rows(kept["queues"])),
+        _section("Redrives", kept["redrives"], REDRIVES, _redrive_rows(kept["redrives"])),
+        _section("Open circuits", kept["circuits"], CIRCUITS, _circuit_rows(kept["circuits"])),
+        _section("Due next", kept["schedules"], SCHEDULES, _schedule_rows(kept["schedules"])),
+        _section("Budgets near or over", kept["budgets"], BUDGETS, _budget_rows(kept["budgets"])),
+    ]
+
+
+# headers, and what an empty panel says
+GROUPS = (
+    ("Failure", "24 h", "24 h before", "Last seen"),
+    "Nothing died in the last 24 hours.",
+)
+WORKERS_SAID = (
+    ("Name", "State", "Runs now"),
+    "No worker has reported. `make up` starts them together with everything else.",
+)
+FAILURES = (
+    ("Workflow", "State", "Ended", "Error"),
+    "No execution of the last 24 hours has failed.",
+)
+QUEUES = (("Queue", "Waiting", "Oldest", "Workers"), "No queue has work or a worker.")
+REDRIVES = (("Redrive", "State", "Done", "Failed again"), "No redrive is under way.")
+CIRCUITS = (("Target", "State", "Tried again"), "Every target is called.")
+SCHEDULES = (("Workflow", "Due"), "No schedule is due.")
+BUDGETS = (("Budget", "Spent"), "No budget is near its end.")
+
+
+def _section(
+    title: str, found: Any, said: tuple[tuple[str, ...], str], rows: list[list[Cell]]
+) -> Section:
+    headers, empty = said
+    return Section(
+        title, headers=headers, rows=rows, empty=NOT_AVAILABLE if found is None else empty
+    )
+
+
+def _group_rows(groups: list[Any] | None) -> list[list[Cell]]:
+    return [
+        [
+            format_html(
+                '{}<span class="vk-error-text">{}</span>',
+                links.link(_group_address(row), row.exception or "failure"),
+                marks.clipped(f"{row.workflow.name}, {row.place}: {row.message}", 110),
+            ),
+            format_html('<span class="vk-nowrap">{}</span>', _growth(row.lately, row.earlier)),
+            f"{row.earlier:,}",
+            marks.ago(row.last_seen),
+        ]
+        for row in groups or []
+    ]
+
+
+def _growth(lately: int, earlier: int) -> str:
+    if not earlier:
+        return f"{lately:,} (new)"
+    return f"{lately:,} ({lately - earlier:+,})"
+
+
+def _group_address(row: FailureGroup) -> str:
+    try:
+        return reverse("admin:dlq_failuregroup_change", args=[row.pk])
+    except NoReverseMatch:
+        return links.listing("dlq_deadletterentry", group=row.pk)
+
+
+def _worker_rows(kept: Facts, now: datetime) -> list[list[Cell]]:
+    held: Mapping[str, Busy] = kept["busy"] or {}
+    rows = sorted(kept["workers"] or [], key=lambda row: (not is_live(row, now), row.name))
+    return [
+        [
+            links.to("runners_runner", row.pk, row.name),
+            health_of(row),
+            _runs_now(held.get(row.name), now),
+        ]
+        for row in rows[:WORKERS]
+    ]
+
+
+def _runs_now(one: Busy | None, now: datetime) -> Cell:
+    if one is None:
+        return "nothing you may see"
+    lines = format_html_join("", "<li>{}</li>", ((_step(step, now),) for step in one.steps))
+    more = one.number - len(one.steps)
+    rest = format_html("<li>and {} more</li>", f"{more:,}") if more else ""
+    return format_html('<ul class="vk-now">{}{}</ul>', lines, rest)
+
+
+def _step(step: Step, now: datetime) -> SafeString:
+    execution = links.to("executions_workflowexecution", step.execution_id, step.workflow)
+    run = links.to("runners_run", step.run_id, marks.path(step.path))
+    since = marks.span(now - step.since) if step.since else marks.EMPTY
+    return format_html("{}, {} for {}", execution, run, since)
+
+
+def _failure_rows(rows: list[Any] | None) -> list[list[Cell]]:
+    return [
+        [
+            links.to("executions_workflowexecution", row.pk, row.workflow.name),
+            marks.state(row.state),
+            marks.ago(row.finished_at),
+            marks.clipped(row.error_message) or marks.EMPTY,
+        ]
+        for row in rows or []
+    ]
+
+
+def _queue_rows(found: list[Any] | None) -> list[list[Cell]]:
+    return [
+        [
+            one.name,
+            f"{one.waiting:,}{'+' if one.capped else ''}",
+            marks.ago(one.oldest),
+            str(one.workers) if one.workers else marks.mark("none", "person_off", "amber"),
+        ]
+        for one in found or []
+    ]
+
+
+def _redrive_rows(rows: list[Any] | None) -> list[list[Cell]]:
+    return [
+        [
+            _redrive_link(row),
+            marks.mark(*REDRIVE_MARKS[row.state]),
+            f"{row.succeeded + row.failed_again + row.skipped:,} of {row.total:,}",
+            f"{row.failed_again:,}",
+        ]
+        for row in rows or []
+    ]
+
+
+def _redrive_link(row: Any) -> Cell:
+    text = marks.clipped(row.reason, 60) or f"of {row.created_by_name}"
+    try:
+        return links.to("dlq_redrive", row.pk, text)
+    except NoReverseMatch:
+        return text
+
+
+def _circuit_rows(rows: list[Any] | None) -> list[list[Cell]]:
+    return [
+        [
+            links.to("runners_circuitbreaker", row.pk, row.target),
+            marks.mark(*CIRCUIT_MARKS[row.state]),
+            marks.ago(row.next_retry_at),
+        ]
+        for row in rows or []
+    ]
+
+
+def _schedule_rows(rows: list[Any] | None) -> list[list[Cell]]:
+    return [
+        [links.to("executions_trigger", row.pk, row.workflow.name), marks.ago(row.next_at)]
+        for row in rows or []
+    ]
+
+
+def _budget_rows(found: list[Any] | None) -> list[list[Cell]]:
+    return [
+        [
+            links.to("runners_budget", row.pk, f"{row.user or row.workspace}, a {row.period}"),
+            f"{plain(use.spent)} of {amount(row.amount, row.currency)} ({use.percent} %)",
+        ]
+        for row, use in found or []
+    ]
