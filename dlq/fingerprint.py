@@ -14,10 +14,10 @@ LONGEST = 300
 _READ = 2_000  # characters of a first line that are looked at
 _END = r"(?=[.,:;!?)\]}>'\"]*(?:\s|$))"  # punctuation after an address is not of it
 
-# In this order: what is found first is not looked into again. Each mark is one word in angle
-# brackets, so that a message that went through once goes through unchanged.
+# In this order: a path may hold a date and a quote anything, so the larger comes first.
 _RULES: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(rf"\b[a-zA-Z][a-zA-Z0-9+.\-]{{0,30}}://\S*?{_END}"), "<url>"),
+    (re.compile(r"(?<![\w<])~?(?:/[\w.\-+@%=~]+){2,}/?"), "<path>"),
     (re.compile(r"(?<![\w.+\-])[\w.+\-]{1,64}@[\w\-]{1,63}(?:\.[\w\-]{1,63})+"), "<email>"),
     (re.compile(r"\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b"), "<id>"),
     (
@@ -39,7 +39,6 @@ _RULES: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"(?<![\w\\])'(?:[^'\\]|\\.)*'(?!\w)"), "<text>"),
     (re.compile(r'(?<![\w\\])"(?:[^"\\]|\\.)*"(?!\w)'), "<text>"),
     (re.compile(r"`[^`]*`|“[^”]*”|«[^»]*»"), "<text>"),
-    (re.compile(r"(?<![\w<])~?(?:/[\w.\-+@%=~]+){2,}/?"), "<path>"),
     (re.compile(r"\b[A-Za-z]:\\[^\s:*?\"<>|)\]]+"), "<path>"),
     # A long word with digits in it is a key, a token, the name of a pod.
     (re.compile(r"(?<![\w<])(?=[\w\-]*\d)(?=[\w\-]*[^\W\d_])[\w\-]{12,}(?![\w>])"), "<id>"),

@@ -1,0 +1,69 @@
+"""Failures as the engine tells of them, taken in for real: a dead run, then its dead letter."""
+
+from typing import Any
+from uuid import uuid4
+
+from django.db import transaction
+
+from dlq.intake import take_in
+from dlq.models import DeadLetterEntry, FailureGroup
+from executions.models import Workflow, WorkflowExecution, WorkflowVersion
+from runners.models import Run
+from runners.outcomes import Failure
+from runners.states import ErrorType
+from tests.support import admin_rows
+
+
+def version(of: Workflow, number: int) -> WorkflowVersion:
+    """That version of the workflow, made where there is none."""
+    first = WorkflowVersion.objects.filter(workflow=of).earliest("number")
+    values = {"source": first.source, "definition": first.definition, "checksum": f"{number:064}"}
+    return WorkflowVersion.objects.get_or_create(workflow=of, number=number, defaults=values)[0]
+
+
+def failing_step(of: Workflow, step: str = "charge.main", number: int = 1, **more: Any) -> Run:
+    """A dead run of a FAILED execution, of which nobody has heard yet."""
+    execution = admin_rows.execution(of, "FAILED")
+    WorkflowExecution.objects.filter(pk=execution.pk).update(version=version(of, number))
+    return admin_rows.run(execution, step, "DLQ", task_id=uuid4(), **more)
+
+
+def failure(message: str = "it broke", **more: Any) -> Failure:
+    """What a module's failure is recorded as."""
+    fields: dict[str, Any] = {
+        "error_type": ErrorType.PERMANENT,
+        "message": message,
+        "exception": "StepError",
+        "retry_after": None,
+        "details": None,
+        "traceback": "",
+    }
+    return Failure(**(fields | more))
+
+
+def fail(
+    of: Workflow,
+    message: str = "it broke",
+    *,
+    step: str = "charge.main",
+    number: int = 1,
+    runner: str = "io@box-1",
+    inputs: Any = None,
+    **more: Any,
+) -> DeadLetterEntry:
+    """A step fails for good; the dead letter that comes of it."""
+    run = failing_step(of, step, number, leased_by=runner, inputs=inputs)
+    with transaction.atomic():
+        return take_in(
+            None,
+            run_id=run.pk,
+            failure=failure(message, **more),
+            exhausted=False,
+            manual=None,
+        )
+
+
+def group(letter: DeadLetterEntry) -> FailureGroup:
+    """The group a dead letter is in now."""
+    letter.refresh_from_db()
+    return FailureGroup.objects.get(pk=letter.group_id)
