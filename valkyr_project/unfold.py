@@ -48,7 +48,11 @@ UNFOLD: dict[str, Any] = {
     "SHOW_HISTORY": False,
     "SHOW_VIEW_ON_SITE": False,
     "DASHBOARD_CALLBACK": "dlq.admin.dashboard.context",
-    "STYLES": [lambda request: static("ui/valkyr.css"), lambda request: static("ui/figures.css")],
+    "STYLES": [
+        lambda request: static("ui/valkyr.css"),
+        lambda request: static("ui/figures.css"),
+        lambda request: static("dlq/entry.css"),
+    ],
     "SCRIPTS": [
         lambda request: static("ui/alpine-csp.js"),
         lambda request: static("ui/valkyr.js"),

@@ -3,30 +3,30 @@
 from typing import Any
 
 from django.contrib import admin
+from django.db.models import QuerySet
 from django.http import HttpRequest
-from django.utils.html import format_html
 
+from dlq import seeing
+from dlq.admin.copying import CopyingAdmin
 from dlq.admin.entry_list import EntryList
 from dlq.admin.entry_operations import ALL
-from dlq.admin.marks import resolution
-from dlq.admin.story import attempts_section, sentence
+from dlq.admin.entry_page import AROUND, entry_facts, marked, sections
+from dlq.admin.story import sentence
+from dlq.admin.whereabouts import whereabouts
 from dlq.models import DeadLetterEntry
 from dlq.revealing import FIELDS
 from executions.access import Action
 from executions.actor import Actor, record
-from executions.admin import links, marks
-from executions.admin.done import done_to
 from executions.admin.engine import FactAdmin
 from executions.admin.operating import OperatingAdmin
 from executions.admin.revealing import reveal_operation
 from executions.admin.scope import holds, may
-from executions.admin.sections import Page, Section, facts, payload_section, text_section
+from executions.admin.sections import Page, facts
 from executions.states import Permission
-from runners.admin.run import state_of
 
 
 @admin.register(DeadLetterEntry)
-class DeadLetterEntryAdmin(EntryList, OperatingAdmin, FactAdmin):
+class DeadLetterEntryAdmin(EntryList, CopyingAdmin, OperatingAdmin, FactAdmin):
     """The engine owns these rows; only the notes can be edited."""
 
     operations = (*ALL, reveal_operation(DeadLetterEntry, FIELDS))
@@ -60,39 +60,15 @@ class DeadLetterEntryAdmin(EntryList, OperatingAdmin, FactAdmin):
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
         """The story of one failure."""
-        run = obj.run
-        sections: list[Section] = [
-            text_section("Error", run.error or obj.failure_reason, error=True),
-        ]
+        seeing.note(request, obj)
         sees = may(request, obj, Permission.VIEW_PAYLOADS)
-        trace = (run.error_details or {}).get("traceback")
-        if trace:
-            sections.append(text_section("Traceback", str(trace), folded=True))
-        sections += [
-            attempts_section(obj),
-            payload_section("Inputs", obj.original_inputs, shown=sees, folded=False),
-            payload_section("Configuration", obj.original_config, shown=sees),
-            done_to(obj.pk),
-        ]
-        lead = [resolution(obj.resolution), sentence(obj)]
-        return Page(lead, facts(self._facts(obj)), sections)
+        lead = [marked(obj), sentence(obj), whereabouts(obj)]
+        return Page(lead, facts(entry_facts(obj)), list(sections(request, obj, sees=sees)))
 
-    def _facts(self, obj: DeadLetterEntry) -> list[tuple[str, Any]]:
-        execution = marks.short(obj.execution_id)
-        same = links.listing("dlq_deadletterentry", q=obj.fingerprint, resolution="all")
-        new = obj.requeued_run and format_html(
-            "{} {}",
-            links.to("runners_run", obj.requeued_run_id, f"attempt {obj.requeued_run.attempt}"),
-            state_of(obj.requeued_run),
-        )
-        return [
-            ("Execution", links.to("executions_workflowexecution", obj.execution_id, execution)),
-            ("Run", links.to("runners_run", obj.run_id, f"{obj.step_path} #{obj.run.attempt}")),
-            ("Module", obj.module),
-            ("Same failures", links.link(same, "with this fingerprint")),
-            ("Resolved", marks.ago(obj.resolved_at)),
-            ("Reviewed by", str(obj.reviewed_by or "")),
-            ("Requeued as", new),
-            ("Kept until", marks.ago(obj.expires_at) if obj.expires_at else "it is resolved"),
-            ("Id", marks.copyable(obj.pk)),
-        ]
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """A page tells of much around its entry, which comes with it in one query."""
+        rows = super().get_queryset(request)
+        match = request.resolver_match
+        if match is None or not (match.url_name or "").endswith("_change"):
+            return rows
+        return rows.select_related(*AROUND)

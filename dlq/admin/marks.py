@@ -2,7 +2,7 @@
 
 from django.utils.safestring import SafeString
 
-from dlq.models import Resolution
+from dlq.models import DeadLetterEntry, Resolution
 from executions.admin.marks import mark
 
 _MARKS = {
@@ -19,3 +19,8 @@ def resolution(value: str) -> SafeString:
     known = Resolution(value)
     icon, colour = _MARKS[known]
     return mark(str(known.label), icon, colour)
+
+
+def pinned(entry: DeadLetterEntry) -> SafeString | str:
+    """A mark for what retention leaves alone."""
+    return mark("pinned", "keep", "blue") if entry.pinned else ""

@@ -1,48 +1,138 @@
 """One plain sentence of what failed, and the attempts that led to it."""
 
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from dlq.models import DeadLetterEntry
+from dlq.admin.bars import bars
+from dlq.models import DeadLetterEntry, Resolution
 from executions.admin import links, marks
-from executions.admin.sections import Section
-from runners.admin.run import duration_of, error_of, state_of
+from executions.admin.sections import Section, hidden_section
+from executions.admin.values import preformatted
+from executions.graph.places import find
+from executions.versions import compiled
+from runners.admin.run import error_of, state_of
 from runners.models import Run
 
 SHOWN = 50
-HEADERS = ("Attempt", "State", "Worker", "Queued", "Duration", "Error")
+LARGE = ("inputs", "outputs", "overrides", "logs", "error_details", "heartbeat_details")
+HEADERS = ("Attempt", "State", "Time", "Worker", "Queued", "Error")
 
 
 def sentence(entry: DeadLetterEntry) -> SafeString:
-    """What failed, where, after how many attempts, since when."""
-    tries = "1 attempt" if entry.attempts == 1 else f"{entry.attempts} attempts"
+    """What failed, where, after how many attempts of how many, since when, kept until when."""
     return format_html(
-        "Step <strong>{}</strong> ({}) of {} was given up after {}, {}: {}.",
+        "Step <strong>{}</strong> ({}) of {}, version {}, was given up {}, after {}: {}. {}",
         entry.step_path,
         entry.module,
         links.to("executions_workflow", entry.workflow_id, entry.workflow),
-        tries,
+        entry.version_number,
         marks.ago(entry.quarantined_at),
+        _attempts(entry),
         str(entry.get_failure_type_display()),
+        _kept(entry),
     )
+
+
+def _attempts(entry: DeadLetterEntry) -> str:
+    allowed = _allowed(entry)
+    tries = "1 attempt" if entry.attempts == 1 else f"{entry.attempts} attempts"
+    if allowed is None:
+        return tries
+    return f"attempt {entry.attempts} of {max(allowed, entry.attempts)}"
+
+
+def _allowed(entry: DeadLetterEntry) -> int | None:
+    """How often the step may be tried; None where its version does not say so any more."""
+    try:
+        _, step = find(compiled(entry.execution.version_id).graph, entry.step_path)
+    except (KeyError, ValueError):
+        return None
+    return step.retry.max_attempts
+
+
+def _kept(entry: DeadLetterEntry) -> SafeString | str:
+    if entry.pinned:
+        return "It is pinned, so it is kept for good."
+    if entry.resolution == Resolution.PENDING or entry.expires_at is None:
+        return "It is kept until somebody resolves it."
+    left = marks.span(max(entry.expires_at - timezone.now(), timedelta()))
+    return format_html("It is deleted {} (in {}).", f"{entry.expires_at:%Y-%m-%d %H:%M} UTC", left)
 
 
 def attempts_section(entry: DeadLetterEntry) -> Section:
-    """Every attempt of the step in its execution, the requeued ones too."""
-    runs = (
+    """Every attempt of the step in its execution, the requeued ones too, and where time went."""
+    runs = list(
         Run.objects.filter(execution_id=entry.execution_id, step_path=entry.step_path)
-        .defer("inputs", "outputs", "overrides", "logs", "error_details", "heartbeat_details")
+        .defer(*LARGE)
         .order_by("queued_at", "id")[:SHOWN]
     )
+    drawn = bars(runs, timezone.now())
     rows = [
         [
             links.to("runners_run", run.pk, f"attempt {run.attempt}"),
             state_of(run),
+            bar,
             marks.worker(run.leased_by),
             marks.ago(run.queued_at),
-            duration_of(run),
             error_of(run),
         ]
-        for run in runs
+        for run, bar in zip(runs, drawn, strict=True)
     ]
     return Section("Attempts", headers=HEADERS, rows=rows)
+
+
+def traceback_section(run: Run) -> Section | None:
+    """Where the error was raised: own frames with their source, libraries' in a line each."""
+    trace = str((run.error_details or {}).get("traceback") or "")
+    if not trace:
+        return None
+    return Section("Traceback", body=copy_of(trace, "the traceback"), folded=True)
+
+
+def copy_of(text: str, name: str) -> SafeString:
+    """Text as it stands, with a button that copies it."""
+    return format_html(
+        '<button type="button" class="vk-button vk-copy-text" data-copy="{}" aria-label="Copy {}">'
+        '<span class="material-symbols-outlined" aria-hidden="true">content_copy</span>'
+        "Copy</button>{}",
+        text,
+        name,
+        preformatted(text),
+    )
+
+
+def logs_section(run: Run, *, shown: bool) -> Section:
+    """What the attempt said, and when."""
+    if not shown:
+        return hidden_section("Logs of the run")
+    entries = run.logs if isinstance(run.logs, list) else []
+    rows = [_log(run.started_at or run.queued_at, entry) for entry in entries[:SHOWN]]
+    more = f"{len(entries) - SHOWN} more are on the run's page." if len(entries) > SHOWN else ""
+    return Section(
+        "Logs of the run",
+        headers=("After", "Level", "Message"),
+        rows=rows,
+        empty="The step logged nothing.",
+        folded=True,
+        more=more,
+    )
+
+
+def _log(began: datetime, entry: Any) -> list[SafeString | str]:
+    said = entry if isinstance(entry, dict) else {"message": str(entry)}
+    ms = said.get("ms")
+    at = marks.took(ms) if isinstance(ms, int | float) else marks.EMPTY
+    title = f"{began:%Y-%m-%d %H:%M:%S} UTC and {at}"
+    fields = said.get("fields")
+    message = str(said.get("message", ""))
+    if fields:
+        message = f"{message} {fields}"
+    return [
+        format_html('<span title="{}">{}</span>', title, at),
+        str(said.get("level", "")),
+        marks.clipped(message, 500),
+    ]

@@ -2,7 +2,17 @@
 
 from django.urls import URLPattern, path
 
-from dlq.api import alert_rules, alerts, entries, export, keeping, redrives, resolving, reveal
+from dlq.api import (
+    alert_rules,
+    alerts,
+    copying,
+    entries,
+    export,
+    keeping,
+    redrives,
+    resolving,
+    reveal,
+)
 
 ENTRY = "v1/DeadLetterQueue/<uuid:id>"
 REDRIVE = "v1/Redrive/<uuid:id>"
@@ -16,6 +26,8 @@ urlpatterns: list[URLPattern] = [
     path(f"{ENTRY}/requeue", resolving.Requeue.as_view()),
     path(f"{ENTRY}/discard", resolving.DiscardEntry.as_view()),
     path(f"{ENTRY}/fix", resolving.Fix.as_view()),
+    path(f"{ENTRY}/curl", copying.CopyAsCurl.as_view()),
+    path(f"{ENTRY}/pytest", copying.CopyAsPytest.as_view()),
     path(f"{ENTRY}/skip", resolving.Skip.as_view()),
     path(f"{ENTRY}/restore", keeping.RestoreEntry.as_view()),
     path(f"{ENTRY}/pin", keeping.PinEntry.as_view()),

@@ -23,6 +23,8 @@ PERSON = "accounts belong to the installation; who names one administers a works
 # "file:function" -> why its rows need no scoping of their own.
 OPEN: dict[str, str] = {
     "dlq/admin/panels.py:dead_letters": BELOW,
+    "dlq/admin/entry_page.py:_outputs": BELOW,
+    "dlq/admin/similar.py:published": BELOW,
     "dlq/admin/story.py:attempts_section": BELOW,
     "executions/admin/checkpoints.py:checkpoints": BELOW,
     "executions/admin/draft.py:DraftForm._check_slug": "slugs of the workspace the person chose",

@@ -15,6 +15,8 @@ pytestmark = [pytest.mark.django_db, pytest.mark.timeout(300)]
 # Always refused; or called by a partner with whatever a partner sends; or no JSON.
 WITHOUT = {"createTrigger", "deleteTrigger", "receiveCallback", "exportActivity"} | {
     "exportDeadLetterQueue",
+    "getDeadLetterEntryAsCurl",
+    "getDeadLetterEntryAsPytest",
 }
 
 

@@ -29,7 +29,7 @@
     const first = dialog.querySelector("textarea, select, input:not([type=hidden])");
     // The dialog is shown a moment after its content arrives.
     requestAnimationFrame(() =>
-      requestAnimationFrame(() => (invalid || first || dialog.querySelector("button[type=submit]"))?.focus()),
+      requestAnimationFrame(() => (invalid || first || dialog.querySelector("button[type=submit], [data-copy]"))?.focus()),
     );
   });
   document.addEventListener("keydown", (event) => {

@@ -1,0 +1,141 @@
+"""What the page of one dead letter says, from the error down to who did what."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from django.http import HttpRequest
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from dlq.admin.copying import copying_section
+from dlq.admin.diff import differences
+from dlq.admin.marks import pinned, resolution
+from dlq.admin.similar import alike, newest_of_group, published
+from dlq.admin.story import attempts_section, copy_of, logs_section, traceback_section
+from dlq.admin.whereabouts import page
+from dlq.models import DeadLetterEntry
+from executions.admin import links, marks
+from executions.admin.done import done_to
+from executions.admin.sections import Section, hidden_section, payload_section
+from executions.admin.values import as_json
+from runners.admin.run import state_of
+from runners.models import Run
+
+# What comes with the entry in its query.
+AROUND = (
+    "run", "execution__version", "workflow__latest_version", "group", "requeued_run",
+    "reviewed_by", "follows",
+)  # fmt: skip
+STEPS = 10
+
+
+def marked(entry: DeadLetterEntry) -> SafeString:
+    """The marks over the page: its state, and whether it is pinned."""
+    return format_html("{} {}", resolution(entry.resolution), pinned(entry))
+
+
+def sections(request: HttpRequest, entry: DeadLetterEntry, *, sees: bool) -> Iterator[Section]:
+    """The panels in their order; payloads for who may see them."""
+    error = entry.run.error or entry.failure_reason
+    yield Section("Error", body=copy_of(error, "the error"), error=True)
+    trace = traceback_section(entry.run)
+    if trace is not None:
+        yield trace
+    yield attempts_section(entry)
+    yield payload_section("Inputs", entry.original_inputs, shown=sees, folded=False)
+    yield from differences(request, entry, shown=sees)
+    yield payload_section("Configuration", entry.original_config, shown=sees)
+    yield _outputs(entry, shown=sees)
+    yield payload_section("Variables", entry.execution.context_data, shown=sees)
+    yield logs_section(entry.run, shown=sees)
+    yield newest_of_group(request, entry)
+    yield alike(request, entry)
+    yield published(entry)
+    yield copying_section(entry, sees=sees)
+    yield done_to(entry.pk)
+
+
+def entry_facts(entry: DeadLetterEntry) -> list[tuple[str, Any]]:
+    """What is known of it, in short."""
+    return [
+        ("Error", " ".join(filter(None, (entry.exception, entry.error_type)))),
+        ("HTTP status", str(entry.http_status or "")),
+        ("Target", entry.target),
+        ("Worker", marks.worker(entry.worker)),
+        ("Version", f"v{entry.version_number}"),
+        ("Module", entry.module),
+        ("Group", _group(entry)),
+        ("Requeued before", _follows(entry)),
+        ("First looked at", marks.ago(entry.seen_at)),
+        ("Resolved", marks.ago(entry.resolved_at)),
+        ("Reviewed by", str(entry.reviewed_by or "")),
+        ("Went on as", _went_on(entry)),
+        ("Kept until", _kept(entry)),
+        ("Id", marks.copyable(entry.pk)),
+    ]
+
+
+def _group(entry: DeadLetterEntry) -> SafeString | str:
+    group = entry.group
+    text = f"{group.open:,} open of {group.total:,}"
+    address = page("dlq_failuregroup", group.pk)
+    return links.link(address, text) if address else text
+
+
+def _follows(entry: DeadLetterEntry) -> SafeString | str:
+    if entry.redrives == 0:
+        return "no"
+    times = "once" if entry.redrives == 1 else f"{entry.redrives} times"
+    if entry.follows_id is None:
+        return times
+    before = links.to("dlq_deadletterentry", entry.follows_id, "the dead letter before")
+    return format_html("{}, {}", times, before)
+
+
+def _went_on(entry: DeadLetterEntry) -> SafeString | str:
+    found = []
+    if entry.requeued_run is not None:
+        run = entry.requeued_run
+        attempt = links.to("runners_run", run.pk, f"attempt {run.attempt}")
+        found.append(format_html("{} {}", attempt, state_of(run)))
+    if entry.requeued_execution_id is not None:
+        pk = entry.requeued_execution_id
+        found.append(links.to("executions_workflowexecution", pk, f"execution …{str(pk)[-8:]}"))
+    return format_html(" ".join(["{}"] * len(found)), *found) if found else ""
+
+
+def _kept(entry: DeadLetterEntry) -> SafeString | str:
+    if entry.pinned:
+        return "pinned: for good"
+    return marks.ago(entry.expires_at) if entry.expires_at else "it is resolved"
+
+
+def _outputs(entry: DeadLetterEntry, *, shown: bool) -> Section:
+    """What the execution's newest finished steps gave, for who sees payloads."""
+    title = "Outputs so far"
+    if not shown:
+        return hidden_section(title)
+    runs = (
+        Run.objects.filter(execution_id=entry.execution_id, state="SUCCESS", superseded=False)
+        .only("id", "step_path", "outputs", "finished_at")
+        .order_by("-finished_at", "-id")[:STEPS]
+    )
+    return Section(
+        title,
+        headers=("Step", "Ended", "Outputs"),
+        rows=[
+            [
+                links.to("runners_run", run.pk, marks.path(run.step_path)),
+                marks.ago(run.finished_at),
+                _folded(run.outputs),
+            ]
+            for run in runs
+        ],
+        empty="No step of the execution has ended well.",
+        folded=True,
+        more=f"The newest {STEPS} steps; the others are on the execution's page.",
+    )
+
+
+def _folded(value: Any) -> SafeString:
+    return format_html("<details><summary>show</summary>{}</details>", as_json(value))

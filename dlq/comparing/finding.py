@@ -1,0 +1,93 @@
+"""What a failed step is held against: the last good run of it, or another failure of its group."""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
+
+from dlq.models import DeadLetterEntry
+from executions.graph.places import module_in
+from executions.models import WorkflowExecution
+from runners.models import Run
+from runners.states import IDENTITY
+
+LOOKED_THROUGH = 200  # executions
+COLUMNS = (
+    "id", "step_path", "inputs", "outputs", "finished_at", "execution_id", "attempt",
+    "execution__id", "execution__version__number", "execution__version__definition",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Good:
+    """A run that succeeded, with what it was given and the version it ran in."""
+
+    run: Run
+    version: int
+    config: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """The last good run, if one was found; `looked` executions of the workflow were asked."""
+
+    good: Good | None
+    looked: int
+
+
+def last_good(entry: DeadLetterEntry) -> Search:
+    """The newest success of the entry's step in the executions that began before it failed.
+
+    An item or iteration that none of them had is held against the first one. Two queries, each by
+    an index: at most `LOOKED_THROUGH` executions, one look-up each.
+    """
+    executions = list(
+        WorkflowExecution.objects.filter(
+            workflow_id=entry.workflow_id, created_at__lte=entry.quarantined_at
+        )
+        .order_by("-created_at", "-id")
+        .values_list("pk", flat=True)[:LOOKED_THROUGH]
+    )
+    first = re.sub(r"\[\d+\]", "[0]", entry.step_path)
+    # The same step in the newest execution; a given result had no inputs.
+    runs = _successes(executions, {entry.step_path, first})
+    ranks = {pk: rank for rank, pk in enumerate(executions)}
+    best = min(
+        runs,
+        key=lambda row: (row[2] != entry.step_path, ranks[row[1]]),
+        default=None,
+    )
+    good = None if best is None else _good(best[0])
+    return Search(good, len(executions))
+
+
+def other_of_group(
+    entry: DeadLetterEntry, others: QuerySet[DeadLetterEntry], wanted: UUID | None
+) -> DeadLetterEntry | None:
+    """Another entry of the group, among those the reader may see: the wanted one, or the newest."""
+    rows = others.filter(group_id=entry.group_id).exclude(pk=entry.pk)
+    if wanted is not None:
+        return rows.filter(pk=wanted).first()
+    # By fingerprint too, which has an index in the order of time.
+    return rows.filter(fingerprint=entry.fingerprint).order_by("-quarantined_at").first()
+
+
+def _successes(executions: list[UUID], paths: set[str]) -> list[tuple[UUID, UUID, str]]:
+    rows = Run.objects.filter(
+        execution_id__in=executions,
+        step_path__in=paths,
+        superseded=False,
+        state__in=sorted(IDENTITY),  # as the index has it
+        inputs__isnull=False,
+    ).filter(state="SUCCESS")
+    return list(rows.values_list("pk", "execution_id", "step_path"))
+
+
+def _good(pk: UUID) -> Good:
+    rows = Run.objects.select_related("execution__version").only(*COLUMNS)
+    run = rows.get(pk=pk)
+    version = run.execution.version
+    module = module_in(version.definition, run.step_path)
+    return Good(run, version.number, None if module is None else module.get("with", {}))

@@ -1,0 +1,158 @@
+"""The page of a dead letter: what it tells, of whom it is asked for, and to whom it tells what."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.test import Client
+from django.utils import timezone
+
+from dlq.models import DeadLetterEntry
+from executions.models import Membership, Workflow
+from tests.support import admin_rows as rows
+
+pytestmark = pytest.mark.django_db
+LETTERS = "/admin/dlq/deadletterentry/"
+
+
+@pytest.fixture
+def op(admin_client: Client, static_files: None) -> Client:
+    return admin_client
+
+
+@pytest.fixture
+def workflow() -> Workflow:
+    return rows.workflow()
+
+
+def page(client: Client, entry: DeadLetterEntry, query: str = "", **headers: str) -> str:
+    answer = client.get(f"{LETTERS}{entry.pk}/change/{query}", headers=headers)
+    assert answer.status_code == 200, answer.content
+    return answer.content.decode()
+
+
+def good_run(of: Workflow, **values: Any) -> Any:
+    run = rows.run(rows.execution(of, "SUCCESS"), "charge.main", "SUCCESS", **values)
+    moment = timezone.now() - timedelta(hours=1)
+    type(run.execution).objects.filter(pk=run.execution_id).update(created_at=moment)
+    return run
+
+
+def test_the_page_tells_what_failed_and_what_differs_from_the_last_good_run(
+    op: Client, workflow: Workflow
+) -> None:
+    good_run(workflow, inputs={"url": "http://partner.test/v1", "body": {"amount": 5}})
+    entry = rows.failed_order(workflow)
+
+    shown = page(op, entry)
+
+    assert "is kept until somebody resolves it" in shown.replace("It is", "is")
+    assert "Against the last good run" in shown
+    assert "inputs.body.amount" in shown
+    assert "http://partner.test/v1" in shown
+    assert "inputs.body.note" in shown
+    assert rows.HOSTILE not in shown
+    assert "Monitor" in shown
+
+
+def test_without_a_good_run_the_page_says_how_far_it_looked(op: Client, workflow: Workflow) -> None:
+    assert "No good run of this step in the last 1 execution" in page(
+        op, rows.failed_order(workflow)
+    )
+
+
+def test_another_failure_is_chosen_in_the_address(op: Client, workflow: Workflow) -> None:
+    first, entry = rows.failed_order(workflow), rows.failed_order(workflow)
+    DeadLetterEntry.objects.filter(pk=first.pk).update(original_inputs={"only": "there"})
+
+    assert "inputs.only" in page(op, entry, f"?against={first.pk}")
+    for odd in ("x", entry.pk):
+        assert "in this group that you may see" in page(op, entry, f"?against={odd}")
+
+
+def test_a_page_costs_a_fixed_number_of_queries(
+    op: Client, workflow: Workflow, django_assert_max_num_queries: Any
+) -> None:
+    for _ in range(4):
+        good_run(workflow)
+        entry = rows.failed_order(workflow)
+    page(op, entry)
+
+    with django_assert_max_num_queries(40):
+        page(op, entry)
+
+
+def test_the_first_look_is_noted_and_only_a_persons(op: Client, workflow: Workflow) -> None:
+    entry = rows.failed_order(workflow)
+    address = f"{LETTERS}{entry.pk}/change/"
+
+    op.head(address)
+    page(op, entry, **{"Sec-Purpose": "prefetch;prerender"})
+    entry.refresh_from_db()
+    assert entry.seen_at is None
+
+    page(op, entry)
+    entry.refresh_from_db()
+    first = entry.seen_at
+    assert first is not None
+    page(op, entry)
+    entry.refresh_from_db()
+    assert entry.seen_at == first
+
+
+def reader(workflow: Workflow) -> Client:
+    """Who may see the entries of a workflow, and no payloads."""
+    from guardian.shortcuts import assign_perm
+
+    user = get_user_model().objects.create_user("grace", is_staff=True)
+    Membership.objects.create(user=user, workspace=workflow.workspace, role="USER")
+    assign_perm("read_workflow", user, workflow)
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def test_who_may_not_see_payloads_sees_none_of_them_anywhere(
+    static_files: None, workflow: Workflow
+) -> None:
+    good_run(workflow, inputs={"url": "http://partner.test/old"}, outputs={"paid": "silver"})
+    entry = rows.failed_order(workflow)
+    client = reader(workflow)
+
+    shown = page(client, entry)
+
+    for secret in ("990", "partner.test/old", "inputs.url", "reserved", "Copy as curl"):
+        assert secret not in shown, secret
+    assert "Requeue by curl" in shown
+    assert client.get(f"{LETTERS}{entry.pk}/copy/requeue/").status_code == 200
+    for kind in ("curl", "pytest"):
+        assert client.get(f"{LETTERS}{entry.pk}/copy/{kind}/").status_code == 403
+
+
+def test_copies_are_shown_in_a_dialog_and_escaped(op: Client, workflow: Workflow) -> None:
+    entry = rows.failed_order(workflow)
+
+    for kind, said in (("curl", "curl"), ("pytest", "failing_module"), ("requeue", "VALKYR_TOKEN")):
+        shown = op.get(f"{LETTERS}{entry.pk}/copy/{kind}/").content.decode()
+        assert said in shown
+        assert "<script>alert" not in shown
+    assert op.get(f"{LETTERS}{entry.pk}/copy/fax/").status_code == 404
+
+
+def test_links_lead_to_where_the_installation_says(
+    op: Client, workflow: Workflow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entry = rows.failed_order(workflow)
+    monkeypatch.setenv("VALKYR_TRACE_URL", "https://traces.test/{trace_id}")
+    monkeypatch.setenv("VALKYR_SENTRY_URL", "https://sentry.test/?query=execution:{execution_id}")
+
+    shown = page(op, entry)
+    assert f"https://sentry.test/?query=execution:{entry.execution_id}" in shown
+    assert "traces.test" not in shown
+    assert f"args%3A{entry.execution_id}" in shown
+
+    type(entry.execution).objects.filter(pk=entry.execution_id).update(trace_id="a" * 32)
+    assert f"https://traces.test/{'a' * 32}" in page(op, entry)
+    monkeypatch.setenv("VALKYR_TRACE_URL", "javascript:{trace_id}")
+    assert "javascript:" not in page(op, entry)
