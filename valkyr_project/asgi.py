@@ -16,8 +16,12 @@ os.environ.setdefault("VALKYR_PROCESS", "web")
 # Each request may have a thread of its own, so a connection kept by a thread is one leaked.
 os.environ.setdefault("VALKYR_POOL", "threads")
 django.setup(set_prefix=False)
+from valkyr_project.sockets import Sockets  # noqa: E402 - it knows views, and they know models
+
+_handler = Handler()
 application = Proxies(
-    Gate(Handler(), settings.DATA_UPLOAD_MAX_MEMORY_SIZE), settings.TRUSTED_PROXIES
+    Sockets(Gate(_handler, settings.DATA_UPLOAD_MAX_MEMORY_SIZE), _handler),
+    settings.TRUSTED_PROXIES,
 )
 for _warning in warnings(settings.INSTALLATION):
     logging.getLogger(__name__).warning(_warning)

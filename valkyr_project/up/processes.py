@@ -55,6 +55,8 @@ def web(options: Options) -> ProcessSpec:
         *("--timeout-graceful-shutdown", "5", "--log-level", "warning", "--no-server-header"),
         # uvicorn would believe whoever calls from this machine; our own list decides.
         "--no-proxy-headers",
+        # Nothing is asked of who watches over a WebSocket; uvicorn would take 16 MiB at once.
+        *("--ws-max-size", "65536"),
     )
     # Each request has a thread of its own under ASGI: connections come from a pool.
     return ProcessSpec("web", command, {"VALKYR_PROCESS": "web", "VALKYR_POOL": "threads"})

@@ -1,0 +1,64 @@
+"""A viewer that can be asked what it has seen so far, while it goes on watching."""
+
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import httpx
+
+from tests.support.waiting import wait_until
+from tests.support.watching import Seen, read_events
+
+
+class View:
+    """One connection, read in a thread."""
+
+    def __init__(self, url: str, headers: dict[str, str], last: str = "") -> None:
+        self.seen = Seen()
+        self._client = httpx.Client(timeout=60)
+        sent = headers | ({"Last-Event-ID": last} if last else {})
+        self.answer = self._client.send(
+            self._client.build_request("GET", url, headers=sent), stream=True
+        )
+        self._thread = threading.Thread(target=self._read, daemon=True)
+        self._thread.start()
+
+    @property
+    def finished(self) -> bool:
+        """Whether the server ended it."""
+        return not self._thread.is_alive()
+
+    def until(self, condition: Callable[[Seen], Any], what: str = "what it waits for") -> None:
+        """Return once what was seen fits."""
+        wait_until(lambda: condition(self.seen), 30, f"{what}: {self.seen}")
+
+    def until_run(self, pk: Any, state: str) -> None:
+        """Return once that run was seen in that state."""
+        self.until(lambda seen: seen.states().get(str(pk)) == state, f"run {pk} in {state}")
+
+    def close(self) -> None:
+        """Go away, at once: closing alone would wait for the thread that reads."""
+        with suppress(OSError):
+            stream = self.answer.extensions["network_stream"]
+            stream.get_extra_info("socket").shutdown(socket.SHUT_RDWR)
+        self._thread.join(10)
+        self.answer.close()
+        self._client.close()
+
+    def _read(self) -> None:
+        with suppress(httpx.HTTPError, httpx.StreamError, OSError, ValueError, AttributeError):
+            for event in read_events(self.answer.iter_lines()):
+                self.seen.take(*event)
+
+
+@contextmanager
+def viewing(url: str, headers: dict[str, str], last: str = "") -> Iterator[View]:
+    """Watch for the time of the block, from the first frame on."""
+    view = View(url, headers, last)
+    try:
+        view.until(lambda seen: seen.events, "the first frame")
+        yield view
+    finally:
+        view.close()

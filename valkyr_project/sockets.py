@@ -1,0 +1,164 @@
+"""WebSockets on the addresses that can be subscribed to; everything else has none.
+
+A socket asks as a GET of its address would, through Django and its middleware: so sign-in, powers,
+limits and errors are those of the API, and the frames those of the server-sent events.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, MutableMapping
+from contextlib import aclosing
+from dataclasses import dataclass
+from io import BytesIO
+from typing import Any
+
+from asgiref.sync import ThreadSensitiveContext, sync_to_async
+from django.core import signals
+from django.core.handlers.asgi import ASGIHandler, ASGIRequest, get_script_prefix
+from django.http import HttpResponse, HttpResponseBase
+from django.middleware.csrf import CsrfViewMiddleware
+from django.urls import Resolver404, resolve, set_script_prefix
+
+from executions.live.answer import LiveAnswer
+from executions.live.frame import END
+from runners.api.subscribing import Subscription
+
+Message = MutableMapping[str, Any]
+App = Callable[..., Awaitable[None]]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+
+# A browser is told why only by a close code, which for that has to come after accepting.
+REFUSED = 4000
+FINISHED, COME_BACK, TALKATIVE, TOO_BIG = 1000, 1001, 1008, 1009
+# Nothing is asked of clients; some send a word now and then to keep proxies awake.
+MOST_WORDS, LONGEST_WORD = 1_000, 1_024
+BEARER = "bearer"
+
+
+class Sockets:
+    """An ASGI application before another one, which it hands whatever is no WebSocket."""
+
+    def __init__(self, app: App, handler: ASGIHandler) -> None:
+        """Stand before `app`; `handler` answers what a socket asks."""
+        self._app, self._handler = app, handler
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Hand the request on, or serve the socket."""
+        if scope["type"] != "websocket":
+            await self._app(scope, receive, send)
+            return
+        await receive()
+        if not _subscribable(scope["path"]):
+            await _no_such_socket(send)
+            return
+        async with ThreadSensitiveContext():
+            await self._serve(scope, receive, send)
+
+    async def _serve(self, scope: Message, receive: Receive, send: Send) -> None:
+        answer = await self._ask(_as_get(scope))
+        spoken = BEARER if BEARER in scope.get("subprotocols", ()) else None
+        await send({"type": "websocket.accept", "subprotocol": spoken})
+        try:
+            closing = await _converse(answer, receive, send)
+        finally:
+            await sync_to_async(answer.close)()
+        if closing is not None:
+            await send({"type": "websocket.close", "code": closing.code, "reason": closing.reason})
+
+    async def _ask(self, scope: Message) -> HttpResponseBase:
+        set_script_prefix(get_script_prefix(scope))
+        await signals.request_started.asend(sender=type(self._handler), scope=scope)
+        request, refusal = self._handler.create_request(scope, BytesIO())
+        if request is None:
+            return refusal or HttpResponse(status=400)
+        if not await sync_to_async(_settle_cookies)(request):
+            return HttpResponse(status=403, reason="Cookies count from this host's pages alone.")
+        return await self._handler.run_get_response(request)
+
+
+@dataclass(frozen=True, slots=True)
+class Closing:
+    """How a conversation ends."""
+
+    code: int
+    reason: str = ""
+
+
+async def _converse(answer: HttpResponseBase, receive: Receive, send: Send) -> Closing | None:
+    """Send frames until there are no more, or the client is gone (None)."""
+    if not isinstance(answer, LiveAnswer):
+        return Closing(REFUSED + answer.status_code, answer.reason_phrase)
+    tasks = [asyncio.create_task(_tell(answer, send)), asyncio.create_task(_listen(receive))]
+    try:
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+    ended = done.pop()
+    # Cut off, because it would not even read that it was too slow.
+    return None if ended.cancelled() else ended.result()
+
+
+async def _tell(answer: LiveAnswer, send: Send) -> Closing:
+    event = ""
+    async with aclosing(answer.frames()) as frames:
+        async for frame in frames:
+            if frame is not None:
+                event = frame.event
+                await send({"type": "websocket.send", "text": frame.message()})
+    if event == END:
+        return Closing(FINISHED, "It has ended.")
+    return Closing(COME_BACK, "Come back with ?last= and the last id.")
+
+
+async def _listen(receive: Receive) -> Closing | None:
+    for _ in range(MOST_WORDS):
+        message = await receive()
+        if message["type"] == "websocket.disconnect":
+            return None
+        word = message.get("text") or message.get("bytes") or ""
+        if len(word) > LONGEST_WORD:
+            return Closing(TOO_BIG, "Nothing is asked of you, least of all at such length.")
+    return Closing(TALKATIVE, "Nothing is asked of you.")
+
+
+def _subscribable(path: str) -> bool:
+    try:
+        view = resolve(path).func
+    except Resolver404:
+        return False
+    return issubclass(getattr(view, "cls", object), Subscription)
+
+
+def _as_get(scope: Message) -> Message:
+    """The request that a socket stands for; a token may come as the second subprotocol."""
+    headers = list(scope["headers"])
+    names = {name for name, _ in headers}
+    match scope.get("subprotocols", ()):
+        case [first, token, *_] if first == BEARER and b"authorization" not in names:
+            headers.append((b"authorization", f"Bearer {token}".encode("latin-1")))
+    # A browser cannot say what it accepts; others may, but a socket has one kind of answer.
+    kept = [(name, value) for name, value in headers if name != b"accept"]
+    scheme = "https" if scope.get("scheme") == "wss" else "http"
+    return {**scope, "type": "http", "method": "GET", "scheme": scheme, "headers": kept}
+
+
+def _settle_cookies(request: ASGIRequest) -> bool:
+    """Take foreign cookies off the request; False for one that has nothing else to show.
+
+    A browser sends our cookies with the sockets of any page. They count as those of forms do: with
+    an `Origin` of this host, or one of VALKYR_TRUSTED_ORIGINS.
+    """
+    if "HTTP_ORIGIN" in request.META and _checks._origin_verified(request):
+        return True
+    had = request.META.pop("HTTP_COOKIE", None) is not None
+    return not had or "HTTP_AUTHORIZATION" in request.META
+
+
+async def _no_such_socket(send: Send) -> None:
+    await send({"type": "websocket.http.response.start", "status": 404, "headers": []})
+    await send({"type": "websocket.http.response.body", "body": b""})
+
+
+_checks: Any = CsrfViewMiddleware(lambda request: None)  # type: ignore[arg-type]
