@@ -51,7 +51,7 @@ def _changes(before: Mapping[str, Any], after: Mapping[str, Any], where: str = "
             yield from _of_task(old[name], new[name], path)
     for key in sorted({*before, *after} - {"tasks", "ui"}):
         if before.get(key) != after.get(key):
-            yield f"{where}{key} differs."
+            yield f"{where}{key} is different."
 
 
 def _of_task(before: Mapping[str, Any], after: Mapping[str, Any], path: str) -> Iterator[str]:
