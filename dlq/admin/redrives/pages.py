@@ -60,7 +60,7 @@ START = Operation(
     icon="play_arrow",
     done="started",
     question="Its entries are held for it and sent home at its pace.",
-    apply=lambda pk, actor, data: lifecycle.start(pk, actor=actor),
+    apply=_moving(lifecycle.start),
     needs=Permission.REDRIVE,
     refuse=_unless("RUNNING", "DRAFT"),
     form=StartForm,
