@@ -48,8 +48,8 @@ def require_bulk(user: User, redrive: Redrive) -> None:
         return
     entries = DeadLetterEntry.objects.filter(redrive_items__redrive=redrive)
     if visible(user, entries, Permission.BULK).count() < redrive.total:
-        role = powers_on(user, redrive.workspace_id).role
-        raise refused(role, Permission.BULK)
+        mine = powers_on(user, redrive.workspace_id)
+        raise refused(mine.role, Permission.BULK, limited=mine.limited)
 
 
 def _permitted(user: User, given: dict[str, Any], powers: list[Power]) -> QuerySet[DeadLetterEntry]:

@@ -21,10 +21,10 @@ from dlq.api.redrive_shapes import (
     RedriveReason,
     RedriveSummary,
 )
-from dlq.models import Redrive, RedriveItem
+from dlq.models import Redrive, RedriveItem, RedriveScope
 from dlq.redrive import lifecycle
 from dlq.redrive.preview import preview
-from dlq.redrive.wish import Wish
+from dlq.redrive.wish import PINNED, Wish
 from executions.access import Action, Powers, obtain, powers_on, require, visible
 from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
@@ -54,9 +54,9 @@ def wish_of(given: dict[str, Any], asked: Any) -> Wish:
     return Wish(
         selection={name: asked[name] for name in ("ids", "filter", "groupId") if name in asked},
         group_id=given.get("groupId") or given.get("filter", {}).get("groupId"),
-        scope=given.get("scope", Wish.scope),
+        scope=given.get("scope", RedriveScope.STEP),
         from_step=given.get("fromStep", ""),
-        version=given.get("version", Wish.version),
+        version=given.get("version", PINNED),
         overrides=given.get("overrides"),
         expression=given.get("expression", ""),
         rate=given.get("ratePerSecond"),

@@ -64,8 +64,9 @@ def needs_payload(redrive: Redrive) -> bool:
 
 
 def _giver(redrive: Redrive) -> Callable[[DeadLetterEntry], dict[str, Any]]:
-    if redrive.overrides:
-        return lambda entry: dict(redrive.overrides)
+    same = redrive.overrides
+    if same:
+        return lambda entry: dict(same)
     template = expressions.compiled(redrive.expression)
     return lambda entry: expressions.patch(template, scope(entry))
 

@@ -219,7 +219,7 @@ def _seconds(redrive: Redrive, runs: int) -> float:
 def _version_changes(
     kinds: list[_Kind], targets: dict[UUID, WorkflowVersion | None]
 ) -> list[VersionChange]:
-    found = []
+    found: list[VersionChange] = []
     pairs = {(kind.version_id, targets.get(kind.workflow_id)) for kind in kinds}
     befores = {version.pk: version for version in _definitions([pk for pk, _ in pairs])}
     for version_id, target in pairs:
