@@ -25,7 +25,9 @@ class GraphNode(serializers.Serializer[Any]):
     title = serializers.CharField()
     module = serializers.CharField(help_text="Its first step's.")
     container = serializers.ChoiceField(CONTAINERS, help_text="Its body's nodes lie within it.")
-    parent = serializers.CharField(help_text="The container it stands in.", allow_blank=True)
+    parent = serializers.CharField(  # type: ignore[assignment]
+        help_text="The container it stands in.", allow_blank=True
+    )
     steps = GraphStep(many=True, help_text="The chain of modules it is made of.")
     x = serializers.FloatField()
     y = serializers.FloatField()
@@ -38,7 +40,7 @@ class GraphEdge(serializers.Serializer[Any]):
 
     # `from` is a keyword; serializers take such names from a mapping.
     to = serializers.CharField()
-    label = serializers.CharField(
+    label = serializers.CharField(  # type: ignore[assignment]
         allow_blank=True, help_text='The outcome on which it is taken; "" is success.'
     )
     points = serializers.ListField(

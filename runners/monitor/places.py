@@ -40,7 +40,8 @@ def placed(layers: Layers, sizes: Sequence[Size]) -> Places:
     """The places of all vertices; bends have no size and come after those of `sizes`."""
     everything = [*sizes, *[(0.0, 0.0)] * (len(layers.before) - len(sizes))]
     columns = _columns(layers.rows, layers.count)
-    places = Places(*([0.0] * len(everything) for _ in range(2)), [0] * len(everything))
+    many = len(everything)
+    places = Places([0.0] * many, [0.0] * many, [0] * many)
     _set_heights(columns, layers, everything, places)
     widths = [max(everything[vertex][0] for vertex in column) for column in columns]
     _set_lengths(columns, widths, everything, places)

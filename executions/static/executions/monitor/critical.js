@@ -18,22 +18,30 @@ class Known {
     this.now = now;
     this.byPath = group(runs, (run) => run.stepPath);
     this.byPlace = group(runs, (run) => placeOf(run.stepPath));
-    // The turns of each container: "a[1].b[" has the places "a[1].b[0]." and so on.
-    this.byStem = group([...this.byPlace.keys()].filter(Boolean), stemOf);
+    // What ran in any turn of a container, by how the paths begin ("a[1].b["), by when it ended.
+    const inside = runs.filter((run) => placeOf(run.stepPath)).sort((a, b) => this.end(a) - this.end(b));
+    this.byStem = group(inside, (run) => stemOf(placeOf(run.stepPath)));
     this.sources = group(graph.edges, (edge) => edge.to);
   }
   end(run) {
     return run.finishedAt ?? this.now;
   }
-  latest(runs, until = Infinity) {
-    return runs.reduce((best, run) => (this.end(run) <= until && (!best || this.end(run) > this.end(best)) ? run : best), null);
+  latest(runs) {
+    return runs.reduce((best, run) => (!best || this.end(run) > this.end(best) ? run : best), null);
   }
   last(place) {
     return this.latest(this.byPlace.get(place) ?? []);
   }
+  // The last that ended by a time; looked for by halves, since a map may have thousands of items.
   inside(stem, until = Infinity) {
-    const places = this.byStem.get(stem) ?? [];
-    return this.latest(places.flatMap((place) => this.byPlace.get(place)), until);
+    const runs = this.byStem.get(stem) ?? [];
+    let [low, high] = [0, runs.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.end(runs[middle]) <= until) low = middle + 1;
+      else high = middle;
+    }
+    return runs[low - 1] ?? null;
   }
 }
 

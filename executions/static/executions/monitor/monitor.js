@@ -16,8 +16,11 @@ import { Timeline } from "./timeline.js";
 import { Top } from "./top.js";
 
 const ANY = "00000000-0000-0000-0000-000000000000";
-// Frames are gathered for so long before anything is drawn anew.
+// Frames are gathered for so long before anything is drawn anew; longer where drawing takes long.
 const GATHERED = 100;
+const SHARE = 4;
+// The critical path costs most to find, and nobody sees it change ten times a second.
+const CRITICAL_AGAIN = 1000;
 const TICK = 250;
 
 const page = document.getElementById("monitor");
@@ -55,18 +58,22 @@ function start(graph) {
   const timeline = new Timeline(find(".vm-timeline"), { store, selection, choose: chooseRun, changed: () => showModes(timeline) });
   const panel = new Panel(find(".vm-panel"), { store, selection, graph: known, addresses, choose: chooseRun });
 
-  const refresh = () => {
-    timeline.critical = criticalPath(known, [...store.runs.values()], store.now());
+  const refresh = (anew) => {
+    findCritical();
     top.update();
     view.update();
-    timeline.update();
+    timeline.update(anew);
     panel.show();
     find("[data-hint]").textContent = hint(store);
     find("[data-rolled-back]").hidden = ![...store.runs.values()].some((run) => run.superseded);
   };
+  const findCritical = seldom(CRITICAL_AGAIN, () => {
+    timeline.critical = criticalPath(known, [...store.runs.values()], store.now());
+    timeline.repaint();
+  });
   let seen = false;
-  const frames = gathered(() => {
-    refresh();
+  const frames = gathered((anew) => {
+    refresh(anew);
     page.dataset.ready = "yes";
     // What the address selects is brought into sight once there is something to be seen.
     if (seen || !store.execution) return;
@@ -96,19 +103,39 @@ function start(graph) {
   stream.open();
 }
 
-// Takes frames as they come, and draws what they changed at most so often.
+// Takes frames as they come, and draws what they changed at most so often. Tells whether other
+// runs than before are to be shown.
 function gathered(refresh) {
   let timer = 0;
-  let first = true;
+  let wait = 0;
+  let anew = true;
   return (kind, data) => {
     const changes = store.apply(kind, data);
     if (kind === "state") announce(changes);
-    const wait = first ? 0 : GATHERED;
-    first = false;
+    anew ||= kind === "snapshot" || changes.runs.some(({ before, after }) => before?.superseded !== after.superseded);
     timer ||= setTimeout(() => {
+      const begun = performance.now();
       timer = 0;
-      refresh();
+      refresh(anew);
+      anew = false;
+      wait = Math.max(GATHERED, SHARE * (performance.now() - begun));
     }, wait);
+  };
+}
+
+// Calls at once, and then at most so often; what is asked for meanwhile is done in the end.
+function seldom(least, act) {
+  let last = -Infinity;
+  let timer = 0;
+  const run = () => {
+    timer = 0;
+    last = performance.now();
+    act();
+  };
+  return () => {
+    const left = last + least - performance.now();
+    if (left <= 0) run();
+    else timer ||= setTimeout(run, left);
   };
 }
 

@@ -34,12 +34,17 @@ export class Timeline {
     this.#listen();
   }
 
-  /** The runs changed: which rows there are may have changed too. */
-  update() {
+  /** The runs changed; unless `anew`, there are the same ones as before, and in the same order. */
+  update(anew = true) {
+    if (anew || this.which !== "all") this.#list();
+    else for (const row of this.rows) row.run = this.store.runs.get(row.run.id) ?? row.run;
+    this.repaint();
+  }
+
+  #list() {
     const now = this.store.now();
     this.rows = rowsOf([...this.store.runs.values()], this.which, { now, rolledBack: this.rolledBack, folded: this.folded });
     this.table.setAttribute("aria-rowcount", String(this.rows.length + 1));
-    this.repaint();
   }
 
   repaint() {
@@ -76,6 +81,7 @@ export class Timeline {
   show(id = this.selection.run, focus = false) {
     const index = this.rows.findIndex((row) => row.run.id === id);
     if (index < 0) return;
+    this.#paint(); // or the table may not be high enough to be scrolled so far
     const top = index * ROW;
     const room = this.scroller.clientHeight - this.table.tHead.offsetHeight;
     if (top < this.scroller.scrollTop) this.scroller.scrollTop = top;
