@@ -8,7 +8,7 @@ from django.dispatch import receiver
 
 from dlq.fingerprint import fingerprint, normalise, place_of
 from dlq.groups.facets import facets_of
-from dlq.groups.finding import Failing, note_news, placed
+from dlq.groups.finding import Failing, note_entry, placed
 from dlq.models import DeadLetterEntry, FailureType, Resolution
 from executions.graph.places import module_in
 from runners.events import run_dead_lettered
@@ -47,8 +47,8 @@ def take_in(
         )
     )
     entry.group_id, entry.fingerprint = home.group_id, home.fingerprint
-    note_news(home.group_id, version_number=entry.version_number, seen=1, opened=1)
     entry.save(force_insert=True)
+    note_entry(entry.pk)
     return entry
 
 

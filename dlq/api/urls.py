@@ -8,6 +8,7 @@ from dlq.api import (
     copying,
     entries,
     export,
+    groups,
     keeping,
     redrives,
     resolving,
@@ -16,6 +17,7 @@ from dlq.api import (
 
 ENTRY = "v1/DeadLetterQueue/<uuid:id>"
 REDRIVE = "v1/Redrive/<uuid:id>"
+GROUP = "v1/FailureGroup/<uuid:id>"
 
 urlpatterns: list[URLPattern] = [
     path("v1/DeadLetterQueue", entries.Entries.as_view()),
@@ -34,6 +36,13 @@ urlpatterns: list[URLPattern] = [
     path(f"{ENTRY}/unpin", keeping.UnpinEntry.as_view()),
     path(f"{ENTRY}/reveal", reveal.RevealEntry.as_view()),
     path("v1/Run/<uuid:id>/quarantine", entries.QuarantineRun.as_view()),
+    path("v1/FailureGroup", groups.Groups.as_view()),
+    path("v1/FailureGroup/status", groups.ChangeGroups.as_view()),
+    path(GROUP, groups.OneGroup.as_view()),
+    path(f"{GROUP}/notes", groups.GroupNotes.as_view()),
+    path(f"{GROUP}/merge", groups.MergeGroups.as_view()),
+    path(f"{GROUP}/unmerge", groups.UnmergeGroup.as_view()),
+    path(f"{GROUP}/split", groups.SplitGroup.as_view()),
     path("v1/Redrive", redrives.Redrives.as_view()),
     path(REDRIVE, redrives.OneRedrive.as_view()),
     path(f"{REDRIVE}/items", redrives.Items.as_view()),

@@ -87,6 +87,11 @@ def note_news(group_id: UUID, *, version_number: int = 0, seen: int = 0, opened:
     )
 
 
+def note_entry(entry_id: UUID) -> None:
+    """Leave word that an entry was added, at the time at which it was."""
+    statements.fetch("note_entry", {"id": entry_id})
+
+
 def note_of_entries(entry_ids: Sequence[UUID], *, opened: int) -> None:
     """Leave word that each of these entries was opened (1) or closed (-1), in one statement.
 

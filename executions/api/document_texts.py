@@ -29,6 +29,7 @@ TAGS = {
     "Queue": "Starting an execution by the queue's names.",
     "Run": "Attempts of steps; what remote runners do with them; approvals.",
     "DeadLetterQueue": "Steps that failed for good, and what operators decide about them.",
+    "FailureGroup": "Failures that are the same: how often, since when, what people make of them.",
     "Trigger": "What starts workflows by itself: schedules, events, webhooks, queues.",
     "Event": "Things that happened outside, told once.",
     "Webhook": "Starting a workflow from outside, with an authentication of its own.",

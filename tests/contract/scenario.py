@@ -8,10 +8,15 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from rest_framework.test import APIClient
 
+from dlq.alerts.finding import Finding
+from dlq.alerts.raising import notice, tell
+from dlq.groups import tally
+from dlq.models import AlertKind, AlertRule
 from executions.api.document import operations
 from executions.clock import database_now
-from executions.models import Membership, Tier, WorkflowExecution, Workspace
+from executions.models import Membership, Tier, Workflow, WorkflowExecution, Workspace
 from runners.models import CircuitBreaker, CostEntry, Run
+from tests.support.failures import fail
 from tests.support.segments import claimed, recorded
 
 DEFINITION: dict[str, Any] = {
@@ -117,6 +122,7 @@ def play(document: dict[str, Any]) -> dict[str, Any]:
     _mend(day)
     _serve(day)
     _reset_a_circuit(day, shop)
+    _alert(day, shop)
     _administer(day, ada, str(shop.pk))
     return steady({name: entry for name, entry in day.kept.items() if entry})
 
@@ -217,6 +223,52 @@ def _mend(day: Recorder) -> None:
     ask("discardDeadLetterEntry", {"notes": "The customer withdrew."}, id=withdrawn)
     ask("restoreDeadLetterEntry", {"reason": "The customer came back."}, id=withdrawn)
     ask("discardDeadLetterEntries", {"ids": [dead(), first], "notes": "A test run."})
+    _redrive(day, [dead(), dead()])
+    _judge(day, _failed_twice())
+
+
+def _redrive(day: Recorder, letters: list[str]) -> None:
+    """Many dead letters go home at a pace."""
+    ask = day.ask
+    careful = {"ratePerSecond": 20, "canary": 10, "stopAbove": 20, "reason": "Mended in v7."}
+    made = ask("createRedrive", {"ids": letters, **careful})["id"]
+    ask("previewRedrive", {}, id=made)
+    ask("startRedrive", {}, id=made)
+    ask("pauseRedrive", {"reason": "The partner asked for a break."}, id=made)
+    ask("resumeRedrive", {}, id=made)
+    ask("listRedriveItems", id=made)
+    ask("abortRedrive", {"reason": "It does not help."}, id=made)
+    mended = {"overrides": {"values": {"total": 100}}, "reason": "Agreed by phone."}
+    ask("requeueDeadLetterEntries", {"filter": {"resolution": "PENDING"}, **mended})
+    ask("getRedrive", id=made)
+    ask("listRedrive")
+
+
+def _judge(day: Recorder, groups: list[Any]) -> None:
+    """What people say of failures that are the same."""
+    ask, (first, other) = day.ask, groups
+    ask("listFailureGroups")
+    ask("patchFailureGroup", {"status": "ACKNOWLEDGED", "reason": "Looking into it."}, id=first)
+    ask("noteFailureGroup", {"text": "The partner mends it on Monday."}, id=first)
+    ask("getFailureGroup", id=first)
+    ask("splitFailureGroup", {"by": "http_status"}, id=first)
+    merged = ask("mergeFailureGroups", {"ids": [str(other)]}, id=first)
+    ask(
+        "unmergeFailureGroup",
+        {"fingerprint": merged["fingerprints"][-1]["fingerprint"]},
+        id=first,
+    )
+    ask("changeFailureGroups", {"ids": [str(first)], "status": "IGNORED"})
+
+
+def _failed_twice() -> list[Any]:
+    """Two groups: a partner that answers with one error and another, and one that is away."""
+    of = Workflow.objects.order_by("created_at").first()
+    assert of is not None, "the day began with a workflow"
+    first = [fail(of, "The partner is out of order.", details={"status": 500 + n}) for n in (0, 3)]
+    other = fail(of, "The partner is away.")
+    tally.fold()
+    return [first[0].group_id, other.group_id]
 
 
 def _serve(day: Recorder) -> None:
@@ -252,6 +304,24 @@ def _reset_a_circuit(day: Recorder, shop: Workspace) -> None:
     day.ask("listCircuitBreakers", query="?state=OPEN")
     day.ask("getCircuitBreaker", id=made.pk)
     day.ask("resetCircuitBreaker", {"reason": "The carrier is back."}, id=made.pk)
+
+
+def _alert(day: Recorder, shop: Workspace) -> None:
+    ask = day.ask
+    told = {"kinds": ["GROUP_NEW", "NO_WORKER"], "channel": "EMAIL"}
+    rule = ask("createAlertRule", told | {"name": "On call", "recipients": ["ann@example.com"]})
+    ask("listAlertRules")
+    ask("getAlertRule", id=rule["id"])
+    ask("patchAlertRule", {"intervalSeconds": 900}, id=rule["id"])
+    mine = AlertRule.objects.get(pk=rule["id"])
+    sentence = "New failure in Orders, step charge: HttpError: HTTP <n> from <url>"
+    notice(mine, Finding(AlertKind.GROUP_NEW, f"group:{shop.pk}", sentence, "/admin/"))
+    tell(mine)
+    ask("listAlerts", query="?state=OPEN")
+    ask("listAlertDeliveries")
+    tried = ask("testAlertRule", id=rule["id"])
+    ask("resendAlertDelivery", {"reason": "The mail server is back."}, id=tried["id"])
+    ask("deleteAlertRule", id=rule["id"])
 
 
 def _administer(day: Recorder, ada: Any, shop: str) -> None:

@@ -8,6 +8,10 @@ import pytest
 from django.contrib.auth import get_user_model
 from rest_framework.test import APIClient
 
+from dlq.alerts.finding import Finding
+from dlq.alerts.raising import notice, tell
+from dlq.alerts.rules import create_rule
+from dlq.models import AlertKind, DeadLetterEntry
 from executions import credentials
 from executions.access import visible
 from executions.actor import Actor
@@ -50,6 +54,8 @@ OPERATIONS: dict[str, tuple[str, str, Any, tuple[int, int, int, int]]] = {
     "get execution": ("get", "/v1/WorkflowExecution/{e}", None, (200, 403, 404, 404)),
     "timeline": ("get", "/v1/WorkflowExecution/{e}/timeline", None, (200, 403, 404, 404)),
     "graph": ("get", "/v1/WorkflowExecution/{e}/graph", None, (200, 403, 404, 404)),
+    "watch": ("get", "/v1/WorkflowExecution/{e}/subscribe", None, (200, 403, 404, 404)),
+    "watch workflow": ("get", "/v1/vaiworkflow/subscribe/{w}", None, (200, 403, 404, 404)),
     "pause": ("post", "/v1/WorkflowExecution/{e}/pause", {}, (200, 403, 404, 404)),
     "resume": ("post", "/v1/WorkflowExecution/{e}/resume", {}, (409, 403, 404, 404)),
     "cancel": ("post", "/v1/WorkflowExecution/{e}/cancel", {}, (200, 403, 404, 404)),
@@ -81,6 +87,30 @@ OPERATIONS: dict[str, tuple[str, str, Any, tuple[int, int, int, int]]] = {
     "pin": ("post", "/v1/DeadLetterQueue/{d}/pin", {}, (200, 403, 404, 404)),
     "unpin": ("post", "/v1/DeadLetterQueue/{d}/unpin", {}, (200, 403, 404, 404)),
     "restore": ("post", "/v1/DeadLetterQueue/{d}/restore", {}, (409, 403, 404, 404)),
+    "get group": ("get", "/v1/FailureGroup/{g}", None, (200, 403, 404, 404)),
+    "change group": (
+        "patch", "/v1/FailureGroup/{g}", {"status": "ACKNOWLEDGED"}, (200, 403, 404, 404)
+    ),
+    "note group": ("post", "/v1/FailureGroup/{g}/notes", {"text": "x"}, (201, 403, 404, 404)),
+    "merge groups": (
+        "post", "/v1/FailureGroup/{g}/merge", {"ids": ["01987c4e-0000-7000-8000-000000000001"]},
+        (404, 403, 404, 404),
+    ),
+    "unmerge group": (
+        "post", "/v1/FailureGroup/{g}/unmerge", {"fingerprint": "x"}, (422, 403, 404, 404)
+    ),
+    "split group": ("post", "/v1/FailureGroup/{g}/split", {"by": "target"}, (422, 403, 404, 404)),
+    "make redrive": ("post", "/v1/Redrive", {"groupId": "{g}"}, (201, 403, 404, 404)),
+    "requeue many": (
+        "post", "/v1/DeadLetterQueue/requeue", {"groupId": "{g}"}, (202, 403, 404, 404)
+    ),
+    "get redrive": ("get", "/v1/Redrive/{re}", None, (200, 403, 404, 404)),
+    "redrive's items": ("get", "/v1/Redrive/{re}/items", None, (200, 403, 404, 404)),
+    "preview redrive": ("post", "/v1/Redrive/{re}/preview", {}, (200, 403, 404, 404)),
+    "start redrive": ("post", "/v1/Redrive/{re}/start", {}, (200, 403, 404, 404)),
+    "pause redrive": ("post", "/v1/Redrive/{re}/pause", {}, (409, 403, 404, 404)),
+    "resume redrive": ("post", "/v1/Redrive/{re}/resume", {}, (409, 403, 404, 404)),
+    "abort redrive": ("post", "/v1/Redrive/{re}/abort", {}, (200, 403, 404, 404)),
     "reveal execution": (
         "post", "/v1/WorkflowExecution/{e}/reveal", {"reason": "x"}, (403, 403, 404, 404)
     ),
@@ -120,6 +150,21 @@ OPERATIONS: dict[str, tuple[str, str, Any, tuple[int, int, int, int]]] = {
     "delete budget": ("delete", "/v1/Budget/{m}", None, (403, 403, 404, 404)),
     "costs": ("get", "/v1/CostEntry", None, (200, 200, 200, 200)),
     "spend": ("get", "/v1/Spend?groupBy=day", None, (200, 200, 200, 200)),
+    "make alert rule": (
+        "post", "/v1/AlertRule",
+        {"workspaceId": "{ws}", "name": "n", "channel": "EMAIL", "kinds": ["GROUP_NEW"],
+         "recipients": ["ann@example.com"]},
+        (403, 403, 403, 404),
+    ),
+    "get alert rule": ("get", "/v1/AlertRule/{ar}", None, (403, 403, 404, 404)),
+    "change alert rule": (
+        "patch", "/v1/AlertRule/{ar}", {"enabled": False}, (403, 403, 404, 404)
+    ),
+    "try alert rule": ("post", "/v1/AlertRule/{ar}/test", {}, (403, 403, 404, 404)),
+    "send alert again": (
+        "post", "/v1/AlertDelivery/{ad}/resend", {}, (403, 403, 404, 404)
+    ),
+    "delete alert rule": ("delete", "/v1/AlertRule/{ar}", None, (403, 403, 404, 404)),
     "usage": ("get", "/v1/Workspace/{ws}/usage", None, (200, 403, 404, 404)),
     "me": ("get", "/v1/Me", None, (200, 200, 200, 200)),
     "get workspace": ("get", "/v1/Workspace/{ws}", None, (200, 200, 200, 404)),
@@ -159,10 +204,16 @@ ADMINS = {
     "make budget": 201,
     "change budget": 200,
     "delete budget": 204,
+    "make alert rule": 201,
+    "get alert rule": 200,
+    "change alert rule": 200,
+    "try alert rule": 200,
+    "send alert again": 409,
+    "delete alert rule": 204,
 }
 LISTS = (
     "Workflow", "WorkflowExecution", "Run", "DeadLetterQueue", "Credential", "Quota", "Budget",
-    "CostEntry", "CircuitBreaker",
+    "Redrive", "CostEntry", "CircuitBreaker", "Alert", "AlertDelivery",
 )  # fmt: skip
 
 
@@ -190,12 +241,30 @@ def things(author: APIClient, greeting: dict[str, Any], workspace: Workspace) ->
     CostEntry.objects.create(
         workspace=workspace, workflow_id=greeting["id"], execution_id=started[1], run_id=live.pk
     )
+    rule = create_rule(
+        workspace,
+        {
+            "name": "On call",
+            "kinds": ["GROUP_NEW"],
+            "channel": "EMAIL",
+            "recipients": ["a@b.example"],
+        },
+        actor=ANN,
+    )
+    notice(rule, Finding(AlertKind.GROUP_NEW, "group:1", "It broke."))
+    tell(rule)
     return {
+        "ar": str(rule.pk),
+        "ad": str(rule.deliveries.get().pk),
         "w": greeting["id"],
         "ws": str(workspace.pk),
         "e": started[1],
         "r": str(live.pk),
         "d": letter.json()["id"],
+        "re": author.post("/v1/Redrive", {"ids": [letter.json()["id"]]}, format="json").json()[
+            "id"
+        ],
+        "g": str(DeadLetterEntry.objects.get().group_id),
         "c": str(secret.pk),
         "q": str(quota.pk),
         "m": str(budget.pk),

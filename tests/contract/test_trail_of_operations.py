@@ -9,16 +9,20 @@ from django.contrib.auth.models import User
 from drf_spectacular.generators import SchemaGenerator
 from rest_framework.test import APIClient
 
-from executions.models import Activity, Tier, Trigger, Workspace
+from dlq.models import DeadLetterEntry, GroupFingerprint
+from executions.models import Activity, Tier, Trigger, Workflow, Workspace
 from executions.triggers.secret import secret_of
 from runners.models import CircuitBreaker, Run
+from tests.support.failures import fail
 from tests.support.segments import claimed, recorded, run_of
 from tests.support.triggers import only_trigger, triggered
 from tests.support.workflows import publish, start, task
 
 pytestmark = pytest.mark.django_db
+REDRIVE = "/v1/Redrive"
 PASSWORD = "correct horse battery"
 EXECUTION, LETTER, RUN = "/v1/WorkflowExecution", "/v1/DeadLetterQueue", "/v1/Run"
+GROUP = "/v1/FailureGroup"
 
 
 class World(dict[str, str]):
@@ -65,6 +69,34 @@ class World(dict[str, str]):
     def make_pinned(self) -> Any:
         return self.post(f"{LETTER}/{self['letter']}/pin")["id"]
 
+    def make_group(self) -> Any:
+        return DeadLetterEntry.objects.get(pk=self["letter"]).group_id
+
+    def make_odd_group(self) -> Any:
+        return fail(Workflow.objects.get(pk=self["workflow"]), "odd").group_id
+
+    def make_mixed_group(self) -> Any:
+        of = Workflow.objects.get(pk=self["workflow"])
+        first, _ = (fail(of, details={"status": status}) for status in (500, 503))
+        return first.group_id
+
+    def make_merged_group(self) -> Any:
+        self.post(f"{GROUP}/{self['mixed_group']}/merge", {"ids": [self["odd_group"]]})
+        return self["mixed_group"]
+
+    def make_fingerprint(self) -> Any:
+        rows = GroupFingerprint.objects.filter(group_id=self["merged_group"])
+        return rows.latest("pk").fingerprint
+
+    def make_redrive(self) -> Any:
+        return self.post("/v1/Redrive", {"ids": [self["letter"]]})["id"]
+
+    def make_begun_redrive(self) -> Any:
+        return self.post(f"{LETTER}/requeue", {"ids": [self["letter"]]})["id"]
+
+    def make_paused_redrive(self) -> Any:
+        return self.post(f"{REDRIVE}/{self['begun_redrive']}/pause")["id"]
+
     def make_past(self) -> Any:
         pk = start(publish({"tasks": [task("one"), task("ask", "flow.approval", "one", **ASKED)]}))
         recorded(claimed(pk, "one.main"))
@@ -102,6 +134,14 @@ class World(dict[str, str]):
 
     def make_budget(self) -> Any:
         return self.post("/v1/Budget", {"workspaceId": self["workspace"], "amount": 9})["id"]
+
+    def make_alert_rule(self) -> Any:
+        body = {"name": "On call", "kinds": ["GROUP_NEW"], "channel": "EMAIL"}
+        body |= {"recipients": ["ann@example.com"], "workspaceId": self["workspace"]}
+        return self.post("/v1/AlertRule", body)["id"]
+
+    def make_alert_delivery(self) -> Any:
+        return self.post(f"/v1/AlertRule/{self['alert_rule']}/test")["id"]
 
     def make_circuit(self) -> Any:
         workspace = Workspace.objects.get(pk=self["workspace"])
@@ -216,11 +256,51 @@ RECORDED: dict[str, tuple[str, str, Any, list[str]]] = {
     "discardDeadLetterEntries": (
         "post", LETTER + "/discard", {"ids": ["{letter}"], "notes": "x"}, ["dead_letter.discarded"]
     ),
+    "createRedrive": ("post", REDRIVE, {"ids": ["{letter}"]}, ["redrive.make"]),
+    "requeueDeadLetterEntries": (
+        "post", LETTER + "/requeue", {"ids": ["{letter}"]}, ["redrive.make", "redrive.start"]
+    ),
+    "startRedrive": ("post", REDRIVE + "/{redrive}/start", {}, ["redrive.start"]),
+    "pauseRedrive": ("post", REDRIVE + "/{begun_redrive}/pause", {}, ["redrive.pause"]),
+    "resumeRedrive": ("post", REDRIVE + "/{paused_redrive}/resume", {}, ["redrive.resume"]),
+    "abortRedrive": ("post", REDRIVE + "/{redrive}/abort", {}, ["redrive.abort"]),
+    "patchFailureGroup": (
+        "patch", GROUP + "/{group}", {"status": "ACKNOWLEDGED", "muted": True},
+        ["group.acknowledge", "group.mute"],
+    ),
+    "changeFailureGroups": (
+        "post", GROUP + "/status", {"ids": ["{group}"], "status": "IGNORED"}, ["group.ignore"]
+    ),
+    "noteFailureGroup": ("post", GROUP + "/{group}/notes", {"text": "x"}, ["group.note"]),
+    "mergeFailureGroups": (
+        "post", GROUP + "/{mixed_group}/merge", {"ids": ["{odd_group}"]}, ["group.merge"]
+    ),
+    "unmergeFailureGroup": (
+        "post", GROUP + "/{merged_group}/unmerge", {"fingerprint": "{fingerprint}"},
+        ["group.unmerge"],
+    ),
+    "splitFailureGroup": (
+        "post", GROUP + "/{mixed_group}/split", {"by": "http_status"}, ["group.split"]
+    ),
     "patchTrigger": ("patch", "/v1/Trigger/{trigger}", {"enabled": False}, ["trigger.disable"]),
     "rotateTriggerSecret": (
         "post", "/v1/Trigger/{trigger}/rotate-secret", {}, ["trigger.rotate"]
     ),
     "publishEvent": ("post", "/v1/Event", {"name": "told", **PLACE}, ["event.publish"]),
+    "createAlertRule": (
+        "post", "/v1/AlertRule",
+        {"name": "a", "kinds": ["GROUP_NEW"], "channel": "SLACK",
+         "secret": "https://hooks.slack.com/canary", **PLACE},
+        ["alert_rule.create"],
+    ),
+    "patchAlertRule": (
+        "patch", "/v1/AlertRule/{alert_rule}", {"enabled": False}, ["alert_rule.update"]
+    ),
+    "testAlertRule": ("post", "/v1/AlertRule/{alert_rule}/test", {}, ["alert_rule.test"]),
+    "deleteAlertRule": ("delete", "/v1/AlertRule/{alert_rule}", None, ["alert_rule.delete"]),
+    "resendAlertDelivery": (
+        "post", "/v1/AlertDelivery/{alert_delivery}/resend", {}, ["alert_delivery.resend"]
+    ),
     "createCredential": (
         "post", "/v1/Credential", {"name": "a", "fields": {"value": "canary"}, **PLACE},
         ["credential.create"],
@@ -267,6 +347,7 @@ RECORDED: dict[str, tuple[str, str, Any, list[str]]] = {
 # What has a caller of another kind: tested below.
 OUTSIDE = {"receiveWebhook", "receiveCallback", "obtainToken"}
 NOT_RECORDED = {
+    "previewRedrive": "changes nothing",
     "validateWorkflow": "changes nothing",
     "createTrigger": "always refused",
     "deleteTrigger": "always refused",

@@ -1,0 +1,261 @@
+"""Failure groups as JSON, the filters of their list, and what people say of them."""
+# ruff: noqa: N815 - the names are the JSON's
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from dlq.groups.facets import FACETS
+from dlq.models import FailureGroup, GroupStatus
+from executions.api.bulk import Many
+from executions.api.fields import Body, Flag, Id, Text, Whole
+from executions.api.paging import PageQuery
+
+ORDERS = {"lastSeen": "last_seen", "total": "total", "open": "open"}
+# The statuses that a person may set; NEW takes a group up again.
+SETTABLE = [
+    GroupStatus.NEW,
+    GroupStatus.ACKNOWLEDGED,
+    GroupStatus.SNOOZED,
+    GroupStatus.RESOLVED,
+    GroupStatus.IGNORED,
+]
+MOST = 2**31 - 1
+
+
+class FailureGroupSummary(serializers.ModelSerializer[FailureGroup]):
+    """A failure group in a list."""
+
+    workspaceId = serializers.UUIDField(source="workspace_id")
+    workflowId = serializers.UUIDField(source="workflow_id")
+    stepPath = serializers.CharField(source="place", help_text="Without iterations: `each[].pay`.")
+    message = serializers.CharField(help_text="Its shape: numbers, ids, quotes, paths left out.")
+    splitOn = serializers.CharField(source="split_on")
+    status = serializers.ChoiceField(GroupStatus.choices)
+    statusAt = serializers.DateTimeField(source="status_at")
+    snoozedUntil = serializers.DateTimeField(source="snoozed_until", allow_null=True)
+    snoozedTotal = serializers.IntegerField(source="snoozed_total", allow_null=True)
+    snoozedVersion = serializers.IntegerField(source="snoozed_version", allow_null=True)
+    resolvedIn = serializers.IntegerField(source="resolved_in", allow_null=True)
+    ownerId = serializers.IntegerField(source="owner_id", allow_null=True)
+    owner = serializers.SerializerMethodField()
+    total = serializers.IntegerField(help_text="How many there ever were; a second or so late.")
+    open = serializers.IntegerField()
+    firstSeen = serializers.DateTimeField(source="first_seen")
+    lastSeen = serializers.DateTimeField(source="last_seen")
+
+    class Meta:
+        model = FailureGroup
+        fields = [
+            "id", "workspaceId", "workflowId", "stepPath", "module", "exception", "message",
+            "sample", "splitOn", "status", "statusAt", "snoozedUntil", "snoozedTotal",
+            "snoozedVersion", "resolvedIn", "ownerId", "owner", "muted", "total", "open",
+            "firstSeen", "lastSeen",
+        ]  # fmt: skip
+
+    def get_owner(self, group: FailureGroup) -> str | None:
+        """Its owner's user name."""
+        return group.owner.get_username() if group.owner else None
+
+
+class HourShape(serializers.Serializer[Any]):
+    """How many failed in an hour."""
+
+    hour = serializers.DateTimeField()
+    count = serializers.IntegerField()
+
+
+class GroupVersionShape(serializers.Serializer[Any]):
+    """How many failed of a version."""
+
+    number = serializers.IntegerField()
+    count = serializers.IntegerField()
+    firstSeen = serializers.DateTimeField(source="first_seen")
+    lastSeen = serializers.DateTimeField(source="last_seen")
+
+
+class NoteShape(serializers.Serializer[Any]):
+    """A line of the group's thread."""
+
+    id = serializers.UUIDField()
+    author = serializers.CharField(source="author_name")
+    at = serializers.DateTimeField()
+    text = serializers.CharField()
+
+
+class ShareShape(serializers.Serializer[Any]):
+    """How many entries have one value; an empty one: that they have none."""
+
+    value = serializers.CharField()
+    count = serializers.IntegerField()
+
+
+class FacetShape(serializers.Serializer[Any]):
+    """The most frequent values of one facet, and how many entries have others."""
+
+    name = serializers.CharField()
+    shares = ShareShape(many=True)
+    others = serializers.IntegerField()
+
+
+class BreakdownShape(serializers.Serializer[Any]):
+    """What the newest entries differ in."""
+
+    lookedAt = serializers.IntegerField(source="looked_at")
+    more = serializers.BooleanField(help_text="Whether there may be older ones.")
+    facets = FacetShape(many=True)
+
+
+class FingerprintShape(serializers.Serializer[Any]):
+    """A fingerprint whose failures are the group's; split: they are told apart further."""
+
+    fingerprint = serializers.CharField()
+    splitBy = serializers.CharField(source="split_by")
+
+
+class FailureGroupDetail(FailureGroupSummary):
+    """A failure group in full."""
+
+    mergedInto = serializers.UUIDField(source="merged_into_id", allow_null=True)
+    moving = serializers.SerializerMethodField(help_text="Whether entries are on their way.")
+    hours = serializers.SerializerMethodField()
+    versions = serializers.SerializerMethodField()
+    notes = serializers.SerializerMethodField()
+    breakdown = serializers.SerializerMethodField()
+    fingerprints = serializers.SerializerMethodField()
+
+    class Meta(FailureGroupSummary.Meta):
+        fields = [
+            *FailureGroupSummary.Meta.fields, "mergedInto", "moving", "hours", "versions",
+            "notes", "breakdown", "fingerprints",
+        ]  # fmt: skip
+
+    def get_moving(self, group: FailureGroup) -> bool:
+        """Whether entries go to or from it."""
+        return bool(self.context["moving"])
+
+    @extend_schema_field(HourShape(many=True))
+    def get_hours(self, group: FailureGroup) -> Any:
+        """The hours of seven days in which something failed, oldest first."""
+        return HourShape(self.context["hours"], many=True).data
+
+    @extend_schema_field(GroupVersionShape(many=True))
+    def get_versions(self, group: FailureGroup) -> Any:
+        """The versions hit, newest first; 100 at most."""
+        return GroupVersionShape(self.context["versions"], many=True).data
+
+    @extend_schema_field(NoteShape(many=True))
+    def get_notes(self, group: FailureGroup) -> Any:
+        """The newest 100 notes, oldest first."""
+        return NoteShape(self.context["notes"], many=True).data
+
+    @extend_schema_field(BreakdownShape)
+    def get_breakdown(self, group: FailureGroup) -> Any:
+        """What its newest 10,000 entries differ in."""
+        return BreakdownShape(self.context["breakdown"]).data
+
+    @extend_schema_field(FingerprintShape(many=True))
+    def get_fingerprints(self, group: FailureGroup) -> Any:
+        """What leads to it; 100 at most."""
+        return FingerprintShape(self.context["fingerprints"], many=True).data
+
+
+class GroupQuery(PageQuery):
+    """The filters of the list of failure groups."""
+
+    workspaceId = serializers.UUIDField(
+        required=False, help_text="Only what belongs to this workspace."
+    )
+    workflowId = serializers.UUIDField(required=False)
+    status = serializers.ChoiceField(GroupStatus.choices, required=False)
+    ownerId = serializers.IntegerField(required=False, min_value=1, max_value=MOST)
+    module = serializers.CharField(required=False, max_length=100)
+    exception = serializers.CharField(required=False, max_length=200)
+    seenAfter = serializers.DateTimeField(required=False)
+    text = serializers.CharField(
+        required=False, max_length=200, help_text="In the message, as failures gave it."
+    )
+    order = serializers.ChoiceField(
+        [(name, name) for name in ORDERS],
+        required=False,
+        default="lastSeen",
+        help_text="The newest, or the most, come first.",
+    )
+
+
+class GroupChange(Body):
+    """What is to change; what is left out stays."""
+
+    status = serializers.ChoiceField(
+        [(status.value, status.label) for status in SETTABLE], required=False
+    )
+    snoozeUntil = serializers.DateTimeField(required=False)
+    snoozeTotal = Whole(required=False, min_value=1, max_value=2**53, help_text="Ever seen.")
+    snoozeVersion = Whole(
+        required=False, min_value=1, max_value=MOST, help_text="It wakes in a later one."
+    )
+    resolvedIn = Whole(
+        required=False, min_value=1, max_value=MOST, help_text="Seen from there on, it regresses."
+    )
+    ownerId = Whole(required=False, allow_null=True, min_value=1, max_value=MOST)
+    muted = Flag(required=False, help_text="Raises no alerts.")
+    reason = Text(required=False, default="", allow_blank=True, max_length=2_000)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Terms go with their status, and something is asked for; raises ValidationError."""
+        terms = {
+            "SNOOZED": {"snoozeUntil", "snoozeTotal", "snoozeVersion"},
+            "RESOLVED": {"resolvedIn"},
+        }
+        for status, names in terms.items():
+            if attrs.get("status") != status and (odd := sorted(names & set(attrs))):
+                text = f"This goes with the status {status} only."
+                raise serializers.ValidationError(
+                    {name: [text] for name in odd}, code="without_status"
+                )
+        if attrs.get("status") == "SNOOZED" and not terms["SNOOZED"] & set(attrs):
+            text = "Say until when: snoozeUntil, snoozeTotal or snoozeVersion."
+            raise serializers.ValidationError({"status": [text]}, code="required")
+        if not {"status", "ownerId", "muted"} & set(attrs):
+            text = "Say what is to change: status, ownerId or muted."
+            raise serializers.ValidationError({"status": [text]}, code="required")
+        return attrs
+
+
+class GroupChangeMany(Many, GroupChange):
+    """Which groups, and what is to change in each."""
+
+
+class NewNote(Body):
+    """A line for the group's thread."""
+
+    text = Text(max_length=10_000)
+
+
+class MergeBody(Body):
+    """Which groups become one with this."""
+
+    ids = serializers.ListField(child=Id(), min_length=1, max_length=50)
+    reason = Text(required=False, default="", allow_blank=True, max_length=2_000)
+
+
+class UnmergeBody(Body):
+    """Which of the group's fingerprints gets a group of its own."""
+
+    fingerprint = Text(max_length=64)
+    reason = Text(required=False, default="", allow_blank=True, max_length=2_000)
+
+
+class SplitBody(Body):
+    """What the group's failures are told apart by."""
+
+    by = serializers.ChoiceField(list(FACETS.items()))
+    reason = Text(required=False, default="", allow_blank=True, max_length=2_000)
+
+
+class PartShape(serializers.Serializer[Any]):
+    """One value, and the group of the failures that have it."""
+
+    value = serializers.CharField()
+    groupId = serializers.UUIDField(source="group_id")

@@ -1,0 +1,200 @@
+"""Failure groups over HTTP: list, read, say what one makes of them, merge and split."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Q, QuerySet
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from dlq.api.group_changes import change
+from dlq.api.group_paging import group_page
+from dlq.api.group_shapes import (
+    FailureGroupDetail,
+    FailureGroupSummary,
+    GroupChange,
+    GroupChangeMany,
+    GroupQuery,
+    MergeBody,
+    NewNote,
+    NoteShape,
+    PartShape,
+    SplitBody,
+    UnmergeBody,
+)
+from dlq.groups import joining, notes
+from dlq.groups.breakdown import breakdown
+from dlq.models import FailureGroup
+from executions.access import Action, obtain, visible
+from executions.api.bulk import ManyDone, each
+from executions.api.documentation import operation
+from executions.api.endpoint import Endpoint
+from executions.api.paging import narrowed
+from executions.clock import database_now
+
+TAG = "FailureGroup"
+FILTERS = {
+    "workflowId": "workflow_id",
+    "status": "status",
+    "ownerId": "owner_id",
+    "module": "module",
+    "exception": "exception",
+    "seenAfter": "last_seen__gt",
+}
+SHOWN_DAYS = timedelta(days=7)
+MOST_SHOWN = 100
+
+
+def groups() -> QuerySet[FailureGroup]:
+    """Failure groups with their owners."""
+    return FailureGroup.objects.select_related("owner")
+
+
+def shown(group: FailureGroup, status: int = 200) -> Response:
+    """One group in full."""
+    since = database_now() - SHOWN_DAYS
+    context = {
+        "moving": group.moves.exists() or group.arrivals.exists(),
+        "hours": group.hours.filter(hour__gte=since).order_by("hour"),
+        "versions": group.versions.order_by("-number")[:MOST_SHOWN],
+        "notes": reversed(group.notes.order_by("-id")[:MOST_SHOWN]),
+        "breakdown": breakdown(group.pk),
+        "fingerprints": group.fingerprints.order_by("id")[:MOST_SHOWN],
+    }
+    headers = {"Location": f"/v1/FailureGroup/{group.pk}"} if status > 200 else {}
+    return Response(FailureGroupDetail(group, context=context).data, status, headers=headers)
+
+
+class Groups(Endpoint):
+    """All failure groups."""
+
+    @operation(
+        "listFailureGroups", TAG, {200: FailureGroupSummary(many=True)}, parameters=[GroupQuery]
+    )
+    def get(self, request: Request) -> Response:
+        """The failure groups of your workspaces; those that were merged are left out."""
+        query = self.query(GroupQuery)
+        rows = narrowed(visible(self.user, groups()), query, FILTERS).filter(merged_into=None)
+        if "text" in query:
+            text = query["text"]
+            rows = rows.filter(Q(message__icontains=text) | Q(sample__icontains=text))
+        found = group_page(request, rows, query)
+        return Response(FailureGroupSummary(found.rows, many=True).data, headers=found.headers)
+
+
+class OneGroup(Endpoint):
+    """One failure group."""
+
+    @operation("getFailureGroup", TAG, {200: FailureGroupDetail}, errors=[403, 404])
+    def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
+        """One in full: when it failed, in which versions, what its newest entries differ in."""
+        group, _ = obtain(self.user, groups(), id, Action.VIEW)
+        return shown(group)
+
+    @operation(
+        "patchFailureGroup",
+        TAG,
+        {200: FailureGroupDetail},
+        request=GroupChange,
+        errors=[403, 404, 409],
+    )
+    def patch(self, request: Request, id: UUID) -> Response:  # noqa: A002
+        """Say what you make of it: its status, its owner, whether it raises alerts."""
+        obtain(self.user, groups(), id, Action.OPERATE)
+        change(id, self.body(GroupChange), actor=self.actor)
+        return shown(self._again(id))
+
+    def _again(self, pk: UUID) -> FailureGroup:
+        return obtain(self.user, groups(), pk, Action.OPERATE)[0]
+
+
+class ChangeGroups(Endpoint):
+    """Many at once."""
+
+    @operation("changeFailureGroups", TAG, {200: ManyDone}, request=GroupChangeMany)
+    def post(self, request: Request) -> Response:
+        """The same change in each group; one in which it cannot be made stops no other."""
+        given: Mapping[str, Any] = self.body(GroupChangeMany)
+        actor = self.actor
+
+        def act(pk: UUID) -> None:
+            change(pk, given, actor=actor)
+
+        return each(self.user, groups(), given["ids"], Action.OPERATE, act)
+
+
+class GroupNotes(Endpoint):
+    """The group's thread."""
+
+    @operation(
+        "noteFailureGroup",
+        TAG,
+        {201: NoteShape},
+        request=NewNote,
+        errors=[403, 404, 409],
+        idempotent=True,
+    )
+    def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
+        """Write a note under the group."""
+        obtain(self.user, groups(), id, Action.OPERATE)
+        note = notes.add(id, self.body(NewNote)["text"], actor=self.actor)
+        return Response(NoteShape(note).data, 201)
+
+
+class MergeGroups(Endpoint):
+    """Make one of several."""
+
+    @operation(
+        "mergeFailureGroups",
+        TAG,
+        {200: FailureGroupDetail},
+        request=MergeBody,
+        errors=[403, 404, 409],
+    )
+    def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
+        """Other groups become this one: their failures, counts and notes, and what comes later."""
+        given = self.body(MergeBody)
+        for pk in (id, *given["ids"]):
+            obtain(self.user, groups(), pk, Action.OPERATE)
+        joining.merge(id, given["ids"], actor=self.actor, reason=given["reason"])
+        return shown(obtain(self.user, groups(), id, Action.OPERATE)[0])
+
+
+class UnmergeGroup(Endpoint):
+    """Take one fingerprint out."""
+
+    @operation(
+        "unmergeFailureGroup",
+        TAG,
+        {201: FailureGroupDetail},
+        request=UnmergeBody,
+        errors=[403, 404, 409],
+        idempotent=True,
+    )
+    def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
+        """One of the group's fingerprints gets a group of its own; the answer is that group."""
+        obtain(self.user, groups(), id, Action.OPERATE)
+        given = self.body(UnmergeBody)
+        made = joining.unmerge(id, given["fingerprint"], actor=self.actor, reason=given["reason"])
+        return shown(made, 201)
+
+
+class SplitGroup(Endpoint):
+    """Tell its failures apart."""
+
+    @operation(
+        "splitFailureGroup",
+        TAG,
+        {201: PartShape(many=True)},
+        request=SplitBody,
+        errors=[403, 404, 409],
+        idempotent=True,
+    )
+    def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
+        """From now on each value of a facet has a group of its own; the most frequent stays."""
+        obtain(self.user, groups(), id, Action.OPERATE)
+        given = self.body(SplitBody)
+        parts = joining.split(id, given["by"], actor=self.actor, reason=given["reason"])
+        return Response(PartShape(parts, many=True).data, 201)
