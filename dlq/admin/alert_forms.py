@@ -101,7 +101,7 @@ class AlertRuleForm(forms.ModelForm):  # type: ignore[type-arg] # not subscripta
                 kinds=rule.kinds,
                 channel=rule.channel,
                 recipients="\n".join(rule.recipients),
-                workflow_slug=rule.workflow.slug if rule.workflow else "",
+                workflow_slug=rule.about.slug if rule.about else "",
             )
 
     @property
@@ -118,7 +118,7 @@ class AlertRuleForm(forms.ModelForm):  # type: ignore[type-arg] # not subscripta
         """What the rule is to be, without its secret."""
         data = self.cleaned_data
         names = ("name", "enabled", "kinds", "channel", "recipients", "url", *NUMBERS)
-        return {name: data[name] for name in names} | {"workflow_id": data["workflow_id"]}
+        return {name: data[name] for name in names} | {"about_id": data["about_id"]}
 
     def clean_recipients(self) -> list[str]:
         """The addresses, one by one."""
@@ -128,7 +128,7 @@ class AlertRuleForm(forms.ModelForm):  # type: ignore[type-arg] # not subscripta
     def clean(self) -> dict[str, Any]:
         """Tell every problem here, where the other answers are kept."""
         data = super().clean() or {}
-        data["workflow_id"] = self._workflow(data)
+        data["about_id"] = self._workflow(data)
         if not self.errors:
             # What the other channels ask for is left over where somebody changed their mind.
             if data["channel"] != AlertChannel.EMAIL:

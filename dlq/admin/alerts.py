@@ -111,10 +111,10 @@ class AlertAdmin(FactAdmin):
             facts(
                 [
                     ("Kind", self.about(obj)),
-                    ("Look at it", links.link(obj.path, "Open") if obj.path else ""),
+                    ("Look at it", links.link(obj.path, "Open its page") if obj.path else ""),
                     ("Rule", _rule(obj)),
                     ("Workspace", _place(obj)),
-                    ("Noticed", f"{obj.count:,} times"),
+                    ("Noticed", "once" if obj.count == 1 else f"{obj.count:,} times"),
                     ("First", marks.ago(obj.first_at)),
                     ("Last", marks.ago(obj.last_at)),
                     ("People were told", marks.ago(obj.told_at)),
@@ -204,7 +204,7 @@ class AlertDeliveryAdmin(OperatingAdmin, FactAdmin):
 
     def page(self, request: HttpRequest, obj: AlertDelivery) -> Page:
         """One message, with its attempts."""
-        alert = "" if obj.alert_id is None else links.to("dlq_alert", obj.alert_id, "Open")
+        alert = "" if obj.alert_id is None else links.to("dlq_alert", obj.alert_id, "Open its page")
         return Page(
             [self.mark(obj)],
             facts(

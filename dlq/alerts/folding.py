@@ -33,7 +33,7 @@ def wanting(finding: Finding) -> Iterable[AlertRule]:
     )
     if finding.workspace_id is not None:
         rules = rules.filter(Q(workspace_id=finding.workspace_id) | Q(workspace=None))
-    return rules.filter(Q(workflow=None) | Q(workflow_id=finding.workflow_id)).order_by("id")
+    return rules.filter(Q(about=None) | Q(about_id=finding.workflow_id)).order_by("id")
 
 
 def _noticed(finding: Finding) -> list[AlertRule]:

@@ -21,7 +21,7 @@ from executions.models import Workflow, Workspace
 FIELDS = (
     "name",
     "kinds",
-    "workflow_id",
+    "about_id",
     "channel",
     "recipients",
     "url",
@@ -83,9 +83,9 @@ def delete_rule(rule_id: UUID, *, actor: Actor, reason: str = "") -> None:
 def facts_of(rule: AlertRule) -> dict[str, Any]:
     """What the audit trail says of it: everything but the secret."""
     facts = {name: getattr(rule, name) for name in FIELDS}
-    workflow_id = facts.pop("workflow_id")
+    about_id = facts.pop("about_id")
     return facts | {
-        "workflow_id": None if workflow_id is None else str(workflow_id),
+        "about_id": None if about_id is None else str(about_id),
         "has_secret": rule.has_secret,
     }
 
@@ -102,7 +102,7 @@ def _write(
         if name in facts:
             setattr(rule, name, facts[name])
     found = problems_of(rule, secret)
-    if rule.workflow_id is not None and not _is_own_workflow(rule, rule.workflow_id):
+    if rule.about_id is not None and not _is_own_workflow(rule, rule.about_id):
         found.append(
             Problem("workflowId", "unknown", "There is no such workflow in the workspace.")
         )
@@ -132,7 +132,7 @@ def _is_own_workflow(rule: AlertRule, workflow_id: UUID) -> bool:
 
 def _locked(rule_id: UUID) -> AlertRule:
     rows = AlertRule.objects.select_for_update(no_key=True, of=("self",))
-    rule = rows.select_related("workspace", "workflow").filter(pk=rule_id).first()
+    rule = rows.select_related("workspace", "about").filter(pk=rule_id).first()
     if rule is None:
         raise NotFound(f"There is no alert rule {rule_id}.")
     return rule

@@ -56,7 +56,7 @@ class AlertRuleShape(serializers.ModelSerializer[AlertRule]):
     workspaceId = serializers.UUIDField(
         source="workspace_id", allow_null=True, help_text="null: the whole installation's."
     )
-    workflowId = serializers.UUIDField(source="workflow_id", allow_null=True)
+    workflowId = serializers.UUIDField(source="about_id", allow_null=True)
     kinds = serializers.ListField(child=serializers.ChoiceField(KINDS))
     channel = serializers.ChoiceField(AlertChannel.choices)
     recipients = serializers.ListField(child=serializers.CharField())
@@ -92,7 +92,7 @@ class AlertRuleChange(Body):
         help_text="What to be told of.",
     )
     workflowId = Id(
-        source="workflow_id",
+        source="about_id",
         required=False,
         allow_null=True,
         help_text="Only what concerns this workflow; null: whatever it concerns.",

@@ -72,7 +72,7 @@ class Migration(migrations.Migration):
                 ('created_by', models.CharField(blank=True, default='', editable=False, max_length=200)),
                 ('created_at', models.DateTimeField(db_default=executions.clock.ClockTimestamp(), editable=False)),
                 ('updated_at', models.DateTimeField(db_default=executions.clock.ClockTimestamp(), editable=False)),
-                ('workflow', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='executions.workflow')),
+                ('about', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='executions.workflow')),
                 ('workspace', models.ForeignKey(blank=True, db_index=False, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='executions.workspace')),
             ],
             options={
@@ -101,8 +101,8 @@ class Migration(migrations.Migration):
                 ('rule', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='deliveries', to='dlq.alertrule')),
             ],
             options={
-                'verbose_name': 'alert delivery',
-                'verbose_name_plural': 'alert deliveries',
+                'verbose_name': 'alert message',
+                'verbose_name_plural': 'alert messages',
                 'ordering': ['-id'],
             },
         ),

@@ -59,6 +59,7 @@ class DeliveryReason(models.TextChoices):
 class AlertRule(models.Model):
     """What a workspace (without one: the installation) wants to be told of, how, and how often.
 
+    `about` is the one workflow that it is about, if any; it belongs to the workspace all the same.
     `sealed` is an AES-256-GCM value over a JSON object with the channel's secret, bound to this
     row's id: the mail server's URL, Slack's webhook address, or what signs our webhooks.
     """
@@ -69,7 +70,7 @@ class AlertRule(models.Model):
     workspace = models.ForeignKey(
         Workspace, on_delete=models.CASCADE, null=True, blank=True, related_name="+", db_index=False
     )
-    workflow = models.ForeignKey(
+    about = models.ForeignKey(
         Workflow, on_delete=models.CASCADE, null=True, blank=True, related_name="+"
     )
     name = models.CharField(max_length=100)
@@ -195,8 +196,8 @@ class AlertDelivery(models.Model):
 
     class Meta:
         ordering = ["-id"]
-        verbose_name = "alert delivery"
-        verbose_name_plural = "alert deliveries"
+        verbose_name = "alert message"
+        verbose_name_plural = "alert messages"
         constraints = [
             models.CheckConstraint(
                 condition=Q(state="QUEUED", next_at__isnull=False)

@@ -11,6 +11,9 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from rest_framework.test import APIClient
 
+from dlq.alerts.finding import Finding
+from dlq.alerts.raising import notice, tell
+from dlq.models import AlertKind, AlertRule
 from executions.models import Membership, Tier, Workspace
 from runners.models import CircuitBreaker, Run
 
@@ -115,6 +118,14 @@ class Planter:
             self.planted.note(kind, self._post(kind, body))
         circuit = CircuitBreaker.objects.create(workspace=self.workspace, target=f"http:{slug}")
         self.planted.note("CircuitBreaker", {"id": circuit.pk})
+        rule = {"name": slug, "kinds": ["GROUP_NEW"], "channel": "EMAIL"}
+        made = self._post("AlertRule", rule | {"recipients": [f"{slug}@example.com"]})
+        self.planted.note("AlertRule", made)
+        kept = AlertRule.objects.get(pk=made["id"])
+        alert = notice(kept, Finding(AlertKind.GROUP_NEW, f"group:{slug}", slug))
+        tell(kept)
+        self.planted.note("Alert", {"id": alert.pk})
+        self.planted.note("AlertDelivery", {"id": alert.deliveries.get().pk})
         for row in self._get("Membership"):
             self.planted.note("Membership", row)
         for row in self._get("Activity"):

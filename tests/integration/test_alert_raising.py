@@ -148,7 +148,7 @@ def test_news_reach_the_rules_that_want_them() -> None:
     rule("GROUP_NEW", name="groups")
     rule(name="elsewhere", workspace=elsewhere)
     rule(name="off", enabled=False)
-    rule(name="one workflow", workflow_id=other.pk)
+    rule(name="one workflow", about_id=other.pk)
 
     assert {found.pk for found in wanting(finding())} == wanted
     leave(finding())

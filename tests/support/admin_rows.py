@@ -17,8 +17,11 @@ from django_celery_beat.models import (
 from guardian.shortcuts import assign_perm
 from uuid6 import uuid7
 
+from dlq.alerts.finding import Finding
+from dlq.alerts.raising import notice, tell
+from dlq.alerts.rules import create_rule
 from dlq.groups.finding import Failing, group_of
-from dlq.models import DeadLetterEntry, Redrive, RedriveItem
+from dlq.models import AlertDelivery, AlertKind, DeadLetterEntry, Redrive, RedriveItem
 from executions import credentials
 from executions.accounts.service_accounts import create_service_account
 from executions.actor import Actor
@@ -243,6 +246,16 @@ def one_of_each(of: Workflow, times: int = 1) -> None:
         )  # fmt: skip
         share(of)
         schedules(f"cron of {uuid7()}")
+        alerted(of.workspace)
+
+
+def alerted(of: Workspace) -> None:
+    """An alert rule, what it noticed and the message about that."""
+    facts = {"name": f"{HOSTILE[:40]} {uuid7()}", "kinds": ["GROUP_NEW"], "channel": "EMAIL"}
+    rule = create_rule(of, facts | {"recipients": ["ann@example.com"]}, actor=Actor.system("tests"))
+    alert = notice(rule, Finding(AlertKind.GROUP_NEW, f"group:{uuid7()}", HOSTILE, "/admin/"))
+    tell(rule)
+    AlertDelivery.objects.filter(alert=alert).update(error=HOSTILE, attempts=1)
 
 
 def share(of: Workflow) -> None:

@@ -54,8 +54,8 @@ def _open_groups(rule: AlertRule) -> QuerySet[FailureGroup]:
     groups = groups.exclude(status__in=QUIET)
     if rule.workspace_id is not None:
         groups = groups.filter(workspace_id=rule.workspace_id)
-    if rule.workflow_id is not None:
-        groups = groups.filter(workflow_id=rule.workflow_id)
+    if rule.about_id is not None:
+        groups = groups.filter(workflow_id=rule.about_id)
     return groups
 
 

@@ -57,8 +57,8 @@ def _waiting(rule: AlertRule, queue: str, now: datetime) -> list[UUID]:
     )
     if rule.workspace_id is not None:
         rows = rows.filter(execution__workspace_id=rule.workspace_id)
-    if rule.workflow_id is not None:
-        rows = rows.filter(execution__workflow_id=rule.workflow_id)
+    if rule.about_id is not None:
+        rows = rows.filter(execution__workflow_id=rule.about_id)
     return list(rows.order_by().values_list("execution__workspace_id", flat=True)[:MOST])
 
 
@@ -76,7 +76,7 @@ def _finding(queue: Queue, many: int, rule: AlertRule) -> Finding:
         page("runners_runner"),
         {"queue": name, "waiting": many},
         workspace_id or rule.workspace_id,
-        rule.workflow_id,
+        rule.about_id,
     )
 
 

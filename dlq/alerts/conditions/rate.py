@@ -47,8 +47,8 @@ def _counted(rule: AlertRule, wanted: list[datetime]) -> QuerySet[GroupHour]:
     )
     if rule.workspace_id is not None:
         rows = rows.filter(group__workspace_id=rule.workspace_id)
-    if rule.workflow_id is not None:
-        rows = rows.filter(group__workflow_id=rule.workflow_id)
+    if rule.about_id is not None:
+        rows = rows.filter(group__workflow_id=rule.about_id)
     return rows.order_by()
 
 

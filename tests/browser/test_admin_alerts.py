@@ -1,0 +1,101 @@
+"""Alert rules in a browser: made, tried against a real receiver, changed; alerts and messages."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from dlq.alerts.raising import close, notice, tell
+from dlq.alerts.sending import send_due
+from dlq.models import AlertDelivery, AlertRule
+from tests.browser.pictures import picture
+from tests.support import admin_rows as rows
+from tests.support.alerts import Receiver, finding, rule
+from tests.support.alerts import receiver as serving
+
+RULES = "/admin/dlq/alertrule/"
+
+
+@pytest.fixture
+def receiver(monkeypatch: pytest.MonkeyPatch) -> Iterator[Receiver]:
+    monkeypatch.setenv("VALKYR_HTTP_ALLOWED_NETWORKS", "127.0.0.0/8")
+    with serving() as server:
+        yield server
+
+
+def test_a_rule_is_made_and_its_test_arrives(staff_page: Any, receiver: Receiver) -> None:
+    place = rows.workspace()
+    staff_page.goto(f"{staff_page.home}{RULES}")
+    expect(staff_page.get_by_text("No alert rules")).to_be_visible()
+    picture(staff_page, "alert-rules-none")
+
+    staff_page.goto(f"{staff_page.home}{RULES}add/")
+    staff_page.get_by_label("Workspace").select_option(label=place.name)
+    staff_page.get_by_label("Name").fill("On call")
+    staff_page.get_by_label("A new kind of failure").check()
+    expect(staff_page.get_by_label("Times the usual")).to_be_hidden()
+    staff_page.get_by_label("Far more failures than usual").check()
+    expect(staff_page.get_by_label("Times the usual")).to_be_visible()
+    expect(staff_page.get_by_label("Recipients")).to_be_visible()
+    staff_page.locator("#id_channel").select_option(label="webhook")
+    expect(staff_page.get_by_label("Recipients")).to_be_hidden()
+    staff_page.get_by_label("Address").fill(receiver.url)
+    picture(staff_page, "alert-rule-add")
+    staff_page.get_by_role("button", name="Save", exact=True).click()
+    expect(staff_page.get_by_text("Expected a signing secret of 16")).to_be_visible()
+    picture(staff_page, "alert-rule-refused")
+    staff_page.get_by_label("Secret").fill("a long secret that signs")
+    staff_page.get_by_role("button", name="Save", exact=True).click()
+    expect(staff_page).to_have_url(re.compile(f"{RULES}$"))
+    picture(staff_page, "alert-rules")
+
+    made = AlertRule.objects.get()
+    staff_page.goto(f"{staff_page.home}{RULES}{made.pk}/change/")
+    assert "a long secret" not in staff_page.content()
+    picture(staff_page, "alert-rule")
+    for answer, said in ((500, "The test did not arrive"), (200, "1 test delivered")):
+        receiver.answers = [answer]
+        staff_page.get_by_role("link", name="Send a test…").locator("visible=true").click()
+        dialog = staff_page.get_by_role("dialog")
+        dialog.get_by_role("button", name="Send a test").click()
+        expect(staff_page.get_by_text(said)).to_be_visible()
+    picture(staff_page, "alert-rule-tested")
+    assert [body["reason"] for body in receiver.said] == ["TEST", "TEST"]
+
+
+def test_an_alert_shows_its_messages_and_one_is_sent_again(
+    staff_page: Any, receiver: Receiver
+) -> None:
+    mine = rule(url=receiver.url, name=f"Night {rows.HOSTILE}"[:60])
+    receiver.answers = [503]
+    alert = notice(mine, finding(sentence=f"It broke: {rows.HOSTILE}"))
+    tell(mine)
+    send_due()
+    over = notice(mine, finding("circuit:2"))
+    tell(mine)
+    send_due()
+    close(mine, [over.pk])
+    AlertDelivery.objects.filter(answer=503).update(state="GIVEN_UP", next_at=None)
+
+    staff_page.goto(f"{staff_page.home}/admin/dlq/alert/")
+    expect(staff_page.get_by_text("It broke:").first).to_be_visible()
+    picture(staff_page, "alerts")
+    staff_page.get_by_role("link", name=re.compile("It broke")).first.click()
+    expect(staff_page.get_by_text("given up").first).to_be_visible()
+    picture(staff_page, "alert")
+    staff_page.goto(f"{staff_page.home}/admin/dlq/alertdelivery/")
+    picture(staff_page, "alert-messages")
+    given_up = AlertDelivery.objects.get(state="GIVEN_UP")
+    staff_page.goto(f"{staff_page.home}/admin/dlq/alertdelivery/{given_up.pk}/change/")
+    picture(staff_page, "alert-message")
+    staff_page.get_by_role("link", name="Send again…").locator("visible=true").click()
+    staff_page.get_by_role("dialog").get_by_role("button", name="Send again").click()
+    expect(staff_page.get_by_text("1 queued")).to_be_visible()
+
+    send_due()
+
+    given_up.refresh_from_db()
+    assert given_up.state == "SENT"
+    assert alert.deliveries.count() == 1
