@@ -9,6 +9,7 @@ from django.test import Client
 from django.utils import timezone
 
 from dlq.models import DeadLetterEntry
+from dlq.retention import expire
 from executions.models import Membership, Workflow
 from tests.support import admin_rows as rows
 
@@ -156,3 +157,63 @@ def test_links_lead_to_where_the_installation_says(
     assert f"https://traces.test/{'a' * 32}" in page(op, entry)
     monkeypatch.setenv("VALKYR_TRACE_URL", "javascript:{trace_id}")
     assert "javascript:" not in page(op, entry)
+
+
+def test_giving_outputs_begins_with_the_last_good_ones_and_is_refused_at_the_field(
+    op: Client, workflow: Workflow
+) -> None:
+    entry = rows.failed_order(workflow)
+    address = f"{LETTERS}{entry.pk}/fix/"
+    assert '{"colour": "teal"}' not in op.get(address).content.decode()
+    good_run(workflow, outputs={"colour": "teal"})
+
+    begun = op.get(address).context["form"]
+    assert begun.initial["outputs"] == '{\n  "colour": "teal"\n}'
+    assert "last good run" in begun.fields["outputs"].help_text
+
+    refused = op.post(address, {"outputs": "1", "outcome": "left", "_form_submitted": "True"})
+    assert "outcome" in refused.context["form"].errors
+    entry.refresh_from_db()
+    assert entry.resolution == "PENDING"
+    assert op.post(address, {"outputs": "1", "_form_submitted": "True"}).status_code == 302
+    entry.refresh_from_db()
+    assert entry.resolution == "FIXED"
+
+
+def test_a_discard_needs_a_reason_and_can_be_taken_back(op: Client, workflow: Workflow) -> None:
+    entry = rows.failed_order(workflow)
+    address = f"{LETTERS}{entry.pk}"
+
+    assert (
+        "notes"
+        in op.post(f"{address}/discard/", {"_form_submitted": "True"}).context["form"].errors
+    )
+    op.post(f"{address}/discard/", {"_form_submitted": "True", "notes": "known"})
+    entry.refresh_from_db()
+    assert (entry.resolution, entry.notes) == ("DISCARDED", "known")
+    op.post(f"{address}/restore/", {"_form_submitted": "True", "reason": "a mistake"})
+    entry.refresh_from_db()
+    assert (entry.resolution, entry.resolved_at, entry.expires_at) == ("PENDING", None, None)
+    told = op.post(f"{address}/restore/", {"_form_submitted": "True"}, follow=True)
+    assert any("0 restored, 1 skipped" in str(m) for m in told.context["messages"])
+
+
+def test_many_are_pinned_and_unpinned_and_retention_leaves_the_pinned(
+    op: Client, workflow: Workflow
+) -> None:
+    entries = [rows.failed_order(workflow) for _ in range(3)]
+    past = timezone.now() - timedelta(days=1)
+    everything = DeadLetterEntry.objects.all()
+    everything.update(resolution="DISCARDED", resolved_at=past, expires_at=past)
+    chosen = {
+        "action": "bulk_pin", "_selected_action": [str(e.pk) for e in entries[:2]],
+        "confirmed": "yes", "_form_submitted": "True", "reason": "audit",
+    }  # fmt: skip
+    op.post(f"{LETTERS}?resolution=all", chosen)
+    assert everything.filter(pinned=True).count() == 2
+
+    expire()
+    assert everything.count() == 2
+    op.post(f"{LETTERS}?resolution=all", chosen | {"action": "bulk_unpin"})
+    expire()
+    assert not everything.exists()
