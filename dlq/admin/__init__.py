@@ -8,4 +8,5 @@ from dlq.admin import (  # noqa: F401 - importing registers
     panels,
     quarantine,
     redrives,
+    workflow_figures,
 )

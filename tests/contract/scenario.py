@@ -378,6 +378,7 @@ def _costs(day: Recorder, shop: str) -> None:
     )
     day.ask("listCosts")
     day.ask("getSpend", query="?groupBy=model")
+    day.ask("getFigures", query="?range=1h")
 
 
 def _credentials_and_tokens(day: Recorder) -> None:

@@ -150,6 +150,7 @@ OPERATIONS: dict[str, tuple[str, str, Any, tuple[int, int, int, int]]] = {
     "delete budget": ("delete", "/v1/Budget/{m}", None, (403, 403, 404, 404)),
     "costs": ("get", "/v1/CostEntry", None, (200, 200, 200, 200)),
     "spend": ("get", "/v1/Spend?groupBy=day", None, (200, 200, 200, 200)),
+    "figures": ("get", "/v1/Figures?workflowId={w}", None, (200, 403, 404, 404)),
     "make alert rule": (
         "post", "/v1/AlertRule",
         {"workspaceId": "{ws}", "name": "n", "channel": "EMAIL", "kinds": ["GROUP_NEW"],

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from uuid import UUID
 
 from dlq.admin.dashboard.gathering import Facts
 from executions.admin import links, marks
@@ -33,19 +34,31 @@ class Card:
 
 def cards(kept: Facts, now: datetime) -> list[Card]:
     """What runs, waits, succeeded, failed and is dead."""
+    return _cards(kept, now, {})
+
+
+def workflow_cards(kept: Facts, workflow_id: UUID, now: datetime) -> list[Card]:
+    """The same of one workflow."""
+    return _cards(kept, now, {"workflow": str(workflow_id)})
+
+
+def _cards(kept: Facts, now: datetime, only: dict[str, str]) -> list[Card]:
     figures: Figures | None = kept["figures"]
     total = figures.total if figures else None
     capped = bool(figures and figures.capped)
-    since = _since(figures)
-    age = {"since": figures.window.range.name} if figures else {}
+    age = only | ({"since": figures.window.range.name} if figures else {})
     return [
-        _now("Running", "clock_loader_40", kept["running"], "now", "running"),
-        _now(
-            "Waiting for a place", "hourglass_empty", kept["waiting"],
-            _oldest(kept["first_waiting"], now), "waiting",
+        Card(
+            "Running", "clock_loader_40", kept["running"], "now",
+            links.listing(EXECUTIONS, state="running", **only), _full(kept["running"]),
         ),
         Card(
-            "Succeeded", "check_circle", total.succeeded if total else None, since,
+            "Waiting for a place", "hourglass_empty", kept["waiting"],
+            _oldest(kept["first_waiting"], now),
+            links.listing(EXECUTIONS, state="waiting", **only), _full(kept["waiting"]),
+        ),
+        Card(
+            "Succeeded", "check_circle", total.succeeded if total else None, _since(figures),
             links.listing(EXECUTIONS, state="succeeded", **age), capped,
         ),
         Card(
@@ -55,7 +68,7 @@ def cards(kept: Facts, now: datetime) -> list[Card]:
         ),
         Card(
             "Open dead letters", "inbox", kept["open"], _oldest(kept["oldest"], now),
-            links.listing("dlq_deadletterentry", resolution="open"), _full(kept["open"]),
+            links.listing("dlq_deadletterentry", resolution="open", **only), _full(kept["open"]),
         ),
     ]  # fmt: skip
 
@@ -77,16 +90,12 @@ def change(figures: Figures) -> str:
     return f"{abs(percent)} % {'more' if percent > 0 else 'less'} than in the {title} before"
 
 
-def _now(title: str, icon: str, number: int | None, note: str, state: str) -> Card:
-    return Card(title, icon, number, note, links.listing(EXECUTIONS, state=state), _full(number))
-
-
 def _full(number: int | None) -> bool:
     return number is not None and number >= BOUND
 
 
-def _oldest(found: tuple[datetime] | None, now: datetime) -> str:
-    return f"oldest for {marks.span(now - found[0])}" if found else "none waits"
+def _oldest(found: datetime | None, now: datetime) -> str:
+    return f"oldest for {marks.span(now - found)}" if found else "none waits"
 
 
 def _since(figures: Figures | None) -> str:

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from dlq.admin.dashboard.drawing import Chart, grid, line, stacked
 from dlq.admin.dashboard.scales import linear, logarithmic
-from executions.admin.marks import EMPTY, took
+from executions.admin.marks import EMPTY, NO_BREAK, took
 from executions.figures.histogram import Histogram
 from executions.figures.tally import Tally
 from runners.figures.reading import Figures
@@ -34,7 +34,7 @@ def charts(figures: Figures) -> list[Chart]:
 def by_state(figures: Figures) -> Chart:
     """Executions that ended, stacked by state."""
     labels = slot_labels(figures)
-    scale = linear([tally.ended for tally in figures.slots])
+    scale = linear([tally.ended for tally in figures.slots], least=2)
     columns = [
         [
             (name, getattr(tally, name), f"{label}: {getattr(tally, name):,} {word}")
@@ -135,7 +135,7 @@ def _percentiles(
         note=whole,
         lines=[line(word, kind, values[word], scale) for _, word, kind in SHARES],
         legend=[(kind, word) for _, word, kind in SHARES],
-        y_labels=[took(tick) for tick in scale.ticks],
+        y_labels=[decade(tick) for tick in scale.ticks],
         x_labels=_few(labels),
         grid=grid(scale),
         headers=("From (UTC)", *(word for _, word, _ in SHARES), "counted"),
@@ -151,7 +151,18 @@ def summary(histogram: Histogram) -> str:
     """`p50 1.2 s, p95 4 s, p99 9 s`, or a dash."""
     if not histogram.total:
         return EMPTY
-    return ", ".join(f"{word} {took(histogram.percentile(share))}" for share, word, _ in SHARES)
+    return ", ".join(
+        f"{word}{NO_BREAK}{took(histogram.percentile(share))}" for share, word, _ in SHARES
+    )
+
+
+def decade(milliseconds: float) -> str:
+    """A power of ten of milliseconds in the unit that people use for it."""
+    if milliseconds < 1_000:
+        return f"{milliseconds:g} ms"
+    if milliseconds < 1_000_000:
+        return f"{milliseconds / 1_000:g} s"
+    return f"{milliseconds / 3_600_000:.2g} h"
 
 
 def percent(rate: float | None) -> str:

@@ -9,22 +9,22 @@ from datetime import timedelta
 from typing import Any
 
 from django.core.cache import cache
-from django.db.models import Q, QuerySet, Sum
+from django.db.models import Min, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest
 from django.utils import timezone
 
-from dlq.admin.dashboard.patience import soon
 from dlq.models import DeadLetterEntry, FailureGroup, Redrive, RedriveState, Resolution
-from executions.admin.paginator import bounded_count
+from executions.admin.paginator import BOUND, bounded_count
 from executions.admin.scope import is_superuser, reach, scoped
 from executions.clock import first_id_at
 from executions.figures.ranges import Range
 from executions.figures.scope import Scope
-from executions.models import Trigger, WorkflowExecution
+from executions.models import Trigger, WorkflowExecution, Workspace
 from executions.states import Permission
 from runners.budgets.usage import Use, uses_of
-from runners.figures.queues import Queue, queues
+from runners.figures.patience import soon
+from runners.figures.queues import queues
 from runners.figures.reading import read
 from runners.figures.workers import busy
 from runners.models import Budget, CircuitBreaker, Run, Runner
@@ -59,9 +59,9 @@ def _gather(request: HttpRequest, scope: Scope, wanted: Range) -> Facts:
         "figures": lambda: read(scope, wanted, now),
         "running": lambda: bounded_count(executions.filter(state="RUNNING")),
         "waiting": lambda: bounded_count(executions.filter(state="PENDING")),
-        "first_waiting": lambda: _first_waiting(executions),
+        "first_waiting": lambda: first_waiting(executions),
         "open": lambda: bounded_count(letters),
-        "oldest": lambda: letters.order_by("quarantined_at").values_list("quarantined_at").first(),
+        "oldest": lambda: _oldest_letter(scope),
         "any": executions.exists,
         "failures": lambda: list(_latest(executions, now)),
         "queues": lambda: queues(runs, workers, now),
@@ -72,12 +72,34 @@ def _gather(request: HttpRequest, scope: Scope, wanted: Range) -> Facts:
         "schedules": lambda: list(_schedules(request)),
         "redrives": lambda: list(_redrives(request)),
     }
-    return {"at": now, "workers": workers} | {name: soon(query) for name, query in queries.items()}
+    return {"at": now, "workers": workers, "everything": scope.everything} | {
+        name: soon(query) for name, query in queries.items()
+    }
 
 
-def _first_waiting(executions: QuerySet[WorkflowExecution]) -> Any:
-    waiting = executions.filter(state="PENDING").order_by("created_at")
-    return waiting.values_list("created_at").first()
+def first_waiting(executions: QuerySet[WorkflowExecution]) -> Any:
+    """When the first of those that wait was asked for; of 10,000.
+
+    By itself, "the oldest that waits" would be looked for in the order of all executions.
+    """
+    some = executions.filter(state="PENDING").order_by().values("pk")[:BOUND]
+    return WorkflowExecution.objects.filter(pk__in=some).aggregate(at=Min("created_at"))["at"]
+
+
+def _oldest_letter(scope: Scope) -> Any:
+    """When the oldest open dead letter came: one look into the index for each workspace."""
+    pending = DeadLetterEntry.objects.filter(resolution=Resolution.PENDING)
+    first = pending.filter(workspace=OuterRef("pk")).order_by("quarantined_at")
+    rows = Workspace.objects.all()
+    if not scope.everything:
+        rows = rows.filter(pk__in=scope.workspaces)
+    found = rows.annotate(first=Subquery(first.values("quarantined_at")[:1]))
+    ages = [found.aggregate(at=Min("first"))["at"]]
+    if scope.workflows:
+        ages.append(
+            pending.filter(workflow__in=scope.workflows).aggregate(at=Min("quarantined_at"))["at"]
+        )
+    return min((at for at in ages if at is not None), default=None)
 
 
 def _latest(executions: QuerySet[WorkflowExecution], now: Any) -> QuerySet[WorkflowExecution]:
@@ -146,6 +168,3 @@ def _reach_key(request: HttpRequest, scope: Scope) -> str:
     members = () if scope.everything else sorted(reach(request).members)
     said = repr((scope, configures, members))
     return hashlib.sha256(said.encode()).hexdigest()[:32]
-
-
-__all__ = ["Facts", "Queue", "facts"]

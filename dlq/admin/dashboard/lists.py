@@ -19,6 +19,7 @@ from runners.figures.queues import is_live
 from runners.figures.workers import Busy, Step
 
 WORKERS = 8
+UNSEEN = "nothing that you may see"
 NOT_AVAILABLE = "Not available: the database did not answer in time."
 REDRIVE_MARKS = {
     RedriveState.RUNNING: ("running", "clock_loader_40", "blue"),
@@ -27,17 +28,21 @@ REDRIVE_MARKS = {
 }
 
 
-def panels(kept: Facts, now: datetime) -> list[Section]:
-    """All panels; one that could not be had says so."""
+def panels(kept: Facts, now: datetime) -> list[list[Section]]:
+    """All panels in two columns; one that could not be had says so."""
     return [
-        _section("Failures that grew most", kept["groups"], GROUPS, _group_rows(kept["groups"])),
-        _section("Workers", kept["workers"], WORKERS_SAID, _worker_rows(kept, now)),
-        _section("Latest failures", kept["failures"], FAILURES, _failure_rows(kept["failures"])),
-        _section("Queues", kept["queues"], QUEUES, _queue_rows(kept["queues"])),
-        _section("Redrives", kept["redrives"], REDRIVES, _redrive_rows(kept["redrives"])),
-        _section("Open circuits", kept["circuits"], CIRCUITS, _circuit_rows(kept["circuits"])),
-        _section("Due next", kept["schedules"], SCHEDULES, _schedule_rows(kept["schedules"])),
-        _section("Budgets near or over", kept["budgets"], BUDGETS, _budget_rows(kept["budgets"])),
+        [
+            _section("Failures that grew most", kept["groups"], GROUPS, _group_rows(kept)),
+            _section("Latest failures", kept["failures"], FAILURES, _failure_rows(kept)),
+            _section("Redrives", kept["redrives"], REDRIVES, _redrive_rows(kept)),
+        ],
+        [
+            _section("Workers", kept["workers"], WORKERS_SAID, _worker_rows(kept, now)),
+            _section("Queues", kept["queues"], QUEUES, _queue_rows(kept)),
+            _section("Open circuits", kept["circuits"], CIRCUITS, _circuit_rows(kept)),
+            _section("Due next", kept["schedules"], SCHEDULES, _schedule_rows(kept)),
+            _section("Budgets near or over", kept["budgets"], BUDGETS, _budget_rows(kept)),
+        ],
     ]
 
 
@@ -70,7 +75,7 @@ def _section(
     )
 
 
-def _group_rows(groups: list[Any] | None) -> list[list[Cell]]:
+def _group_rows(kept: Facts) -> list[list[Cell]]:
     return [
         [
             format_html(
@@ -82,7 +87,7 @@ def _group_rows(groups: list[Any] | None) -> list[list[Cell]]:
             f"{row.earlier:,}",
             marks.ago(row.last_seen),
         ]
-        for row in groups or []
+        for row in kept["groups"] or []
     ]
 
 
@@ -101,12 +106,13 @@ def _group_address(row: FailureGroup) -> str:
 
 def _worker_rows(kept: Facts, now: datetime) -> list[list[Cell]]:
     held: Mapping[str, Busy] = kept["busy"] or {}
+    all_seen = kept["everything"]
     rows = sorted(kept["workers"] or [], key=lambda row: (not is_live(row, now), row.name))
     return [
         [
             links.to("runners_runner", row.pk, row.name),
             health_of(row),
-            _runs_now(held.get(row.name), now),
+            _runs_now(held.get(row.name), now) or ("nothing" if all_seen else UNSEEN),
         ]
         for row in rows[:WORKERS]
     ]
@@ -114,7 +120,7 @@ def _worker_rows(kept: Facts, now: datetime) -> list[list[Cell]]:
 
 def _runs_now(one: Busy | None, now: datetime) -> Cell:
     if one is None:
-        return "nothing you may see"
+        return ""
     lines = format_html_join("", "<li>{}</li>", ((_step(step, now),) for step in one.steps))
     more = one.number - len(one.steps)
     rest = format_html("<li>and {} more</li>", f"{more:,}") if more else ""
@@ -128,7 +134,7 @@ def _step(step: Step, now: datetime) -> SafeString:
     return format_html("{}, {} for {}", execution, run, since)
 
 
-def _failure_rows(rows: list[Any] | None) -> list[list[Cell]]:
+def _failure_rows(kept: Facts) -> list[list[Cell]]:
     return [
         [
             links.to("executions_workflowexecution", row.pk, row.workflow.name),
@@ -136,11 +142,11 @@ def _failure_rows(rows: list[Any] | None) -> list[list[Cell]]:
             marks.ago(row.finished_at),
             marks.clipped(row.error_message) or marks.EMPTY,
         ]
-        for row in rows or []
+        for row in kept["failures"] or []
     ]
 
 
-def _queue_rows(found: list[Any] | None) -> list[list[Cell]]:
+def _queue_rows(kept: Facts) -> list[list[Cell]]:
     return [
         [
             one.name,
@@ -148,11 +154,11 @@ def _queue_rows(found: list[Any] | None) -> list[list[Cell]]:
             marks.ago(one.oldest),
             str(one.workers) if one.workers else marks.mark("none", "person_off", "amber"),
         ]
-        for one in found or []
+        for one in kept["queues"] or []
     ]
 
 
-def _redrive_rows(rows: list[Any] | None) -> list[list[Cell]]:
+def _redrive_rows(kept: Facts) -> list[list[Cell]]:
     return [
         [
             _redrive_link(row),
@@ -160,7 +166,7 @@ def _redrive_rows(rows: list[Any] | None) -> list[list[Cell]]:
             f"{row.succeeded + row.failed_again + row.skipped:,} of {row.total:,}",
             f"{row.failed_again:,}",
         ]
-        for row in rows or []
+        for row in kept["redrives"] or []
     ]
 
 
@@ -172,29 +178,29 @@ def _redrive_link(row: Any) -> Cell:
         return text
 
 
-def _circuit_rows(rows: list[Any] | None) -> list[list[Cell]]:
+def _circuit_rows(kept: Facts) -> list[list[Cell]]:
     return [
         [
             links.to("runners_circuitbreaker", row.pk, row.target),
             marks.mark(*CIRCUIT_MARKS[row.state]),
             marks.ago(row.next_retry_at),
         ]
-        for row in rows or []
+        for row in kept["circuits"] or []
     ]
 
 
-def _schedule_rows(rows: list[Any] | None) -> list[list[Cell]]:
+def _schedule_rows(kept: Facts) -> list[list[Cell]]:
     return [
         [links.to("executions_trigger", row.pk, row.workflow.name), marks.ago(row.next_at)]
-        for row in rows or []
+        for row in kept["schedules"] or []
     ]
 
 
-def _budget_rows(found: list[Any] | None) -> list[list[Cell]]:
+def _budget_rows(kept: Facts) -> list[list[Cell]]:
     return [
         [
             links.to("runners_budget", row.pk, f"{row.user or row.workspace}, a {row.period}"),
             f"{plain(use.spent)} of {amount(row.amount, row.currency)} ({use.percent} %)",
         ]
-        for row, use in found or []
+        for row, use in kept["budgets"] or []
     ]

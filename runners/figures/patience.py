@@ -1,6 +1,7 @@
 """A figure that cannot be had in time says so and lets the rest of the page stand."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TypeVar
 
 from django.db import DatabaseError, connection, transaction
@@ -10,12 +11,19 @@ PATIENCE_MS = 1_500
 T = TypeVar("T")
 
 
+@contextmanager
+def hurried() -> Iterator[None]:
+    """A transaction whose statements are ended when they take too long: OperationalError."""
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute(f"SET LOCAL statement_timeout = {PATIENCE_MS}")
+        yield
+
+
 def soon(query: Callable[[], T]) -> T | None:
     """The query's answer, or None when the database refuses it or a statement takes too long."""
     try:
-        with transaction.atomic():
-            with connection.cursor() as cursor:
-                cursor.execute(f"SET LOCAL statement_timeout = {PATIENCE_MS}")
+        with hurried():
             return query()
     except DatabaseError:
         return None

@@ -1,0 +1,101 @@
+"""The panels of a workflow's figures: its steps, its versions, what it cost."""
+
+from django.utils.html import format_html
+
+from dlq.admin.dashboard.charts import percent
+from dlq.admin.dashboard.lists import NOT_AVAILABLE
+from dlq.admin.workflow_figures_facts import Facts
+from executions.admin import links, marks
+from executions.admin.sections import Cell, Section
+from runners.budgets.amounts import plain
+from runners.figures import steps as of_steps
+from runners.figures import versions as of_versions
+from runners.figures.steps import StepTable
+
+SHOWN = 25
+STEPS = ("Step", "Share of time", "p50", "p95", "Attempts", "Failed", "Retries")
+VERSIONS = ("Version", "Executions", "Failure rate", "p50", "p95")
+COSTS = ("Model", "Cost", "Tokens", "Attempts")
+NONE_ENDED = "No execution ended in this time."
+
+
+def panels(kept: Facts) -> list[Section]:
+    """Steps, versions, costs; one that could not be had says so."""
+    return [_steps(kept), _versions(kept), _costs(kept)]
+
+
+def _steps(kept: Facts) -> Section:
+    table: StepTable | None = kept["steps"]
+    rows = [] if table is None else [_step_row(table, step) for step in table.steps[:SHOWN]]
+    return Section(
+        "Slowest steps",
+        headers=STEPS,
+        rows=rows,
+        empty=NOT_AVAILABLE if table is None else NONE_ENDED,
+        more=_looked_at(table) if rows and table else "",
+    )
+
+
+def _step_row(table: StepTable, step: of_steps.StepFigures) -> list[Cell]:
+    share = 100 * table.share(step)
+    bar = format_html(
+        '<progress class="vk-bar" max="100" value="{}" aria-hidden="true"></progress>'
+        '<span class="vk-nowrap">{} %</span>',
+        f"{share:.1f}",
+        f"{share:.0f}",
+    )
+    return [
+        format_html("{}<br><span class='vk-subtle'>{}</span>", marks.path(step.place), step.module),
+        bar,
+        marks.took(step.lengths.percentile(0.5)),
+        marks.took(step.lengths.percentile(0.95)),
+        f"{step.attempts:,}",
+        f"{step.failed:,} ({percent(step.failure_rate)})" if step.failed else "0",
+        f"{step.retries:,}",
+    ]
+
+
+def _looked_at(table: StepTable) -> str:
+    runs = f", and of them {of_steps.RUNS:,} attempts" if table.capped else ""
+    return (
+        f"From the newest {table.executions:,} executions that ended{runs}. All iterations of a "
+        "step count together; what holds others, such as a loop, has no time of its own."
+    )
+
+
+def _versions(kept: Facts) -> Section:
+    found = kept["versions"]
+    return Section(
+        "Versions",
+        headers=VERSIONS,
+        rows=[
+            [
+                links.to("executions_workflowversion", one.version_id, f"v{one.number}"),
+                f"{one.tally.ended:,}",
+                percent(one.tally.failure_rate),
+                marks.took(one.tally.durations.percentile(0.5)),
+                marks.took(one.tally.durations.percentile(0.95)),
+            ]
+            for one in (found or [])[:SHOWN]
+        ],
+        empty=NOT_AVAILABLE if found is None else NONE_ENDED,
+        more=f"From the newest {of_versions.EXECUTIONS:,} executions that ended." if found else "",
+    )
+
+
+def _costs(kept: Facts) -> Section:
+    found = kept["costs"]
+    return Section(
+        "Costs",
+        headers=COSTS,
+        rows=[
+            [
+                each.key or "no model",
+                f"{plain(each.amount)} {each.currency}",
+                f"{each.tokens:,}",
+                f"{each.entries:,}",
+            ]
+            for each in (found or [])[:SHOWN]
+        ],
+        empty=NOT_AVAILABLE if found is None else "Nothing was spent in this time.",
+    )

@@ -1,0 +1,89 @@
+"""Figures of executions over time and of what waits now, for graphs elsewhere."""
+
+from typing import Any
+
+from django.db.models import Q, QuerySet
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from dlq.api.figures_shapes import FiguresQuery, FiguresShape
+from dlq.models import DeadLetterEntry, Resolution
+from executions.access import Action, obtain, reach_of, visible
+from executions.access.reach import Reach
+from executions.access.scoping import sees_all
+from executions.admin.paginator import bounded_count
+from executions.api.documentation import operation
+from executions.api.endpoint import Endpoint
+from executions.clock import database_now
+from executions.figures.ranges import range_named
+from executions.figures.scope import Scope
+from executions.models import Workflow, WorkflowExecution
+from runners.figures.patience import hurried
+from runners.figures.queues import queues
+from runners.figures.reading import read
+from runners.models import CircuitBreaker, Run, Runner
+
+MOST_RUNNERS = 1_000
+
+
+class FiguresOf(Endpoint):
+    """The figures of what the caller may see, or of a part of it."""
+
+    @operation(
+        "getFigures", "Figures", {200: FiguresShape}, parameters=[FiguresQuery], errors=[403, 404]
+    )
+    def get(self, request: Request) -> Response:
+        """Executions by state, failure rate, percentiles, by slot of a range; and what waits now.
+
+        What one may see is counted, so others may get other numbers. A 503 means that they could
+        not be had in time.
+        """
+        query = self.query(FiguresQuery)
+        reach = reach_of(self.user)
+        now = database_now()
+        scope, only = self._scope(query, reach)
+        executions, runs, letters, circuits = (
+            visible(self.user, rows, reach=reach).filter(Q(**only))
+            for rows, only in (
+                (WorkflowExecution.objects.all(), only),
+                (Run.objects.all(), {f"execution__{key}": value for key, value in only.items()}),
+                (DeadLetterEntry.objects.filter(resolution=Resolution.PENDING), only),
+                (CircuitBreaker.objects.exclude(state="CLOSED"), _of_workspace(only)),
+            )
+        )
+        with hurried():
+            answer = {
+                "figures": read(scope, range_named(query["range"]), now),
+                "running": bounded_count(executions.filter(state="RUNNING")),
+                "waiting": bounded_count(executions.filter(state="PENDING")),
+                "openDeadLetters": bounded_count(letters),
+                "openCircuits": bounded_count(circuits),
+                "queues": queues(runs, self._runners(reach), now),
+            }
+        return Response(FiguresShape(answer).data)
+
+    def _scope(self, query: dict[str, Any], reach: Reach) -> tuple[Scope, dict[str, Any]]:
+        """Whose executions are counted, and the same as a filter of rows."""
+        scope = Scope.of(self.user, reach)
+        workflow_id, workspace_id = query.get("workflowId"), query.get("workspaceId")
+        if workflow_id is not None:
+            row, _ = obtain(self.user, Workflow.objects.all(), workflow_id, Action.VIEW)
+            only = {"workflow_id": row.pk, "workspace_id": workspace_id or row.workspace_id}
+            elsewhere = only["workspace_id"] != row.workspace_id
+            return Scope() if elsewhere else scope.of_workflow(row.pk), only
+        if workspace_id is not None:
+            return scope.of_workspace(workspace_id), {"workspace_id": workspace_id}
+        return scope, {}
+
+    def _runners(self, reach: Reach) -> QuerySet[Runner]:
+        """Our own serve all workspaces; a remote runner is seen by its workspace."""
+        rows = Runner.objects.order_by("-seen_at")
+        if not sees_all(self.user):
+            mine = reach.workspaces(Action.VIEW)
+            rows = rows.filter(Q(workspace=None) | Q(workspace__in=mine))
+        return rows[:MOST_RUNNERS]
+
+
+def _of_workspace(only: dict[str, Any]) -> dict[str, Any]:
+    """Circuits are by workspace: of those of one workflow nothing is known."""
+    return {key: value for key, value in only.items() if key == "workspace_id"}
