@@ -35,7 +35,7 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
     """The counters and their one writer own these rows; people say what is to be made of them."""
 
     operations = OPERATIONS
-    list_display = ("failure", "where", "many", "trend", "seen", "waiting", "mark")
+    list_display = ("failure", "where", "many", "trend", "seen", "mark")
     change_form_before_template = "valkyr/group.html"
     list_display_links = ("failure",)
     list_select_related = ("workflow", "owner")
@@ -121,16 +121,21 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
             marks.NO_BREAK,
         )
 
-    @display(description="seen")
-    def seen(self, row: FailureGroup) -> Any:
-        """When last and when first."""
-        return _lines(("last", marks.ago(row.last_seen)), ("first", marks.ago(row.first_seen)))
-
-    @display(description="waiting")
-    def waiting(self, row: Any) -> Any:
-        """How long the oldest open one waits, and when the next closed one is deleted."""
+    @display(description="seen, waiting")
+    def seen(self, row: Any) -> Any:
+        """When last and first; how long the oldest open one waits, when the next is deleted."""
         own: Figures = row.figures
-        return _lines(("oldest", marks.ago(own.oldest_open)), ("expires", marks.ago(own.expires)))
+        pairs = [
+            ("last", row.last_seen),
+            ("first", row.first_seen),
+            ("oldest open", own.oldest_open),
+            ("expires", own.expires),
+        ]
+        return format_html_join(
+            SafeString("<br>"),
+            '<span class="vk-nowrap"><span class="vk-subtle">{}</span> {}</span>',
+            ((word, marks.ago(at)) for word, at in pairs if at),
+        )
 
     @display(description="status, owner")
     def mark(self, row: FailureGroup) -> Any:
@@ -178,14 +183,6 @@ def _versions(figures: Figures) -> str:
     if not greatest:
         return ""
     return f"v{least}" if least == greatest else f"v{least} to v{greatest}"
-
-
-def _lines(*pairs: tuple[str, Any]) -> SafeString:
-    """A line a pair, the word before what it is of."""
-    return format_html_join(
-        SafeString("<br>"), '<span class="vk-nowrap"><span class="vk-subtle">{}</span> {}</span>',
-        pairs,
-    )  # fmt: skip
 
 
 # After the operations', which the class makes of itself.

@@ -22,6 +22,8 @@ def main(options: Options) -> None:
             _sleepers(stage, options)
         elif options.tables:
             _tables(stage, options)
+        elif options.triage:
+            _triage(stage, options)
         elif options.data:
             _data()
         elif options.csv:
@@ -64,6 +66,12 @@ def _tables(stage: Stage, options: Options) -> None:
     from tests.benchmarks import report, tables
 
     report.tables(tables.measure(stage, options))
+
+
+def _triage(stage: Stage, options: Options) -> None:
+    from tests.benchmarks import triage
+
+    triage.report(triage.measure(stage, options))
 
 
 def _modules() -> None:

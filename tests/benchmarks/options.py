@@ -40,6 +40,7 @@ class Options:
     csv: bool
     engine_only: bool
     quick: bool
+    triage: bool = False
 
 
 def parse(arguments: Sequence[str]) -> Options:
@@ -80,6 +81,9 @@ def parse(arguments: Sequence[str]) -> Options:
     parser.add_argument(
         "--csv", action="store_true", help="only measure 1,000,000 rows of CSV, read in batches"
     )
+    parser.add_argument(
+        "--triage", action="store_true", help="only measure triage over 1,000,000 dead letters"
+    )
     parser.add_argument("--engine-only", action="store_true", help="leave plain Celery out")
     given = parser.parse_args(arguments)
     only = tuple(given.only.split(",")) if given.only else WORKLOADS
@@ -90,4 +94,5 @@ def parse(arguments: Sequence[str]) -> Options:
     return Options(
         only, pairs, scale, given.concurrency, given.json, given.memory, given.sleepers,
         given.tables, given.modules, given.data, given.csv, given.engine_only, given.quick,
+        triage=given.triage,
     )  # fmt: skip
