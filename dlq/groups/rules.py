@@ -13,7 +13,7 @@ MOVES: Mapping[GroupStatus, frozenset[GroupStatus]] = {
     _S.NEW: frozenset({_S.ACKNOWLEDGED, _S.SNOOZED, _S.REDRIVING, _S.RESOLVED, _S.IGNORED}),
     _S.ACKNOWLEDGED: frozenset({_S.NEW, _S.SNOOZED, _S.REDRIVING, _S.RESOLVED, _S.IGNORED}),
     _S.SNOOZED: frozenset(_S),
-    _S.REDRIVING: frozenset(_S) - {_S.REDRIVING},
+    _S.REDRIVING: frozenset(_S) - {_S.REDRIVING, _S.SNOOZED},
     _S.RESOLVED: frozenset({_S.NEW, _S.REGRESSED, _S.REDRIVING, _S.RESOLVED, _S.IGNORED}),
     _S.REGRESSED: frozenset({_S.ACKNOWLEDGED, _S.SNOOZED, _S.REDRIVING, _S.RESOLVED, _S.IGNORED}),
     _S.IGNORED: frozenset({_S.NEW, _S.ACKNOWLEDGED, _S.REDRIVING, _S.RESOLVED}),

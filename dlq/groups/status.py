@@ -236,8 +236,8 @@ def _note(
 
 def _roots(group_ids: Iterable[UUID]) -> list[FailureGroup]:
     """The groups, each of those that were merged as what it was merged into; locked."""
-    found = FailureGroup.objects.filter(pk__in=set(group_ids)).values_list("pk", "merged_into_id")
-    return locked_all(pk if merged is None else merged for pk, merged in found)
+    found = FailureGroup.objects.filter(pk__in=set(group_ids)).only("merged_into")
+    return locked_all(group.merged_into_id or group.pk for group in found)
 
 
 def _owner(group: FailureGroup, owner_id: int | None) -> Any:
