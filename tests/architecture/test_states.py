@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from dlq.groups import rules as group_rules
+from dlq.redrive import states as redrive_states
 from executions import states as execution_states
 from runners import states as run_states
 from runners.circuits import breaker
@@ -16,6 +17,7 @@ DRAWN = [
     ("An execution", execution_states.MOVES),
     ("A run", run_states.MOVES),
     ("A circuit", breaker.MOVES),
+    ("A redrive", redrive_states.MOVES),
     ("A failure group", group_rules.MOVES),
 ]
 ARROW = re.compile(r"^\s*(\w+|\[\*\]) --> (\w+): \S", re.MULTILINE)
