@@ -1,0 +1,123 @@
+"""What retention deletes, and what it never does."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from dlq import lifecycle, retention
+from dlq.groups import status, tally
+from dlq.models import (
+    DeadLetterEntry,
+    FailureGroup,
+    GroupFingerprint,
+    GroupHour,
+    GroupNews,
+    Resolution,
+)
+from executions.actor import Actor
+from executions.models import Workflow, WorkflowExecution
+from tests.support import admin_rows
+from tests.support.failures import fail
+
+pytestmark = pytest.mark.django_db
+ANN = Actor(None, "ann", "test")
+LONG_AGO = timezone.now() - timedelta(days=60)
+
+
+@pytest.fixture
+def orders() -> Workflow:
+    return admin_rows.workflow()
+
+
+def resolved(of: Workflow, message: str = "it broke", **changes: Any) -> DeadLetterEntry:
+    """A dead letter resolved so long ago that its time is over."""
+    letter = fail(of, message)
+    lifecycle.resolve(letter, Resolution.DISCARDED, actor=ANN)
+    DeadLetterEntry.objects.filter(pk=letter.pk).update(expires_at=LONG_AGO, **changes)
+    return letter
+
+
+def kept() -> set[Any]:
+    return set(DeadLetterEntry.objects.values_list("pk", flat=True))
+
+
+def test_what_was_resolved_long_ago_is_deleted(
+    orders: Workflow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(retention, "BATCH", 2)
+    for _ in range(5):
+        resolved(orders)
+    fresh = fail(orders)
+    lifecycle.resolve(fresh, Resolution.DISCARDED, actor=ANN)
+
+    assert retention.expire()["dead letters"] == 5
+
+    assert kept() == {fresh.pk}
+    assert retention.expire()["dead letters"] == 0
+
+
+def test_what_is_open_or_pinned_or_of_a_live_execution_stays(orders: Workflow) -> None:
+    still_open, pinned, live = fail(orders), resolved(orders, pinned=True), resolved(orders)
+    DeadLetterEntry.objects.filter(pk=still_open.pk).update(expires_at=LONG_AGO)
+    WorkflowExecution.objects.filter(pk=live.execution_id).update(state="RUNNING", finished_at=None)
+
+    assert retention.expire()["dead letters"] == 0
+    assert kept() == {still_open.pk, pinned.pk, live.pk}
+
+    WorkflowExecution.objects.filter(pk=live.execution_id).update(
+        state="SUCCESS", finished_at=timezone.now()
+    )
+    assert retention.expire()["dead letters"] == 1
+    assert kept() == {still_open.pk, pinned.pk}
+
+
+def age(group_id: Any) -> None:
+    FailureGroup.objects.filter(pk=group_id).update(
+        status_at=LONG_AGO, last_seen=LONG_AGO, first_seen=LONG_AGO
+    )
+
+
+def test_a_group_that_is_over_and_empty_goes_after_what_leads_to_it(orders: Workflow) -> None:
+    letter = resolved(orders)
+    status.ignore(letter.group_id, actor=ANN)
+    tally.fold()
+    age(letter.group_id)
+
+    first = retention.expire()
+    assert (first["dead letters"], first["groups"], first["fingerprints"]) == (1, 0, 1)
+    assert FailureGroup.objects.exists()
+    assert not GroupFingerprint.objects.exists()
+    assert retention.expire()["groups"] == 1
+    assert not FailureGroup.objects.exists()
+
+    again = fail(orders)
+    assert again.group_id != letter.group_id
+
+
+@pytest.mark.parametrize("what", ["entry", "news", "status", "seen"])
+def test_a_group_of_which_something_is_left_stays(orders: Workflow, what: str) -> None:
+    letter = fail(orders) if what == "entry" else resolved(orders)
+    if what != "status":
+        status.resolve(letter.group_id, actor=ANN)
+    tally.fold()
+    age(letter.group_id)
+    if what == "news":
+        GroupNews.objects.create(group_id=letter.group_id, seen=1, open=1)
+    if what == "seen":
+        FailureGroup.objects.update(last_seen=timezone.now())
+
+    for _ in range(2):
+        assert retention.expire()["groups"] == 0
+
+
+def test_hours_are_kept_for_eight_days(orders: Workflow) -> None:
+    letter = fail(orders)
+    now = timezone.now()
+    for days in (1, 7, 9, 30):
+        hour = now - timedelta(days=days)
+        GroupHour.objects.create(group_id=letter.group_id, hour=hour, count=1)
+
+    assert retention.expire()["hours"] == 2
+    assert GroupHour.objects.filter(hour__lt=now - timedelta(days=8)).count() == 0
