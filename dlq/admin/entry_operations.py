@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from dlq import triage
-from dlq.admin.fix import fix_operation
+from dlq.admin.fix import DIALOG_IDS, fix_operation
 from dlq.models import DeadLetterEntry, Resolution
 from dlq.requeue import requeue
 from dlq.skipping import skip
@@ -21,7 +21,8 @@ class RequiredNotesForm(NotesForm):
     """Asks why; without an answer nothing is done."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+        # The page around the dialog has a field of that name as well.
+        super().__init__(*args, auto_id=DIALOG_IDS, **kwargs)
         self.fields["notes"].required = True
 
 

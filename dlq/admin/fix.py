@@ -20,6 +20,7 @@ from executions.errors import PayloadError
 from executions.states import Permission
 from runners.giving import ResultRefused, check
 
+DIALOG_IDS = "dialog_%s"
 HELP = "What the step's module would have given; later steps read it."
 
 
@@ -41,7 +42,8 @@ class FixForm(NotesForm):
     field_order = ("outputs", "outcome", "notes")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+        # The page around the dialog has a field of that name as well.
+        super().__init__(*args, auto_id=DIALOG_IDS, **kwargs)
         rows = DeadLetterEntry.objects.select_related("execution")
         self.entry = rows.filter(pk=kwargs.get("object_id")).first()
         if self.entry is not None and not self.is_bound:

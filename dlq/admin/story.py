@@ -25,7 +25,7 @@ HEADERS = ("Attempt", "State", "Time", "Worker", "Queued", "Error")
 def sentence(entry: DeadLetterEntry) -> SafeString:
     """What failed, where, after how many attempts of how many, since when, kept until when."""
     return format_html(
-        "Step <strong>{}</strong> ({}) of {}, version {}, was given up {}, after {}: {}. {}",
+        "Step <strong>{}</strong> ({}) of {}, version {}, was given up {}, {}: {}. {}",
         entry.step_path,
         entry.module,
         links.to("executions_workflow", entry.workflow_id, entry.workflow),
@@ -41,8 +41,8 @@ def _attempts(entry: DeadLetterEntry) -> str:
     allowed = _allowed(entry)
     tries = "1 attempt" if entry.attempts == 1 else f"{entry.attempts} attempts"
     if allowed is None:
-        return tries
-    return f"attempt {entry.attempts} of {max(allowed, entry.attempts)}"
+        return f"after {tries}"
+    return f"at attempt {entry.attempts} of {max(allowed, entry.attempts)}"
 
 
 def _allowed(entry: DeadLetterEntry) -> int | None:

@@ -173,7 +173,7 @@ def test_every_dialog_opens_takes_the_focus_and_closes_by_keyboard(staff_page: A
         (f"{WORKFLOWS}{workflow.pk}/change/", 4),
         (f"{EXECUTIONS}{live.pk}/change/", 7),
         (f"/admin/runners/run/{held.pk}/change/", 2),
-        (f"{LETTERS}{entry.pk}/change/", 5),
+        (f"{LETTERS}{entry.pk}/change/", 10),
     ):
         _open(staff_page, address)
         actions = staff_page.locator("a[hx-get]")
