@@ -27,6 +27,7 @@ OPERATIONS: dict[str, tuple[str, str, Any, tuple[int, int, int, int]]] = {
         (403, 403, 202, 403),
     ),
     "get execution": ("get", "/v1/WorkflowExecution/{e}", None, (200, 403, 403, 403)),
+    "watch": ("get", "/v1/WorkflowExecution/{e}/subscribe", None, (200, 403, 403, 403)),
     "timeline": ("get", "/v1/WorkflowExecution/{e}/timeline", None, (200, 403, 403, 403)),
     "explain": ("get", "/v1/WorkflowExecution/{e}/explain", None, (200, 403, 403, 403)),
     "checkpoints": ("get", "/v1/WorkflowExecution/{e}/checkpoints", None, (200, 403, 403, 403)),

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
+from django.db import connection
 
 from tests.support.fleet import database_url
 from tests.support.stack import PROJECT, clean_environment
@@ -38,6 +39,16 @@ class WebServer:
     def pid(self) -> int:
         assert self._process is not None
         return self._process.pid
+
+    def sessions(self) -> int:
+        """How many sessions it, or another web process, has on the tests' database."""
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT count(*) FROM pg_stat_activity "
+                "WHERE application_name = 'valkyr-web' AND datname = current_database()"
+            )
+            row = cursor.fetchone()
+        return int(row[0]) if row else 0
 
     def start(self) -> None:
         """Start it, and return once it answers."""
@@ -88,8 +99,10 @@ class WebServer:
 def web_server(log: Path, extra: Mapping[str, str] | None = None) -> Iterator[WebServer]:
     """A running web process that ends with the block."""
     server = WebServer(log, extra)
-    server.start()
     try:
+        server.start()
         yield server
     finally:
         server.kill()
+        # The server's side of its sessions ends a moment later; until then the database is in use.
+        wait_until(lambda: not server.sessions(), 30, "the end of its sessions")

@@ -1,0 +1,138 @@
+"""Many viewers, slow viewers, and none."""
+
+import asyncio
+import re
+import socket
+from collections.abc import Callable
+from urllib.parse import urlsplit
+from uuid import UUID
+
+import httpx
+from django.db import connection
+
+from executions.models import Workflow
+from tests.live import moving
+from tests.live.moving import do, in_database, run_at
+from tests.support.viewing import viewing
+from tests.support.waiting import wait_until
+from tests.support.watching import Seen, read_events, watch
+from tests.support.web_server import WebServer
+from tests.support.workflows import start_many
+
+Address = Callable[[UUID], str]
+Headers = dict[str, str]
+VIEWERS = 50
+WEB = "application_name = 'valkyr-web' AND datname = current_database()"
+
+
+async def watched_by_many(urls: list[str], headers: Headers, go: Callable[[], None]) -> list[Seen]:
+    """What each viewer has seen by the end; `go` is called once all of them have begun."""
+    begun = asyncio.Barrier(len(urls) + 1)
+    async with httpx.AsyncClient(timeout=60, limits=httpx.Limits(max_connections=None)) as client:
+
+        async def one(url: str) -> Seen:
+            seen, block = Seen(), ""
+            async with client.stream("GET", url, headers=headers) as answer:
+                async for line in answer.aiter_lines():
+                    block += f"{line}\n"
+                    if line:
+                        continue
+                    for event in read_events(block.splitlines()):
+                        seen.take(*event)
+                        if len(seen.events) == 1:
+                            await begun.wait()
+                    block = ""
+            return seen
+
+        tasks = [asyncio.create_task(one(url)) for url in urls]
+        async with asyncio.timeout(60):
+            await begun.wait()
+            await asyncio.to_thread(go)
+            return await asyncio.gather(*tasks)
+
+
+def asked_lately(seconds: float) -> bool:
+    """Whether the web process has begun a statement in the last seconds."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"SELECT coalesce(max(query_start) > clock_timestamp() - %s * interval '1 s', false) "
+            f"FROM pg_stat_activity WHERE {WEB}",
+            [seconds],
+        )
+        row = cursor.fetchone()
+    assert row is not None
+    return bool(row[0])
+
+
+def test_fifty_viewers_see_all_and_share_a_few_connections(
+    web: WebServer, address: Address, ann: Headers, workflow: Workflow
+) -> None:
+    executions = start_many(workflow, [{}] * 5)
+    found: list[int] = []
+
+    def go() -> None:
+        try:
+            for execution in executions:
+                for statement in (moving.TAKE, moving.FINISH):
+                    for pk in in_database(execution):
+                        do(statement, pk)
+            found.append(web.sessions())
+            for execution in executions:
+                do(moving.END, execution)
+        finally:
+            connection.close()  # this thread's own
+
+    urls = [address(executions[n % 5]) for n in range(VIEWERS)]
+    all_seen = asyncio.run(watched_by_many(urls, ann, go))
+
+    assert found[0] <= 10
+    for number, seen in enumerate(all_seen):
+        assert seen.events[-1] == "end"
+        assert seen.states() == in_database(executions[number % 5])
+
+
+def test_nothing_is_read_while_nobody_watches(
+    address: Address, ann: Headers, execution: UUID
+) -> None:
+    with viewing(address(execution), ann):
+        wait_until(lambda: asked_lately(0.1), 10, "a look of the hub")
+
+    wait_until(lambda: not asked_lately(2.5), 30, "a rest longer than between any two looks")
+
+    with viewing(address(execution), ann):
+        wait_until(lambda: asked_lately(0.1), 10, "a look of the hub")
+
+
+def test_who_does_not_read_is_dropped_and_catches_up(
+    address: Address, ann: Headers, execution: UUID
+) -> None:
+    url = urlsplit(address(execution))
+    a = run_at(execution, "a.main")
+    do(moving.COPY, 4_000, a.pk)
+    slow = socket.socket()
+    slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+    slow.connect((url.hostname, url.port))
+    sent = {"Host": url.netloc, **ann}
+    lines = [f"GET {url.path} HTTP/1.1", *(f"{name}: {value}" for name, value in sent.items())]
+    slow.sendall("\r\n".join([*lines, "", ""]).encode())
+    begun = b""
+    while not (told := re.search(rb"id: (\d+)\nevent: snapshot", begun)):
+        begun += slow.recv(1_000)
+    with viewing(address(execution), ann) as quick:
+        for turn in range(10):
+            do("UPDATE runners_run SET recoveries = %s WHERE execution_id = %s", turn, execution)
+            quick.until(
+                lambda seen, turn=turn: {run["recoveries"] for run in seen.runs.values()} == {turn},
+                "the turn",
+            )
+
+    slow.settimeout(30)
+    while slow.recv(1_000_000):
+        pass  # what was on its way; then the connection ends, long before its time
+    slow.close()
+
+    seen = Seen(last=told[1].decode())
+    back = watch(address(execution), ann, seen, frames=1)
+    assert back.events == ["state"]
+    assert {run["recoveries"] for run in back.runs.values()} == {9}
+    assert len(back.runs) == 4_003
