@@ -3,6 +3,10 @@
 from datetime import timedelta
 from typing import Any
 
+from valkyr_project import environment as env
+
+# How often alert rules are looked after.
+LOOK = env.number("VALKYR_ALERT_LOOK_SECONDS", 15)
 SCHEDULE: dict[str, Any] = {
     "valkyr: due retries": {
         "task": "runners.sweep_due",
@@ -71,8 +75,8 @@ SCHEDULE: dict[str, Any] = {
     },
     "valkyr: watch": {
         "task": "dlq.watch",
-        "schedule": timedelta(seconds=15),
-        "options": {"expires": 15.0, "queue": "control"},
+        "schedule": timedelta(seconds=LOOK),
+        "options": {"expires": LOOK, "queue": "control"},
     },
     "valkyr: old alerts": {
         "task": "dlq.forget_alerts",

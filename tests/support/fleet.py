@@ -31,6 +31,8 @@ QUICK = {
     "VALKYR_HEARTBEAT_SECONDS": "1.5",
     "VALKYR_GRACE_SECONDS": "1",
     "VALKYR_PATIENCE_SECONDS": "4",
+    # Of 15 s: beat and queues are looked after this often.
+    "VALKYR_ALERT_LOOK_SECONDS": "1",
 }
 CELERY = (sys.executable, "-m", "celery", "--quiet", "-A", "valkyr_project")
 FLAGS = ("--without-gossip", "--without-mingle", "--loglevel", "WARNING")
