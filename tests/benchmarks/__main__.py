@@ -24,6 +24,12 @@ def main(options: Options) -> None:
             _tables(stage, options)
         elif options.triage:
             _triage(stage, options)
+        elif options.dashboards:
+            _dashboards(stage, options)
+        elif options.redrive:
+            _redrive(stage, options)
+        elif options.watching:
+            _watching(stage, options)
         elif options.data:
             _data()
         elif options.csv:
@@ -72,6 +78,24 @@ def _triage(stage: Stage, options: Options) -> None:
     from tests.benchmarks import triage
 
     triage.report(triage.measure(stage, options))
+
+
+def _dashboards(stage: Stage, options: Options) -> None:
+    from tests.benchmarks import dashboards
+
+    dashboards.report(dashboards.measure(stage, options))
+
+
+def _redrive(stage: Stage, options: Options) -> None:
+    from tests.benchmarks import redriving
+
+    redriving.report(redriving.measure(stage, options))
+
+
+def _watching(stage: Stage, options: Options) -> None:
+    from tests.benchmarks import watching
+
+    watching.report(watching.measure(stage, options))
 
 
 def _modules() -> None:

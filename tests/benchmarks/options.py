@@ -41,6 +41,9 @@ class Options:
     engine_only: bool
     quick: bool
     triage: bool = False
+    dashboards: bool = False
+    watching: bool = False
+    redrive: bool = False
 
 
 def parse(arguments: Sequence[str]) -> Options:
@@ -84,6 +87,19 @@ def parse(arguments: Sequence[str]) -> Options:
     parser.add_argument(
         "--triage", action="store_true", help="only measure triage over 1,000,000 dead letters"
     )
+    parser.add_argument(
+        "--dashboards",
+        action="store_true",
+        help="only measure dashboards over 1,000,000 finished executions",
+    )
+    parser.add_argument(
+        "--redrive",
+        action="store_true",
+        help="only measure redriving 10,000 dead letters, and 1,000 at a set pace",
+    )
+    parser.add_argument(
+        "--watching", action="store_true", help="only measure 50 monitors on running executions"
+    )
     parser.add_argument("--engine-only", action="store_true", help="leave plain Celery out")
     given = parser.parse_args(arguments)
     only = tuple(given.only.split(",")) if given.only else WORKLOADS
@@ -94,5 +110,5 @@ def parse(arguments: Sequence[str]) -> Options:
     return Options(
         only, pairs, scale, given.concurrency, given.json, given.memory, given.sleepers,
         given.tables, given.modules, given.data, given.csv, given.engine_only, given.quick,
-        triage=given.triage,
+        triage=given.triage, dashboards=given.dashboards, watching=given.watching, redrive=given.redrive,
     )  # fmt: skip
