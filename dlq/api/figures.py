@@ -42,15 +42,14 @@ class FiguresOf(Endpoint):
         reach = reach_of(self.user)
         now = database_now()
         scope, only = self._scope(query, reach)
-        executions, runs, letters, circuits = (
-            visible(self.user, rows, reach=reach).filter(Q(**only))
-            for rows, only in (
-                (WorkflowExecution.objects.all(), only),
-                (Run.objects.all(), {f"execution__{key}": value for key, value in only.items()}),
-                (DeadLetterEntry.objects.filter(resolution=Resolution.PENDING), only),
-                (CircuitBreaker.objects.exclude(state="CLOSED"), _of_workspace(only)),
-            )
-        )
+        of_execution = {f"execution__{key}": value for key, value in only.items()}
+        in_workspace = {key: value for key, value in only.items() if key == "workspace_id"}
+        pending = DeadLetterEntry.objects.filter(resolution=Resolution.PENDING, **only)
+        resting = CircuitBreaker.objects.exclude(state="CLOSED").filter(**in_workspace)
+        executions = visible(self.user, WorkflowExecution.objects.filter(**only), reach=reach)
+        runs = visible(self.user, Run.objects.filter(**of_execution), reach=reach)
+        letters = visible(self.user, pending, reach=reach)
+        circuits = visible(self.user, resting, reach=reach)
         with hurried():
             answer = {
                 "figures": read(scope, range_named(query["range"]), now),
@@ -82,8 +81,3 @@ class FiguresOf(Endpoint):
             mine = reach.workspaces(Action.VIEW)
             rows = rows.filter(Q(workspace=None) | Q(workspace__in=mine))
         return rows[:MOST_RUNNERS]
-
-
-def _of_workspace(only: dict[str, Any]) -> dict[str, Any]:
-    """Circuits are by workspace: of those of one workflow nothing is known."""
-    return {key: value for key, value in only.items() if key == "workspace_id"}

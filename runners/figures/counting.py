@@ -85,7 +85,8 @@ _NOTES: Mapping[str, Callable[..., None]] = {
 def _rows(name: str, stretch: Stretch, scope: Scope) -> list[tuple[Any, ...]]:
     with connection.cursor() as cursor:
         cursor.execute(_text(name), {**stretch.parameters, **scope.parameters})
-        return cursor.fetchall()
+        found: list[tuple[Any, ...]] = cursor.fetchall()
+    return found
 
 
 @cache

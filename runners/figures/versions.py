@@ -37,6 +37,6 @@ def versions(workflow_id: UUID, since: datetime) -> list[VersionFigures]:
     ]:
         one = found.setdefault(version_id, VersionFigures(number, version_id))
         one.tally.count(COUNTERS[state], 1)
-        if started_at is not None:
+        if started_at is not None and finished_at is not None:
             one.tally.durations.add(bucket_of((finished_at - started_at).total_seconds() * 1_000))
     return sorted(found.values(), key=lambda one: -one.number)

@@ -40,11 +40,11 @@ def busy(runs: QuerySet[Run]) -> dict[str, Busy]:
     """
     rows: QuerySet[Run, Any] = runs.filter(state__in=sorted(HELD)).order_by("started_at")
     found: dict[str, Busy] = {}
-    for holder, *values in rows.values_list(
+    for holder, pk, execution_id, workflow, path, since in rows.values_list(
         "leased_by", "pk", "execution_id", "execution__workflow__name", "step_path", "started_at"
     )[:BOUND]:
         one = found.setdefault(holder.partition("|")[0], Busy())
         one.number += 1
         if len(one.steps) < SHOWN:
-            one.steps.append(Step(*values))
+            one.steps.append(Step(pk, execution_id, workflow, path, since))
     return found

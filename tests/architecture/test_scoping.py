@@ -24,7 +24,10 @@ PERSON = "accounts belong to the installation; who names one administers a works
 OPEN: dict[str, str] = {
     "dlq/admin/alert_forms.py:AlertRuleForm._workflow": "slugs of the workspace the person chose",
     "dlq/admin/alert_rules.py:_test": ASKED,
+    "dlq/admin/dashboard/gathering.py:_oldest_letter": "by a Scope, made of the caller's reach",
+    "dlq/admin/dashboard/gathering.py:first_waiting": "by ids of rows that were scoped before",
     "dlq/admin/panels.py:dead_letters": BELOW,
+    "dlq/admin/workflow_figures_facts.py:gather": BELOW,
     "dlq/admin/entry_page.py:_outputs": BELOW,
     "dlq/admin/similar.py:published": BELOW,
     "dlq/admin/story.py:attempts_section": BELOW,

@@ -135,10 +135,10 @@ def _budgets(request: HttpRequest) -> list[tuple[Budget, Use]]:
     return sorted(near, key=lambda pair: -pair[1].percent)[:LATEST]
 
 
-def _groups(request: HttpRequest, now: Any) -> QuerySet[FailureGroup]:
+def _groups(request: HttpRequest, now: Any) -> QuerySet[Any]:
     """Those that grew most: dead letters of the last 24 hours, against the 24 before."""
     rows = FailureGroup.objects.filter(merged_into=None, last_seen__gte=now - 2 * DAY)
-    grown = scoped(request, rows).annotate(
+    grown: QuerySet[Any] = scoped(request, rows).annotate(
         lately=Coalesce(Sum("hours__count", filter=Q(hours__hour__gte=now - DAY)), 0),
         earlier=Coalesce(
             Sum(
