@@ -1,18 +1,19 @@
 """The first page in a browser: figures, ranges, renewal, keyboard, small and dark."""
 
-from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.core.cache import cache
+from django.urls import reverse
 from playwright.sync_api import expect
 
-from executions.clock import database_now
 from executions.models import Workflow
-from runners.models import Runner
 from tests.browser.pictures import picture
+from tests.support import accessibility
 from tests.support import admin_rows as rows
 from tests.support.figure_rows import busy_day
+
+RENEWED = 16_000
 
 
 @pytest.fixture
@@ -21,6 +22,11 @@ def busy(transactional_db: None) -> Workflow:
     workflow = rows.workflow()
     busy_day(workflow)
     return workflow
+
+
+def running(page: Any) -> Any:
+    """The number on the first card."""
+    return page.locator(".vk-card", has_text="Running").locator(".vk-card-number")
 
 
 def test_the_first_page_shows_figures_and_changes_its_range(
@@ -35,14 +41,88 @@ def test_the_first_page_shows_figures_and_changes_its_range(
     staff_page.get_by_role("link", name="7 days", exact=True).click()
 
     expect(staff_page).to_have_url(f"{staff_page.home}/admin/?range=7d")
-    expect(staff_page.get_by_role("link", name="7 days", exact=True)).to_have_attribute(
-        "aria-current", "page"
-    )
-    picture(staff_page, "dashboard-7d")
-    staff_page.emulate_media(color_scheme="dark", reduced_motion="reduce")
-    staff_page.goto(f"{staff_page.home}/admin/?range=1h")
-    picture(staff_page, "dashboard-dark")
-    staff_page.set_viewport_size({"width": 390, "height": 844})
-    picture(staff_page, "dashboard-small")
-    wide = staff_page.evaluate("document.documentElement.scrollWidth")
-    assert wide <= 390
+    chosen = staff_page.get_by_role("link", name="7 days", exact=True)
+    expect(chosen).to_have_attribute("aria-current", "page")
+
+
+def test_the_figures_are_renewed_in_their_range_while_somebody_looks(
+    busy: Workflow, staff_page: Any
+) -> None:
+    staff_page.clock.install()
+    staff_page.goto(f"{staff_page.home}/admin/?range=7d")
+    staff_page.get_by_text("The same as a table").first.click()
+    rows.execution(busy)
+    cache.clear()
+
+    staff_page.clock.run_for(RENEWED)
+
+    expect(running(staff_page)).to_have_text("2")
+    chosen = staff_page.get_by_role("link", name="7 days", exact=True)
+    expect(chosen).to_have_attribute("aria-current", "page")
+    opened = staff_page.get_by_role("region", name="Executions that ended as a table")
+    expect(opened).to_be_visible()
+
+
+@pytest.mark.parametrize("why", ["paused", "hidden"])
+def test_nothing_is_asked_for_while_paused_or_out_of_sight(
+    busy: Workflow, staff_page: Any, why: str
+) -> None:
+    staff_page.clock.install()
+    staff_page.goto(f"{staff_page.home}/admin/")
+    asked: list[str] = []
+    staff_page.on("request", lambda request: asked.append(request.url))
+    button = staff_page.get_by_role("button", name="Pause updates")
+    if why == "paused":
+        button.click()
+    else:
+        staff_page.evaluate("Object.defineProperty(document, 'hidden', {value: true})")
+
+    staff_page.clock.run_for(4 * RENEWED)
+
+    assert asked == []
+    assert staff_page.get_by_role("button", name="Resume updates").count() == (why == "paused")
+
+
+def test_ranges_cards_and_tables_are_reached_by_keyboard(busy: Workflow, staff_page: Any) -> None:
+    staff_page.goto(f"{staff_page.home}/admin/")
+    staff_page.get_by_role("link", name="1 hour", exact=True).focus()
+    for _ in range(4):
+        staff_page.keyboard.press("Tab")
+    expect(staff_page.locator(":focus")).to_have_attribute("id", "card-1")
+    for _ in range(5):
+        staff_page.keyboard.press("Tab")
+    expect(staff_page.locator(":focus")).to_have_text("The same as a table")
+
+    staff_page.keyboard.press("Enter")
+
+    table = staff_page.get_by_role("region", name="Executions that ended as a table")
+    expect(table).to_be_visible()
+    staff_page.keyboard.press("Tab")
+    expect(table).to_be_focused()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_pages_of_figures_are_accessible_and_fit_a_phone(
+    busy: Workflow, staff_page: Any, scheme: str
+) -> None:
+    staff_page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+    figures = reverse("admin:executions_workflow_figures", args=[busy.pk])
+    for name, address in (("dashboard", "/admin/?range=7d"), ("workflow-figures", figures)):
+        staff_page.set_viewport_size({"width": 1440, "height": 900})
+        staff_page.goto(f"{staff_page.home}{address}")
+        for fold in staff_page.locator("details[data-keep] summary").all():
+            fold.click()
+        assert accessibility.findings(staff_page) == []
+        picture(staff_page, f"{name}-{scheme}")
+        staff_page.set_viewport_size({"width": 390, "height": 844})
+        assert staff_page.evaluate("document.documentElement.scrollWidth") <= 390
+        picture(staff_page, f"{name}-{scheme}-small")
+
+
+def test_a_workflow_leads_to_its_figures(busy: Workflow, staff_page: Any) -> None:
+    staff_page.goto(f"{staff_page.home}/admin/executions/workflow/{busy.pk}/change/")
+
+    staff_page.get_by_role("link", name="Figures").click()
+
+    expect(staff_page.get_by_role("heading", name="Slowest steps")).to_be_visible()
+    expect(staff_page.get_by_role("heading", name="Versions")).to_be_visible()
