@@ -70,7 +70,7 @@ def _entry(run: Run, failure: Failure, *, exhausted: bool, manual: str | None) -
         failure_reason=manual if manual is not None else failure.message,
         error_type=failure.error_type.value,
         exception=failure.exception[:200],
-        http_status=_status(failure),
+        http_status=failure.http_status,
         target=failure.target[:300],
         worker=run.runner[:200],
         fingerprint=fingerprint(
@@ -101,13 +101,6 @@ def _before(run: Run) -> DeadLetterEntry | None:
         .order_by("-pk")
         .first()
     )
-
-
-def _status(failure: Failure) -> int | None:
-    """The HTTP status that the step was answered with, where its module says so."""
-    details = failure.details if isinstance(failure.details, dict) else {}
-    status = details.get("status")
-    return status if isinstance(status, int) and 100 <= status <= 999 else None
 
 
 def _failure_type(failure: Failure, *, exhausted: bool, manual: str | None) -> FailureType:

@@ -32,7 +32,7 @@ class Failure:
     """What is recorded of a failed attempt; everything in it can be stored by PostgreSQL.
 
     `fingerprint` is what the module calls this kind of failure, `target` what the step talked to;
-    both may be empty.
+    both may be empty. `http_status` is how that answered, where it speaks HTTP.
     """
 
     error_type: ErrorType
@@ -43,6 +43,7 @@ class Failure:
     traceback: str
     fingerprint: str = ""
     target: str = ""
+    http_status: int | None = None
 
 
 # The most particular class of an error that stands here decides.
@@ -155,6 +156,7 @@ def classify(error: BaseException, scrub: Scrubber | None = None) -> Failure:
         details=storable_details(details),
         traceback=own_frames(error),
         fingerprint=storable_text(fingerprint, MAX_FINGERPRINT),
+        http_status=_http_status(error),
     )
 
 
@@ -208,6 +210,17 @@ def _by_status(error: BaseException) -> ErrorType | None:
     if status is None and type(error).__module__ == "smtplib":
         return _by_smtp(error)
     return status_error_type(status) if isinstance(status, int) else None
+
+
+def _http_status(error: BaseException) -> int | None:
+    """The status of the HTTP answer that a failure is about: as its module, or a library, says."""
+    told = error.details if isinstance(error, StepError) else None
+    found = [told.get("status")] if isinstance(told, dict) else []
+    for cause in _causes(error):
+        found.append(getattr(getattr(cause, "response", None), "status_code", None))
+        if type(cause).__module__ == "urllib.error":
+            found.append(getattr(cause, "code", None))
+    return next((s for s in found if type(s) is int and 100 <= s <= 999), None)
 
 
 def _by_smtp(error: BaseException) -> ErrorType | None:

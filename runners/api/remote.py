@@ -108,6 +108,7 @@ class FailRun(Endpoint):
             given["error"],
             ErrorType(given["errorType"]),
             given["retryAfter"],
+            given["fingerprint"],
         )
         return _answer(id, may)
 

@@ -127,3 +127,10 @@ class FailureReport(Body):
         max_value=MAX_DELAY_SECONDS,
         help_text="Seconds to wait at least before the next attempt.",
     )
+    fingerprint = Text(
+        required=False,
+        default="",
+        allow_blank=True,
+        max_length=200,
+        help_text="What this kind of failure is called; those of one name are one failure group.",
+    )

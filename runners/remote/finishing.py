@@ -18,7 +18,7 @@ from runners.conf import default_currency
 from runners.errors import LeaseLost
 from runners.models import Run
 from runners.modules.base import Result, StepError
-from runners.outcomes import MAX_MESSAGE_CHARACTERS, Failure, classify
+from runners.outcomes import MAX_FINGERPRINT, MAX_MESSAGE_CHARACTERS, Failure, classify
 from runners.outside import Looked
 from runners.prepare import Prepared
 from runners.remote.errors import LeaseOver, UndeclaredOutcome
@@ -81,11 +81,16 @@ def complete(run_id: UUID, token: str, reported: Reported) -> None:
 
 
 def fail(
-    run_id: UUID, token: str, message: str, error_type: ErrorType, retry_after: float | None
+    run_id: UUID,
+    token: str,
+    message: str,
+    error_type: ErrorType,
+    retry_after: float | None,
+    fingerprint: str = "",
 ) -> None:
     """Record a failure: it is retried, goes along an error edge, or is dead. Raises LeaseOver.
 
-    `retry_after` is in seconds.
+    `retry_after` is in seconds; `fingerprint` is what the runner calls this kind of failure.
     """
     looked = _look(run_id)
     try:
@@ -93,10 +98,12 @@ def fail(
     except StepError as error:
         _report_failure(looked, token, classify(error))
         return
-    clean = storable_text(
-        message if scrub is None else scrub.message(message), MAX_MESSAGE_CHARACTERS
-    )
-    _report_failure(looked, token, Failure(error_type, clean, EXCEPTION, retry_after, None, ""))
+    if scrub is not None:
+        message, fingerprint = scrub.message(message), scrub.message(fingerprint)
+    clean = storable_text(message, MAX_MESSAGE_CHARACTERS)
+    named = storable_text(fingerprint, MAX_FINGERPRINT)
+    failure = Failure(error_type, clean, EXCEPTION, retry_after, None, "", fingerprint=named)
+    _report_failure(looked, token, failure)
 
 
 def _report_failure(looked: Looked, token: str, failure: Failure) -> None:

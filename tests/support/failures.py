@@ -1,5 +1,6 @@
 """Failures as the engine tells of them, taken in for real: a dead run, then its dead letter."""
 
+from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
@@ -9,8 +10,8 @@ from dlq.intake import take_in
 from dlq.models import DeadLetterEntry, FailureGroup
 from executions.models import Workflow, WorkflowExecution, WorkflowVersion
 from runners.models import Run
-from runners.outcomes import Failure
-from runners.states import ErrorType
+from runners.modules.base import StepError
+from runners.outcomes import Failure, classify
 from tests.support import admin_rows
 
 
@@ -28,17 +29,9 @@ def failing_step(of: Workflow, step: str = "charge.main", number: int = 1, **mor
     return admin_rows.run(execution, step, "DLQ", task_id=uuid4(), **more)
 
 
-def failure(message: str = "it broke", **more: Any) -> Failure:
-    """What a module's failure is recorded as."""
-    fields: dict[str, Any] = {
-        "error_type": ErrorType.PERMANENT,
-        "message": message,
-        "exception": "StepError",
-        "retry_after": None,
-        "details": None,
-        "traceback": "",
-    }
-    return Failure(**(fields | more))
+def failure(message: str = "it broke", *, target: str = "", **more: Any) -> Failure:
+    """What is recorded of a module that raises; `more` is given to its StepError."""
+    return replace(classify(StepError(message, **more)), target=target)
 
 
 def fail(

@@ -55,6 +55,7 @@ class EffectInputs(ModuleInputs):
     error_type: Literal["TRANSIENT", "PERMANENT", "TIMEOUT"] = Field(
         "TRANSIENT", description="How these failures are classed."
     )
+    named: str = Field("", description="What these failures are called.")
     kill_times: int = Field(0, description="How many of the first tries kill their process.")
     ignore_timeout: bool = Field(False, description="Hang on when told that the time is over.")
     tell: Any = Field(None, description="What to give to `heartbeat`.")
@@ -156,7 +157,9 @@ class Effect(Module[EffectInputs]):
         if inputs.seconds:
             linger(inputs.seconds, ctx, stubborn=inputs.ignore_timeout)
         if tries <= inputs.fail_times:
-            raise StepError(f"try {tries} fails", ErrorType(inputs.error_type))
+            raise StepError(
+                f"try {tries} fails", ErrorType(inputs.error_type), fingerprint=inputs.named
+            )
         return Result(inputs.value, inputs.outcome)
 
 
