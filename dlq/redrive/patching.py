@@ -8,7 +8,8 @@ from pydantic import ValidationError
 
 from dlq.models import DeadLetterEntry, Redrive, RedriveScope
 from dlq.redrive import expressions
-from executions.errors import InvalidPayload
+from executions import payloads
+from executions.errors import InvalidPayload, PayloadError
 from executions.versions import check_payload, compiled
 from runners.modules import registry
 from runners.prepare import merged
@@ -50,6 +51,10 @@ def patcher(redrive: Redrive) -> Patcher | None:
             patch = give(entry)
         except expressions.Unusable as error:
             return Patched({}, before, before, (str(error),))
+        try:
+            payloads.dump(patch, "patch")
+        except PayloadError as error:
+            return Patched({}, before, before, (error.message,))
         if before is None:
             return Patched(patch, None, patch, (), checked=False)
         after = merged(before, patch)

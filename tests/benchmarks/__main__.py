@@ -2,6 +2,7 @@
 
 import signal
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from tests.benchmarks.options import Options, parse
@@ -16,26 +17,23 @@ def main(options: Options) -> None:
         return
     say("starting PostgreSQL and Redis")
     with Stage() as stage:
-        if options.memory:
-            _memory(stage)
-        elif options.sleepers:
-            _sleepers(stage, options)
-        elif options.tables:
-            _tables(stage, options)
-        elif options.triage:
-            _triage(stage, options)
-        elif options.dashboards:
-            _dashboards(stage, options)
-        elif options.redrive:
-            _redrive(stage, options)
-        elif options.watching:
-            _watching(stage, options)
-        elif options.data:
-            _data()
-        elif options.csv:
-            _csv()
-        else:
-            _workloads(stage, options)
+        _chosen(options)(stage, options)
+
+
+def _chosen(options: Options) -> Callable[[Stage, Options], None]:
+    """What to measure: one thing by itself, or the workloads."""
+    alone = {
+        "memory": _memory,
+        "sleepers": _sleepers,
+        "tables": _tables,
+        "triage": _triage,
+        "dashboards": _dashboards,
+        "redrive": _redrive,
+        "watching": _watching,
+        "data": _data,
+        "csv": _csv,
+    }
+    return next((way for name, way in alone.items() if getattr(options, name)), _workloads)
 
 
 def _workloads(stage: Stage, options: Options) -> None:
@@ -56,7 +54,7 @@ def _workloads(stage: Stage, options: Options) -> None:
         report.write(options.json, report.as_json(outcomes, latencies, calls, triggers))
 
 
-def _memory(stage: Stage) -> None:
+def _memory(stage: Stage, options: Options) -> None:
     from tests.benchmarks import memory, report
 
     report.growth(memory.measure(stage))
@@ -104,13 +102,13 @@ def _modules() -> None:
     report.modules(module_start.measure())
 
 
-def _data() -> None:
+def _data(stage: Stage, options: Options) -> None:
     from tests.benchmarks import data_steps
 
     print(data_steps.table(data_steps.measure()))
 
 
-def _csv() -> None:
+def _csv(stage: Stage, options: Options) -> None:
     from tests.benchmarks import csv_rows
 
     print(csv_rows.told(csv_rows.measure()))

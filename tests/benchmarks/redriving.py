@@ -12,7 +12,7 @@ from typing import Any
 from tests.benchmarks import shapes
 from tests.benchmarks.options import Options
 from tests.benchmarks.programs import beat, control_worker, engine_worker
-from tests.benchmarks.sides import BATCH, Engine, wait
+from tests.benchmarks.sides import BATCH, wait
 from tests.benchmarks.stage import Stage
 from tests.benchmarks.talk import say
 
@@ -70,8 +70,8 @@ class Redriven:
 def measure(stage: Stage, options: Options) -> list[Redriven]:
     """At full pace, then at a set one."""
     letters = [
-        _planted(stage, max(200, round(FULL * options.scale))),
-        _planted(stage, max(200, round(PACED * options.scale))),
+        _planted("at full pace", max(200, round(FULL * options.scale))),
+        _planted("at a set pace", max(200, round(PACED * options.scale))),
     ]
     say("dead letters are planted; starting the workers")
     stage.add(engine_worker(stage.folder, concurrency=options.concurrency, queues="default"))
@@ -93,19 +93,23 @@ def report(found: list[Redriven]) -> None:
             print(f"{line}, {one.percent_off:+.1f} % of {one.rate:g} (goal {GOAL_PERCENT:.0f} %)")
 
 
-def _planted(stage: Stage, number: int) -> Any:
+def _planted(name: str, number: int) -> Any:
     """Executions that failed, each with a dead letter; their workflow."""
     from celery import current_app
     from django.db import connection, transaction
 
     from dlq.models import FailureGroup
+    from executions import publishing
     from executions.actor import Actor
+    from executions.models import Workspace
     from executions.triggers.start import start_batch
 
-    workflow = Engine(stage, stage.programs[-1] if stage.programs else None).publish(  # type: ignore[arg-type]
-        shapes.single("flow.noop", {})
-    )
+    document = shapes.single("flow.noop", {}) | {"name": name}
     actor = Actor.system("benchmark")
+    workspace = Workspace.objects.get(slug="default")
+    workflow = publishing.create_workflow(workspace, name=name, definition=document, actor=actor)
+    publishing.publish(workflow.pk, actor=actor)
+    workflow.refresh_from_db()
     for first in range(0, number, BATCH):
         start_batch(workflow, [{}] * min(BATCH, number - first), actor=actor)
     group = FailureGroup.objects.create(
