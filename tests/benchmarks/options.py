@@ -110,5 +110,6 @@ def parse(arguments: Sequence[str]) -> Options:
     return Options(
         only, pairs, scale, given.concurrency, given.json, given.memory, given.sleepers,
         given.tables, given.modules, given.data, given.csv, given.engine_only, given.quick,
-        triage=given.triage, dashboards=given.dashboards, watching=given.watching, redrive=given.redrive,
+        triage=given.triage, dashboards=given.dashboards, watching=given.watching,
+        redrive=given.redrive,
     )  # fmt: skip
