@@ -22,7 +22,7 @@ from executions.live.cursor import Mark, mark, read_cursor
 from executions.live.feed import Feed, News
 from executions.live.frame import Frame, frame
 from executions.live.memory import Memory
-from executions.live.pacing import LONGEST, rest_after
+from executions.live.pacing import LONGEST, Pace
 from executions.live.viewer import Viewer
 
 log = logging.getLogger(__name__)
@@ -48,6 +48,7 @@ class Hub:
         self._joining: list[Viewer] = []
         self._joined = asyncio.Event()
         self._since: int | None = None
+        self._pace = Pace()
         self._task: asyncio.Task[None] | None = None
 
     def join(self, viewer: Viewer) -> None:
@@ -81,15 +82,16 @@ class Hub:
 
     async def _turn(self) -> float:
         """Look once; how long to rest."""
-        began = time.monotonic()
         try:
+            began = time.monotonic()
             await self._look()
+            rest = self._pace.rest_after(time.monotonic() - began)
             await self._welcome()
         except (OperationalError, InterfaceError) as error:
             # The cursor stays where it is, so nothing is lost.
             log.warning("the database did not answer the hub of live states: %s", error)
             return LONGEST
-        return rest_after(time.monotonic() - began)
+        return rest
 
     async def _rest(self, seconds: float) -> None:
         """Until the next look is due; whoever joins meanwhile need not wait for it."""

@@ -42,12 +42,41 @@ def in_database(execution: UUID) -> dict[str, str]:
 
 
 def test_who_watches_sees_every_step_end(web: WebServer, signed_in: dict[str, str]) -> None:
-    tasks = [effect("first"), effect("second", "first", seconds=0.5), task("third", after="second")]
+    body = {"tasks": [task("one", "test.effect", **{"with": {"value": "{{ item }}"}})]}
+    tasks = [
+        effect("first"),
+        effect("retried", "first", failTimes=1, retry={"maxAttempts": 2, "baseSeconds": 0.2, "jitter": 0}),
+        task("each", "flow.map", "retried", **{"with": {"items": list(range(20))}, "body": body}),
+        effect("fails", "each", failTimes=9, errorType="PERMANENT"),
+    ]
     execution = start(publish({"tasks": tasks}))
 
     seen = watch(url_of(web, execution), signed_in, Seen())
 
     assert seen.events[0] == "snapshot"
     assert seen.ended
+    assert seen.executions[str(execution)]["state"] == "FAILED"
+    assert seen.states() == in_database(execution)
+    assert "DLQ" in seen.states().values()
+
+
+def test_cuts_and_restarts_lose_nothing(web: WebServer, signed_in: dict[str, str]) -> None:
+    names = [f"s{number}" for number in range(30)]
+    tasks = [
+        effect(name, after=before, seconds=0.1)
+        for name, before in zip(names, [None, *names], strict=False)
+    ]
+    execution = start(publish({"tasks": tasks}))
+    seen, url = Seen(), url_of(web, execution)
+    for frames in (2, 1, 3):
+        watch(url, signed_in, seen, frames=frames)
+        assert not seen.ended
+    web.kill()
+    web.start()
+    while not seen.ended:
+        watch(url, signed_in, seen, frames=4)
+
+    assert seen.events.count("snapshot") == 1
     assert seen.executions[str(execution)]["state"] == "SUCCESS"
     assert seen.states() == in_database(execution)
+    assert len(seen.runs) == 30
