@@ -1,4 +1,4 @@
-"""The monitor's pure scripts, tested by Node's own runner: what is known, where bars and boxes go."""
+"""The monitor's pure scripts, tested by Node: what is known, where bars and boxes go."""
 
 import subprocess
 from pathlib import Path

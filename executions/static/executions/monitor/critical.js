@@ -26,8 +26,10 @@ class Known {
   end(run) {
     return run.finishedAt ?? this.now;
   }
+  // Of those that end at once, such as now, the one that began last is where it has come to.
   latest(runs) {
-    return runs.reduce((best, run) => (!best || this.end(run) > this.end(best) ? run : best), null);
+    const later = (run, best) => this.end(run) - this.end(best) || run.queuedAt - best.queuedAt;
+    return runs.reduce((best, run) => (!best || later(run, best) > 0 ? run : best), null);
   }
   last(place) {
     return this.latest(this.byPlace.get(place) ?? []);

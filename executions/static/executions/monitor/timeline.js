@@ -21,6 +21,8 @@ export class Timeline {
   critical = new Set();
   #shown = new Map();
   #wanted = false;
+  #aiming = true;
+  #now = 0;
 
   constructor(box, { store, selection, choose, changed }) {
     Object.assign(this, { box, store, selection, choose, changed });
@@ -47,7 +49,9 @@ export class Timeline {
     this.table.setAttribute("aria-rowcount", String(this.rows.length + 1));
   }
 
-  repaint() {
+  /** Draw once, in the next frame; scrolling alone moves no bar. */
+  repaint(aim = true) {
+    this.#aiming ||= aim;
     if (this.#wanted) return;
     this.#wanted = true;
     requestAnimationFrame(() => {
@@ -104,14 +108,20 @@ export class Timeline {
     return whole(this.start, end);
   }
 
-  #paint() {
-    const now = this.store.now();
+  #aim() {
+    this.#aiming = false;
+    const now = (this.#now = this.store.now());
     if (this.mode === "fit") this.view = this.#range();
     if (this.mode === "follow") {
       const span = this.view.to - this.view.from;
       this.view = { from: now - span * 0.95, to: now + span * 0.05 };
     }
     this.#paintAxis(now);
+  }
+
+  #paint() {
+    if (this.#aiming) this.#aim();
+    const now = this.#now;
     const first = Math.max(0, Math.floor(this.scroller.scrollTop / ROW) - SPARE);
     const many = Math.ceil(this.scroller.clientHeight / ROW) + 2 * SPARE;
     const seen = this.rows.slice(first, first + many);
@@ -161,37 +171,51 @@ export class Timeline {
 
   #made(id) {
     const button = el("button", { type: "button", class: "vm-name", "data-run": id });
-    const name = el("span", { class: "vm-step" });
+    const name = el("span", { class: "vm-step", "aria-hidden": "true" });
     const state = el("span", { class: "material-symbols-outlined", "aria-hidden": "true" });
     const about = el("span", { class: "vm-about", "aria-hidden": "true" });
-    button.append(state, name, about);
+    const told = el("span", { class: "vm-unseen" });
+    button.append(state, name, about, told);
     const fold = el("button", { type: "button", class: "vm-fold", hidden: "" }, icon("expand_more"));
     const bars = el("div", { class: "vm-bars", "data-run": id, "aria-hidden": "true" });
     const line = el("tr", { class: "vm-row" }, el("th", { scope: "row" }, el("div", { class: "vm-head" }, fold, button)), el("td", {}, bars));
-    const made = { line, button, name, state, about, fold, bars };
+    const made = { line, button, name, state, about, told, fold, bars, was: "", view: null, run: null };
     this.#shown.set(id, made);
     return made;
   }
 
-  #fill(line, { run, depth, name, inside, turn }, index, now) {
+  #fill(line, row, index, now) {
+    const { run } = row;
     const mark = markOfRun(run, now);
     const length = lengthOf(run, now);
-    const stem = `${turn ? `${turn}.` : ""}${name}`.replace(/\.main$/, "");
-    const attempt = run.attempt > 1 ? ` #${run.attempt}` : "";
     const chosen = run.id === this.selection.run;
+    const critical = this.critical.has(run.id);
+    const folded = row.inside ? this.folded.has(run.stepPath) : null;
+    // Most rows are as they were: nothing of them is touched.
+    const is = [index, mark.word, took(length), chosen, critical, run.superseded, row.depth, row.turn, row.inside, folded].join("|");
+    if (is !== line.was) this.#write(line, row, { index, mark, length, chosen, critical });
+    line.was = is;
+    if (line.run === run && line.view === this.view && run.finishedAt !== null) return;
+    Object.assign(line, { run, view: this.view });
+    this.#fillBars(line.bars, run, now);
+  }
+
+  #write(line, { run, depth, name, inside, turn }, { index, mark, length, chosen, critical }) {
+    const stem = `${turn ? `${turn}.` : ""}${name}`.replace(/\.main$/, "");
     line.line.setAttribute("aria-rowindex", String(index + 2));
-    line.line.className = `vm-row vm-${mark.colour}${chosen ? " vm-chosen" : ""}${this.critical.has(run.id) ? " vm-critical" : ""}${run.superseded ? " vm-superseded" : ""}`;
+    line.line.className = `vm-row vm-${mark.colour}${chosen ? " vm-chosen" : ""}${critical ? " vm-critical" : ""}${run.superseded ? " vm-superseded" : ""}`;
     line.button.style.paddingLeft = `${0.25 + depth * 0.9}rem`;
-    say(line.state, mark.icon);
-    say(line.name, `${stem}${attempt}`);
-    say(line.about, length === null ? mark.word : took(length));
     line.button.title = `${run.stepPath}, attempt ${run.attempt}, ${mark.word}`;
-    const critical = this.critical.has(run.id) ? ", on the critical path" : "";
-    line.button.setAttribute("aria-label", `${run.stepPath.replace(/\.main$/, "")}, attempt ${run.attempt}, ${mark.word}${length === null ? "" : `, ${spoken(length)}`}${critical}`);
+    say(line.state, mark.icon);
+    say(line.name, run.attempt > 1 ? `${stem} #${run.attempt}` : stem);
+    say(line.about, length === null ? mark.word : took(length));
+    const parts = [run.stepPath.replace(/\.main$/, ""), `attempt ${run.attempt}`, mark.word];
+    if (length !== null) parts.push(spoken(length));
+    if (critical) parts.push("on the critical path");
+    say(line.told, parts.join(", "));
     if (chosen) line.button.setAttribute("aria-current", "true");
     else line.button.removeAttribute("aria-current");
     this.#fillFold(line, run, inside);
-    this.#fillBars(line.bars, run, now);
   }
 
   #fillFold(line, run, inside) {
@@ -223,7 +247,7 @@ export class Timeline {
   }
 
   #listen() {
-    this.scroller.addEventListener("scroll", () => this.repaint(), { passive: true });
+    this.scroller.addEventListener("scroll", () => this.repaint(false), { passive: true });
     new ResizeObserver(() => this.repaint()).observe(this.scroller);
     this.scroller.addEventListener("wheel", (event) => this.#wheel(event), { passive: false });
     this.body.addEventListener("click", (event) => this.#click(event));

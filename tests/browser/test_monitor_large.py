@@ -1,0 +1,63 @@
+"""The monitor with two thousand steps: few elements, and frames that come in time."""
+
+import json
+from typing import Any
+
+from playwright.sync_api import expect
+
+from tests.browser import monitored
+from tests.browser.pictures import picture
+from tests.browser.test_monitor import row, watch
+
+STEPS = 2_000
+# Moves something once a frame, and tells how long each frame took, in milliseconds.
+FRAMES = """
+(kind) => new Promise((resolve) => {
+  const canvas = document.querySelector(".vm-graph canvas");
+  const scroller = document.querySelector(".vm-scroller");
+  const lengths = [];
+  let last = 0;
+  const frame = (now) => {
+    if (last) lengths.push(now - last);
+    last = now;
+    if (lengths.length === 90) return resolve(lengths);
+    if (kind === "scroll") scroller.scrollTop += 90;
+    const there = lengths.length < 45;
+    const wheel = { deltaY: there ? -25 : 25, ctrlKey: true, cancelable: true };
+    const key = { key: there ? "ArrowRight" : "ArrowLeft", bubbles: true };
+    if (kind === "zoom") canvas.dispatchEvent(new WheelEvent("wheel", wheel));
+    if (kind === "pan") canvas.dispatchEvent(new KeyboardEvent("keydown", key));
+    requestAnimationFrame(frame);
+  };
+  requestAnimationFrame(frame);
+})
+"""
+
+
+def test_two_thousand_steps_are_shown_with_few_elements(staff_page: Any) -> None:
+    execution = monitored.chain(STEPS)
+    watch(staff_page, execution)
+    table = staff_page.get_by_role("table", name="Runs")
+    expect(table).to_have_attribute("aria-rowcount", str(STEPS + 1))
+    picture(staff_page, "monitor-large")
+
+    figures = {
+        kind: _figures(staff_page.evaluate(FRAMES, kind)) for kind in ("pan", "zoom", "scroll")
+    }
+    print(json.dumps(figures))
+
+    assert staff_page.locator("tr.vm-row").count() < 60
+    row(staff_page, "s").first.focus()
+    staff_page.keyboard.press("End")
+    expect(row(staff_page, f"s{STEPS - 1}, attempt 1, running")).to_be_focused()
+    assert staff_page.locator("tr.vm-row").count() < 60
+
+
+def _figures(lengths: list[float]) -> dict[str, float]:
+    """Median, 95th percentile and worst of frame lengths in milliseconds."""
+    ordered = sorted(lengths)
+    at = {"p50": 0.5, "p95": 0.95, "worst": 1}
+    return {
+        name: round(ordered[min(len(ordered) - 1, int(share * len(ordered)))], 1)
+        for name, share in at.items()
+    }
