@@ -22,10 +22,14 @@ from dlq.models import FailureGroup
 from executions.admin import links, marks
 from executions.admin.engine import FactAdmin
 from executions.admin.operating import OperatingAdmin
+from executions.admin.scope import holds
 from executions.admin.sections import Page, facts
+from executions.states import Permission
 
 ENTRIES = "dlq_deadletterentry"
 MANY = 50  # groups of one list of dead letters
+# The operations that a row's menu offers.
+IN_ROWS = ("acknowledge", "assign", "note", "snooze", "resolve", "ignore")
 # Buttons that a key presses, by their title.
 KEYS = {"Acknowledge…": "a", "Note…": "m", "Snooze…": "s"}
 
@@ -74,6 +78,7 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
         found = group_figures.figures(rows)
         for row in rows:
             row.figures = found[row.pk]
+            row.redrive = _redrive(request, row)
 
     @display(description="failure")
     def failure(self, row: FailureGroup) -> Any:
@@ -95,9 +100,9 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
         )
 
     @display(description="open")
-    def many(self, row: FailureGroup) -> Any:
+    def many(self, row: Any) -> Any:
         """How many are open, of how many ever seen; the links lead to them and to a redrive."""
-        redrive = redrive_address([row.pk]) if row.open > 0 else ""
+        redrive = row.redrive
         return format_html(
             '<span class="vk-count"><a class="vk-link" href="{}"><strong>{}</strong> open</a>'
             "<br>of {}{}</span>",
@@ -165,7 +170,7 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
             for button in context.get("actions_detail", [])
         ]
         context["actions_detail"] = []
-        context["redrive"] = redrive_address([obj.pk]) if obj is not None else ""
+        context["redrive"] = _redrive(request, obj)
         return super().render_change_form(request, context, add, change, form_url, obj)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
@@ -173,9 +178,16 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
         found = group_figures.figures([obj])[obj.pk]
         return Page(
             [status(obj), sentence(obj, found)],
-            facts(facts_of(obj, found, redrive_address([obj.pk]))),
+            facts(facts_of(obj, found)),
             sections(request, obj, found),
         )
+
+
+def _redrive(request: HttpRequest, group: Any) -> str:
+    """The page that plans a redrive of its open entries; empty without any, or the power to."""
+    if group is None or group.open <= 0 or not holds(request, Permission.REDRIVE):
+        return ""
+    return redrive_address(group.pk)
 
 
 def _versions(figures: Figures) -> str:
@@ -185,5 +197,6 @@ def _versions(figures: Figures) -> str:
     return f"v{least}" if least == greatest else f"v{least} to v{greatest}"
 
 
-# After the operations', which the class makes of itself.
+# After the operations', which the class makes of itself; the rest of them are on the page.
 FailureGroupAdmin.actions = (*(FailureGroupAdmin.actions or ()), "show_entries")
+FailureGroupAdmin.actions_row = tuple(f"operate_{name}" for name in IN_ROWS)

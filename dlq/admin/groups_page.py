@@ -62,7 +62,7 @@ def terms(group: FailureGroup) -> SafeString | str:
     return format_html("It wakes {}.", format_html_join(", or ", "{}", ((end,) for end in ends)))
 
 
-def facts_of(group: FailureGroup, figures: Figures, redrive: str) -> list[tuple[str, Any]]:
+def facts_of(group: FailureGroup, figures: Figures) -> list[tuple[str, Any]]:
     """What is known in a word or a link."""
     everything = links.listing(ENTRIES, group=group.pk, resolution="all")
     opened = links.link(
@@ -71,7 +71,6 @@ def facts_of(group: FailureGroup, figures: Figures, redrive: str) -> list[tuple[
     return [
         ("Open dead letters", opened),
         ("All dead letters", links.link(everything, f"{group.total:,} ever seen")),
-        ("Redrive", links.link(redrive, "Plan a redrive of the open ones") if redrive else ""),
         ("Owner", str(group.owner or "")),
         ("Workspace", str(group.workspace)),
         ("Alerts", "muted" if group.muted else "as the rules say"),

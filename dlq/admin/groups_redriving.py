@@ -1,18 +1,11 @@
-"""Where one goes on from groups: to a new redrive of all their open entries."""
+"""Where one goes on from a group: to a new redrive of all its open entries."""
 
-from collections.abc import Iterable
 from urllib.parse import urlencode
 from uuid import UUID
 
-from django.urls import Resolver404, resolve
-
-NEW_REDRIVE = "/admin/dlq/redrive/new/"
+from django.urls import reverse
 
 
-def redrive_address(group_ids: Iterable[UUID]) -> str:
-    """The page that plans a redrive of these groups; empty where there is no such page."""
-    try:
-        resolve(NEW_REDRIVE)
-    except Resolver404:
-        return ""
-    return f"{NEW_REDRIVE}?{urlencode([('group', str(pk)) for pk in group_ids])}"
+def redrive_address(group_id: UUID) -> str:
+    """The page that plans a redrive of a group."""
+    return f"{reverse('admin:dlq_redrive_new')}?{urlencode({'group': group_id})}"

@@ -19,6 +19,7 @@ from executions.admin.paginator import PAGED, BoundedPaginator
 
 AFTER, BEFORE = "next", "previous"
 CURSORS = (AFTER, BEFORE)
+ORDER = "order"
 
 
 class KeysetPaginator(BoundedPaginator):
@@ -38,9 +39,9 @@ class KeysetChangeList(BoundedChangeList):
     next_page = previous_page = ""
 
     def get_filters_params(self, params: Any = None) -> Any:
-        """As Django's; a cursor filters nothing."""
+        """As Django's; a cursor and an order filter nothing."""
         found = super().get_filters_params(params)
-        return {name: value for name, value in found.items() if name not in CURSORS}
+        return {name: value for name, value in found.items() if name not in (*CURSORS, ORDER)}
 
     def get_query_string(self, new_params: Any = None, remove: Any = None) -> str:
         """As Django's; what narrows or orders anew begins at the first row."""

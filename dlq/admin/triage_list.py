@@ -9,10 +9,9 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 
 from dlq.admin.fields_filter import FieldsFilter
-from dlq.admin.keyset import KeysetChangeList, KeysetPaginator
+from dlq.admin.keyset import ORDER, KeysetChangeList, KeysetPaginator
 from dlq.admin.views import SavedViews, filters_in
 
-ORDER = "order"
 LISTS = (("dlq_failuregroup", "Groups"), ("dlq_deadletterentry", "Entries"))
 
 
@@ -33,10 +32,6 @@ class TriageList(SavedViews):
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[KeysetChangeList]:
         """Lists by keyset."""
         return KeysetChangeList
-
-    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
-        """Only what the form and the tabs ask; anything else of the table stays its own."""
-        return lookup == ORDER or super().lookup_allowed(lookup, value, request)
 
     def order_of(self, request: HttpRequest) -> tuple[str, ...]:
         """The columns to order by; those of the first word where none, or none known, is given."""

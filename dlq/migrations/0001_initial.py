@@ -261,6 +261,10 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='deadletterentry',
+            index=models.Index(condition=models.Q(('expires_at__isnull', False), ('pinned', False)), fields=['group', 'expires_at'], name='dlq_group_expiry'),
+        ),
+        migrations.AddIndex(
+            model_name='deadletterentry',
             index=models.Index(fields=['workspace', 'resolution', 'quarantined_at', 'id'], name='dlq_list'),
         ),
         migrations.AddIndex(

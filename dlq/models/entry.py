@@ -120,6 +120,11 @@ class DeadLetterEntry(models.Model):
             models.Index(
                 fields=["expires_at"], name="dlq_expiry", condition=Q(expires_at__isnull=False)
             ),
+            models.Index(
+                fields=["group", "expires_at"],
+                name="dlq_group_expiry",
+                condition=Q(expires_at__isnull=False, pinned=False),
+            ),
             GinIndex(
                 fields=["original_inputs"],
                 opclasses=["jsonb_path_ops"],
