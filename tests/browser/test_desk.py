@@ -1,0 +1,269 @@
+"""An evening at the operator's desk: a whole stack, the demo's failures, one person, a browser.
+
+What broke is found, compared, mended and sent home; an approval is given and its execution watched
+to the end; a worker's process is killed and seen to be replaced. Every test works on failures of
+its own, and nothing is written but by the pages.
+"""
+
+import json
+import re
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from tests.browser.pictures import picture
+from tests.support.accessibility import findings
+from tests.support.folders import passable_folder
+from tests.support.pages import sign_in
+from tests.support.stack import PROJECT, Stack
+from tests.support.waiting import wait_until
+
+pytestmark = pytest.mark.timeout(400)
+GROUPS, LETTERS = "/admin/dlq/failuregroup/", "/admin/dlq/deadletterentry/"
+EXECUTIONS = "/admin/executions/workflowexecution/"
+SLOW = {
+    "name": "slow-sum",
+    "tasks": [
+        {
+            "id": "sum",
+            "use": "python.code",
+            "with": {
+                "code": "import time\ndef main(inputs):\n    time.sleep(6)\n    return len(inputs)",
+                "inputs": [1, 2, 3],
+            },
+        }
+    ],
+}
+
+
+@pytest.fixture(scope="module")
+def stack() -> Iterator[Stack]:
+    """A whole stack after the demo, whose partner goes on answering."""
+    with (
+        passable_folder("desk") as folder,
+        Stack(folder / "home", {"VALKYR_PYTHON_CODE": "1"}) as up,
+    ):
+        up.wait_ready()
+        demo = subprocess.Popen(
+            [sys.executable, "-u", "-m", "valkyr_project.demo", "--stay"],
+            cwd=PROJECT,
+            env=up.environment,
+            stdout=(folder / "demo.log").open("w"),
+            stderr=subprocess.STDOUT,
+        )
+        try:
+            _wait_for_demo(folder / "demo.log", demo)
+            yield up
+        finally:
+            demo.terminate()
+            demo.wait(30)
+
+
+def _wait_for_demo(log: Path, demo: "subprocess.Popen[bytes]") -> None:
+    def through() -> bool:
+        return "The partner runs on" in log.read_text() or demo.poll() is not None
+
+    wait_until(through, 180, "the demo's end")
+    assert demo.poll() is None, log.read_text()
+
+
+@pytest.fixture(scope="module")
+def signed_in(stack: Stack, browser: Browser) -> Any:
+    """The cookies of the stack's administrator."""
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(f"{stack.url}/admin/login/?next=/admin/")
+    page.get_by_label("Username").fill("admin")
+    page.get_by_label("Password").fill(stack.secrets()["VALKYR_ADMIN_PASSWORD"])
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"{stack.url}/admin/")
+    state = context.storage_state()
+    context.close()
+    return state
+
+
+@pytest.fixture
+def desk(stack: Stack, browser: Browser, signed_in: Any) -> Iterator[Page]:
+    """A page at the desk; any console message fails the test."""
+    context = browser.new_context(
+        base_url=stack.url,
+        storage_state=signed_in,
+        viewport={"width": 1440, "height": 900},
+        reduced_motion="reduce",
+    )
+    context.set_default_timeout(20_000)
+    page = context.new_page()
+    problems: list[str] = []
+    page.on("console", lambda said: problems.append(f"{page.url}: {said.text}"))
+    page.on("pageerror", lambda error: problems.append(f"{page.url}: {error}"))
+    yield page
+    context.close()
+    assert problems == []
+
+
+def api(stack: Stack, path: str, body: Any = None) -> Any:
+    """What the API answers; with a body, to a POST."""
+    request = urllib.request.Request(
+        f"{stack.url}{path}",
+        None if body is None else json.dumps(body).encode(),
+        {"Authorization": f"Bearer {sign_in(stack)}", "Content-Type": "application/json"},
+    )
+    with urllib.request.urlopen(request, timeout=30) as answer:
+        return json.load(answer)
+
+
+def started(stack: Stack, definition: Path | dict[str, Any], params: Any) -> str:
+    """Import, publish and execute a workflow; the execution's id."""
+    if isinstance(definition, Path):
+        import yaml
+
+        definition = yaml.safe_load(definition.read_text())
+    made = api(stack, "/v1/Workflow", {"name": definition["name"], "definition": definition})
+    api(stack, f"/v1/Workflow/{made['id']}/publish", {})
+    done = api(stack, f"/v1/WorkflowExecution/{made['id']}/execute", {"params": params})
+    return str(done["id"])
+
+
+def open_group(page: Page, step: str) -> None:
+    """From the list of failures to the group of that step."""
+    page.goto(GROUPS)
+    page.get_by_role("row").filter(has_text=step).get_by_role("link").first.click()
+    expect(page.get_by_text("to work on")).to_be_visible()
+
+
+def act(page: Page, title: str) -> Locator:
+    """Press the page's button of that title; its dialog."""
+    page.get_by_role("link", name=title, exact=True).locator("visible=true").first.click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_be_visible()
+    return dialog
+
+
+def start_draft(page: Page) -> None:
+    """Start the draft that is looked at."""
+    expect(page.get_by_role("region", name="What would happen")).to_be_visible()
+    act(page, "Start…").get_by_role("button", name="Start").click()
+
+
+def test_what_broke_is_found_compared_mended_and_sent_home(desk: Page) -> None:
+    desk.goto("/admin/")
+    expect(desk.get_by_role("link", name="Open dead letters")).to_be_visible()
+    picture(desk, "desk-home")
+    desk.goto(GROUPS)
+    expect(desk.get_by_role("row").filter(has_text="reserve.main")).to_contain_text("of 4")
+    picture(desk, "desk-failures")
+
+    open_group(desk, "validate.main")
+    picture(desk, "desk-group")
+    assert findings(desk) == []
+    desk.get_by_role("region", name="Newest dead letters").get_by_role("link").first.click()
+    compared = desk.get_by_role("region", name="Against the last good run")
+    expect(compared).to_contain_text("changed")
+    picture(desk, "desk-entry")
+
+    open_group(desk, "validate.main")
+    desk.get_by_role("link", name="Redrive…").locator("visible=true").first.click()
+    desk.get_by_label("Overrides (JSON merge patch)").fill('{"data": "mended@example.com"}')
+    desk.get_by_label("Reason").fill("mail addresses put right")
+    desk.get_by_role("button", name="Make the draft").click()
+    expect(desk.get_by_role("region", name="Inputs before and after")).to_contain_text(
+        "mended@example.com"
+    )
+    picture(desk, "desk-redrive-draft")
+    start_draft(desk)
+
+    expect(desk.get_by_text("2 of 2 ended: 2 succeeded")).to_be_visible(timeout=60_000)
+    picture(desk, "desk-redrive-done")
+    assert findings(desk) == []
+
+
+def test_a_dead_shipment_goes_home_by_keyboard_alone(desk: Page) -> None:
+    desk.goto(GROUPS)
+    row = desk.get_by_role("row").filter(has_text="ship.main")
+    expect(row).to_be_visible()
+    for _ in range(10):
+        desk.keyboard.press("j")
+        if row.evaluate("row => row.contains(document.activeElement)"):
+            break
+    desk.keyboard.press("r")
+    desk.wait_for_url(re.compile("/redrive/new/"))
+    desk.get_by_label("Reason").focus()
+    desk.keyboard.type("the carrier is awake again")
+    desk.keyboard.press("Enter")
+    start = desk.get_by_role("link", name="Start…").locator("visible=true").first
+    expect(start).to_be_visible()
+    start.focus()
+    desk.keyboard.press("Enter")
+    expect(desk.get_by_role("dialog").get_by_label("Reason")).to_be_focused()
+    desk.keyboard.press("Enter")
+
+    expect(desk.get_by_text("1 of 1 ended: 1 succeeded")).to_be_visible(timeout=60_000)
+
+
+def test_a_failure_is_given_up_and_taken_back(desk: Page) -> None:
+    open_group(desk, "reserve.main")
+    newest = desk.get_by_role("region", name="Newest dead letters")
+    newest.get_by_role("row").filter(has_text="open").get_by_role("link").first.click()
+    given_up = act(desk, "Discard…")
+    given_up.get_by_role("textbox").first.fill("the article is no longer sold")
+    given_up.get_by_role("button", name="Discard").click()
+    expect(desk.get_by_text("discarded", exact=True).first).to_be_visible()
+
+    act(desk, "Restore…").get_by_role("button", name="Restore").click()
+
+    expect(desk.get_by_text("open", exact=True).first).to_be_visible()
+
+
+def test_an_approval_is_given_while_its_execution_is_watched(desk: Page, stack: Stack) -> None:
+    example = PROJECT / "examples" / "refund-approval" / "workflow.yaml"
+    execution = started(stack, example, {"orderId": "A-17", "euros": 240})
+    desk.goto(f"{EXECUTIONS}{execution}/monitor/")
+    expect(desk.get_by_role("button", name=re.compile("decide.*awaits approval"))).to_be_visible()
+
+    other = desk.context.new_page()
+    other.goto("/admin/runners/approval/")
+    other.get_by_role("link", name=re.compile("A-17")).first.click()
+    act(other, "Approve…").get_by_role("button", name="Approve").click()
+
+    expect(desk.get_by_role("button", name=re.compile("refund.*succeeded"))).to_be_visible()
+    expect(desk.get_by_text("finished", exact=True).first).to_be_visible()
+    picture(desk, "desk-monitor")
+    assert findings(desk) == []
+
+
+def test_a_killed_worker_process_is_seen_and_its_step_taken_over(desk: Page, stack: Stack) -> None:
+    execution = started(stack, SLOW, {})
+    desk.goto(f"{EXECUTIONS}{execution}/monitor/")
+    bar = desk.get_by_role("button", name=re.compile("sum.*running"))
+    expect(bar).to_be_visible()
+
+    _holder(stack).kill()
+
+    expect(desk.get_by_role("button", name=re.compile("sum.*succeeded"))).to_be_visible(
+        timeout=60_000
+    )
+    run = api(stack, f"/v1/Run?executionId={execution}")[0]
+    assert (run["state"], run["attempt"]) == ("SUCCESS", 1)
+    desk.get_by_role("button", name=re.compile("sum.*succeeded")).click()
+    expect(desk.get_by_text("taken over")).to_be_visible()
+
+
+def _holder(stack: Stack) -> psutil.Process:
+    """The child of a worker under which the code runs: it has a process of its own below it."""
+    found: list[psutil.Process] = []
+
+    def look() -> bool:
+        worker = stack.find("default@")
+        assert worker is not None, stack.text
+        found[:] = [child for child in worker.children() if child.children()]
+        return bool(found)
+
+    wait_until(look, 30, "a worker's child that runs code")
+    return found[0]
