@@ -46,6 +46,7 @@ TAGS = {
     "AlertRule": "Who is told of what goes wrong, how, and how often.",
     "Alert": "What alert rules noticed.",
     "AlertDelivery": "The messages of alert rules, and what came of each.",
+    "Figures": "How much ran and failed over time, how long it took, and what waits now.",
     "CircuitBreaker": "The targets that steps call, and which of them rest.",
     "Runner": "The worker processes, ours and remote ones.",
     "Activity": "The audit trail: who did what, when, from where and why.",

@@ -104,6 +104,7 @@ def test_throughput_is_by_the_hour_or_the_minute() -> None:
     [
         (timedelta(milliseconds=1), "1 ms"), (timedelta(milliseconds=100), "100 ms"),
         (timedelta(seconds=1), "1 s"), (timedelta(seconds=100), "100 s"),
+        (timedelta(seconds=1_000), "17 min"),
         (timedelta(seconds=10_000), "2.8 h"),
     ],
 )  # fmt: skip

@@ -162,6 +162,8 @@ def decade(milliseconds: float) -> str:
         return f"{milliseconds:g} ms"
     if milliseconds < 1_000_000:
         return f"{milliseconds / 1_000:g} s"
+    if milliseconds < 10_000_000:
+        return f"{milliseconds / 60_000:.0f} min"
     return f"{milliseconds / 3_600_000:.2g} h"
 
 

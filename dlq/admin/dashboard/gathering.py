@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.core.cache import cache
-from django.db.models import Min, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models import F, Min, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest
 from django.utils import timezone
@@ -148,7 +148,8 @@ def _groups(request: HttpRequest, now: Any) -> QuerySet[Any]:
             0,
         ),
     )
-    return grown.select_related("workflow").filter(lately__gt=0).order_by("-lately", "-id")[:LATEST]
+    more = grown.filter(lately__gt=0).annotate(growth=F("lately") - F("earlier"))
+    return more.select_related("workflow").order_by("-growth", "-lately", "-id")[:LATEST]
 
 
 def _schedules(request: HttpRequest) -> QuerySet[Trigger]:
