@@ -305,6 +305,8 @@ SPECTACULAR_SETTINGS = {
         "DeliveryReason": "dlq.models.DeliveryReason",
         "DeliveryState": "dlq.models.DeliveryState",
         "FailureType": "dlq.models.FailureType",
+        "GroupStatus": "dlq.models.GroupStatus",
+        "SettableStatus": "dlq.api.group_shapes.SETTABLE",
         "Resolution": "dlq.models.Resolution",
         "CheckpointKind": "executions.states.CheckpointKind",
         "VersionKind": "executions.states.VersionKind",

@@ -15,11 +15,14 @@ from executions.api.paging import PageQuery
 ORDERS = {"lastSeen": "last_seen", "total": "total", "open": "open"}
 # The statuses that a person may set; NEW takes a group up again.
 SETTABLE = [
-    GroupStatus.NEW,
-    GroupStatus.ACKNOWLEDGED,
-    GroupStatus.SNOOZED,
-    GroupStatus.RESOLVED,
-    GroupStatus.IGNORED,
+    (status.value, status.label)
+    for status in (
+        GroupStatus.NEW,
+        GroupStatus.ACKNOWLEDGED,
+        GroupStatus.SNOOZED,
+        GroupStatus.RESOLVED,
+        GroupStatus.IGNORED,
+    )
 ]
 MOST = 2**31 - 1
 
@@ -187,9 +190,7 @@ class GroupQuery(PageQuery):
 class GroupChange(Body):
     """What is to change; what is left out stays."""
 
-    status = serializers.ChoiceField(
-        [(status.value, status.label) for status in SETTABLE], required=False
-    )
+    status = serializers.ChoiceField(SETTABLE, required=False)
     snoozeUntil = serializers.DateTimeField(required=False)
     snoozeTotal = Whole(required=False, min_value=1, max_value=2**53, help_text="Ever seen.")
     snoozeVersion = Whole(
