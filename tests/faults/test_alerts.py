@@ -12,7 +12,7 @@ from tests.support.fleet import Fleet
 from tests.support.waiting import wait_until, wait_until_gone
 from tests.support.workflows import effect, publish, start, wait_for_end
 
-pytestmark = pytest.mark.timeout(180)
+pytestmark = pytest.mark.timeout(300)
 
 
 @pytest.fixture
