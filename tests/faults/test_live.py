@@ -15,6 +15,8 @@ from tests.support.watching import Seen, watch
 from tests.support.web_server import WebServer, web_server
 from tests.support.workflows import effect, publish, start, task
 
+RETRY = {"maxAttempts": 2, "baseSeconds": 0.2, "jitter": 0}
+
 
 @pytest.fixture
 def web(fleet: Fleet, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[WebServer]:
@@ -45,7 +47,7 @@ def test_who_watches_sees_every_step_end(web: WebServer, signed_in: dict[str, st
     body = {"tasks": [task("one", "test.effect", **{"with": {"value": "{{ item }}"}})]}
     tasks = [
         effect("first"),
-        effect("retried", "first", failTimes=1, retry={"maxAttempts": 2, "baseSeconds": 0.2, "jitter": 0}),
+        effect("retried", "first", failTimes=1, retry=RETRY),
         task("each", "flow.map", "retried", **{"with": {"items": list(range(20))}, "body": body}),
         effect("fails", "each", failTimes=9, errorType="PERMANENT"),
     ]

@@ -96,7 +96,7 @@ EXPECTED: dict[str, set[str]] = {
 # Those may use any index of the execution's runs.
 BY_EXECUTION = (
     "load", "facts", "results", "metrics", "failures", "dead_within", "supersede", "turns",
-    "blame", "listener_results", "turns_shown",
+    "blame", "listener_results", "turns_shown", "watch_runs", "watch_whole",
     "kept_places", "kept_steps", "undo", "revive", "carry_over", "past",
 )  # fmt: skip
 
