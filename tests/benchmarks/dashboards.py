@@ -198,6 +198,6 @@ def _ended(index: str) -> float:
             [ENDED],
         )
         cursor.execute("UPDATE bench_ended SET state = 'SUCCESS', finished_at = clock_timestamp()")
-        took = time.perf_counter() - began
+        took, rows = time.perf_counter() - began, cursor.rowcount
         cursor.execute("DROP TABLE bench_ended; RESET statement_timeout")
-    return 1_000_000 * took / ENDED
+    return 1_000_000 * took / rows
