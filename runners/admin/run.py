@@ -6,6 +6,7 @@ from uuid import UUID
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
 from unfold.decorators import display
@@ -183,6 +184,7 @@ class RunAdmin(OperatingAdmin, FactAdmin):
         )
         return [
             ("Execution", execution),
+            ("Monitor", _monitor(obj)),
             *_place(obj),
             ("Outcome", obj.outcome),
             ("Worker", obj.leased_by),
@@ -208,6 +210,12 @@ class RunAdmin(OperatingAdmin, FactAdmin):
 
 def _run(pk: UUID) -> Any:
     return links.to("runners_run", pk, pk)
+
+
+def _monitor(obj: Run) -> Any:
+    """The execution's monitor with this run selected."""
+    address = reverse("admin:executions_workflowexecution_monitor", args=[obj.execution_id])
+    return links.link(f"{address}?run={obj.pk}", "Watch it among the others")
 
 
 def _place(obj: Run) -> list[tuple[str, Any]]:
