@@ -11,6 +11,7 @@ from dlq.admin.copying import CopyingAdmin
 from dlq.admin.entry_list import EntryList
 from dlq.admin.entry_operations import ALL
 from dlq.admin.entry_page import AROUND, entry_facts, marked, sections
+from dlq.admin.exporting import ExportingAdmin
 from dlq.admin.story import sentence
 from dlq.admin.whereabouts import whereabouts
 from dlq.models import DeadLetterEntry
@@ -26,7 +27,7 @@ from executions.states import Permission
 
 
 @admin.register(DeadLetterEntry)
-class DeadLetterEntryAdmin(EntryList, CopyingAdmin, OperatingAdmin, FactAdmin):
+class DeadLetterEntryAdmin(ExportingAdmin, EntryList, CopyingAdmin, OperatingAdmin, FactAdmin):
     """The engine owns these rows; only the notes can be edited."""
 
     operations = (*ALL, reveal_operation(DeadLetterEntry, FIELDS))

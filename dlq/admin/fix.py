@@ -45,7 +45,8 @@ class FixForm(NotesForm):
         # The page around the dialog has a field of that name as well.
         super().__init__(*args, auto_id=DIALOG_IDS, **kwargs)
         rows = DeadLetterEntry.objects.select_related("execution")
-        self.entry = rows.filter(pk=kwargs.get("object_id")).first()
+        pk = kwargs.get("object_id")
+        self.entry = None if pk is None else rows.filter(pk=pk).first()
         if self.entry is not None and not self.is_bound:
             self._begin(self.entry, kwargs.get("request"))
 

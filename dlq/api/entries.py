@@ -6,7 +6,7 @@ from django.db.models import QuerySet
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from dlq.api.entry_query import DeadLetterQuery, wanted
+from dlq.api.entry_query import DeadLetterQuery, passing, power
 from dlq.api.entry_shapes import (
     DeadLetterQueue,
     DeadLetterSummary,
@@ -15,7 +15,7 @@ from dlq.api.entry_shapes import (
 )
 from dlq.models import DeadLetterEntry
 from dlq.quarantine import quarantine
-from executions.access import Action, Powers, obtain
+from executions.access import Action, Powers, obtain, visible
 from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
 from executions.api.paging import page
@@ -48,7 +48,7 @@ class Entries(Endpoint):
     def get(self, request: Request) -> Response:
         """The dead letters of your workspaces, newest first, without inputs and config."""
         query = self.query(DeadLetterQuery)
-        rows = wanted(self.user, entries(), query).defer(*LARGE)
+        rows = passing(visible(self.user, entries(), power(query)), query).defer(*LARGE)
         found = page(request, rows, query, order=("quarantined_at", "id"))
         context = {"occurrences": occurrences(found.rows)}
         shape = DeadLetterSummary(found.rows, many=True, context=context)

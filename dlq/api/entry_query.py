@@ -2,6 +2,7 @@
 # ruff: noqa: N815 - the names are the JSON's
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from django.db.models import QuerySet
@@ -10,7 +11,8 @@ from rest_framework import serializers
 from dlq.filtering import FLAGS, PLAIN, chosen
 from dlq.models import DeadLetterEntry, FailureType, Resolution
 from dlq.path_conditions import MAX_CONDITIONS, BadCondition, several
-from executions.access import User, visible
+from executions.access import Action
+from executions.access.table import Power
 from executions.api.fields import Body
 from executions.api.paging import ListQuery
 from executions.states import Permission
@@ -85,14 +87,15 @@ class DeadLetterQuery(EntryFilters, ListQuery):
     """The filters of the list of dead letters."""
 
 
-def wanted(
-    user: User, rows: QuerySet[DeadLetterEntry], query: dict[str, Any]
-) -> QuerySet[DeadLetterEntry]:
-    """The caller's rows that pass a query.
+def power(query: Mapping[str, Any]) -> Power:
+    """What the caller must be allowed to do to a row that a query may find.
 
     A condition on inputs looks only at rows whose payloads the caller may see: who may not could
     find a value out by asking for it.
     """
-    filters = {name: value for name, value in query.items() if name in GRAMMAR}
-    power: Any = (Permission.VIEW_PAYLOADS,) if filters.get("inputs") else ()
-    return chosen(visible(user, rows, *power), filters)
+    return Permission.VIEW_PAYLOADS if query.get("inputs") else Action.VIEW
+
+
+def passing(rows: QuerySet[DeadLetterEntry], query: Mapping[str, Any]) -> QuerySet[DeadLetterEntry]:
+    """The rows that pass a query; they are scoped to the caller's `power` before."""
+    return chosen(rows, {name: value for name, value in query.items() if name in GRAMMAR})

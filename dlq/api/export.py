@@ -7,9 +7,10 @@ from rest_framework.request import Request
 
 from dlq import exporting, streaming
 from dlq.api.entries import TAG
-from dlq.api.entry_query import EntryFilters, wanted
+from dlq.api.entry_query import EntryFilters, passing, power
 from dlq.models import DeadLetterEntry
 from dlq.streaming import LINES
+from executions.access import visible
 from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
 
@@ -39,6 +40,6 @@ class ExportEntries(Endpoint):
         began; that it was exported is recorded.
         """
         query = self.query(EntryFilters)
-        rows = wanted(self.user, DeadLetterEntry.objects.all(), query)
-        batch = exporting.begin(rows, self.user, query, self.actor)
+        rows = visible(self.user, DeadLetterEntry.objects.all(), power(query))
+        batch = exporting.begin(passing(rows, query), self.user, query, self.actor)
         return streaming.answer(request._request, "dead-letters.jsonl", batch)

@@ -1,5 +1,6 @@
 """The page of a dead letter: what it tells, of whom it is asked for, and to whom it tells what."""
 
+import json
 from datetime import timedelta
 from typing import Any
 
@@ -10,7 +11,7 @@ from django.utils import timezone
 
 from dlq.models import DeadLetterEntry
 from dlq.retention import expire
-from executions.models import Membership, Workflow
+from executions.models import Activity, Membership, Workflow
 from tests.support import admin_rows as rows
 
 pytestmark = pytest.mark.django_db
@@ -217,3 +218,22 @@ def test_many_are_pinned_and_unpinned_and_retention_leaves_the_pinned(
     op.post(f"{LETTERS}?resolution=all", chosen | {"action": "bulk_unpin"})
     expire()
     assert not everything.exists()
+
+
+def test_the_list_is_exported_as_it_is_filtered(op: Client, workflow: Workflow) -> None:
+    kept, gone = rows.failed_order(workflow), rows.failed_order(workflow)
+    now = timezone.now()
+    DeadLetterEntry.objects.filter(pk=gone.pk).update(resolution="DISCARDED", resolved_at=now)
+    link = f"{LETTERS}export/?resolution=discarded"
+    assert link in op.get(f"{LETTERS}?resolution=discarded").content.decode()
+
+    asked = op.get(link)
+    assert "1 dead letter" in asked.content.decode()
+    assert not Activity.objects.filter(action="dead_letter.export").exists()
+    file: Any = op.post(link)
+
+    [line] = [json.loads(line) for line in b"".join(file.streaming_content).splitlines()]
+    assert line["id"] == str(gone.pk) != str(kept.pk)
+    assert line["originalInputs"] == gone.original_inputs
+    told = Activity.objects.get(action="dead_letter.export")
+    assert told.details == {"filters": {"resolution": ["discarded"]}}
