@@ -192,7 +192,7 @@ class InputsForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         """With the condition under `condition`."""
-        given = super().clean() or self.cleaned_data
+        given: dict[str, Any] = super().clean() or self.cleaned_data
         if not self.errors:
             try:
                 given["condition"] = path_conditions.from_form(

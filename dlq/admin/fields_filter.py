@@ -31,6 +31,9 @@ class FiltersForm(forms.Form):
         self.suggestions = {}
         for name, field in self.fields.items():
             field.required = False
+            if isinstance(field, forms.IntegerField):
+                # As text, so that what is no number is shown as it was typed.
+                field.widget = forms.TextInput(attrs={"inputmode": "numeric"})
             field.widget.attrs |= {"class": "vk-input", "list": f"suggested-{name}"}
 
     def offer(self, name: str, offered: Sequence[tuple[str, str]]) -> None:
@@ -68,11 +71,11 @@ class FieldsFilter(ListFilter):
         self, request: HttpRequest, params: dict[str, Any], model: Any, model_admin: Any
     ) -> None:
         super().__init__(request, params, model, model_admin)
-        for name in self.expected_parameters():
+        for name in self.form_class.base_fields:
             params.pop(name, None)
         self.form = self.form_class(request)
 
-    def expected_parameters(self) -> list[str]:
+    def expected_parameters(self) -> list[str | None]:
         """The form's fields."""
         return list(self.form_class.base_fields)
 

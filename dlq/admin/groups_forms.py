@@ -57,7 +57,7 @@ class SnoozeForm(ReasonForm):
 
     def clean(self) -> dict[str, Any]:
         """With `until`; at least one end is needed."""
-        given = super().clean() or self.cleaned_data
+        given: dict[str, Any] = super().clean() or self.cleaned_data
         nap = NAPS[given.get("nap") or ""][1]
         given["until"] = timezone.now() + nap if nap else None
         if not any(given.get(name) is not None for name in ("until", "more", "version")):

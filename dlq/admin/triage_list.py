@@ -27,7 +27,9 @@ class TriageList(SavedViews):
     @property
     def media(self) -> forms.Media:
         """Unfold's, and what the keyboard needs."""
-        return super().media + forms.Media(css={"all": ["ui/triage.css"]}, js=["ui/triage.js"])
+        own = forms.Media(css={"all": ["ui/triage.css"]}, js=["ui/triage.js"])
+        both: forms.Media = super().media + own
+        return both
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[KeysetChangeList]:
         """Lists by keyset."""

@@ -75,7 +75,7 @@ def _tables(stage: Stage, options: Options) -> None:
 def _triage(stage: Stage, options: Options) -> None:
     from tests.benchmarks import triage
 
-    triage.report(triage.measure(stage, options))
+    triage.measure(stage, options)
 
 
 def _dashboards(stage: Stage, options: Options) -> None:
