@@ -319,6 +319,10 @@ class Migration(migrations.Migration):
             model_name='redriveitem',
             index=models.Index(fields=['redrive', 'id'], name='redrive_item_list'),
         ),
+        migrations.AddIndex(
+            model_name='redriveitem',
+            index=models.Index(condition=models.Q(('again__isnull', False)), fields=['again'], name='redrive_item_again'),
+        ),
         migrations.AddConstraint(
             model_name='redriveitem',
             constraint=models.UniqueConstraint(fields=('redrive', 'entry'), name='redrive_item_once'),

@@ -151,6 +151,10 @@ class RedriveItem(models.Model):
         indexes = [
             models.Index(fields=["redrive", "state", "id"], name="redrive_item_state"),
             models.Index(fields=["redrive", "id"], name="redrive_item_list"),
+            # For whoever deletes dead letters: the few that some item points at.
+            models.Index(
+                fields=["again"], condition=Q(again__isnull=False), name="redrive_item_again"
+            ),
         ]
 
     def __str__(self) -> str:
