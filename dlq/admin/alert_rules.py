@@ -73,6 +73,7 @@ class AlertRuleAdmin(OperatingAdmin, WritingAdmin):
     list_filter = ("enabled", "channel")
     list_defer = ("sealed",)
     ordering = ("name", "id")
+    sortable_by = ()
     search_ids = ("id",)
     search_texts = ("name", "workspace__slug")
     needs = edits = Permission.CONFIGURE
