@@ -122,7 +122,7 @@ class ChangeGroups(Endpoint):
         def act(pk: UUID) -> None:
             change(pk, given, actor=actor)
 
-        return each(self.user, groups(), given["ids"], Action.OPERATE, act)
+        return each(self.user, FailureGroup.objects.all(), given["ids"], Action.OPERATE, act)
 
 
 class GroupNotes(Endpoint):

@@ -31,6 +31,7 @@ OPEN: dict[str, str] = {
     "dlq/admin/entry_page.py:_outputs": BELOW,
     "dlq/admin/similar.py:published": BELOW,
     "dlq/admin/story.py:attempts_section": BELOW,
+    "dlq/api/groups.py:ChangeGroups.post": "`each` obtains every id by itself before it acts",
     "executions/admin/checkpoints.py:checkpoints": BELOW,
     "executions/admin/draft.py:DraftForm._check_slug": "slugs of the workspace the person chose",
     "executions/admin/draft.py:DraftForm.clean": BELOW,
