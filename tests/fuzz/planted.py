@@ -71,7 +71,13 @@ class Planter:
             self._execution(mine, pk, mark, verb)
         for kind, ids in mine.ids.items():
             self.planted.ids[kind] += ids
+        self._redrive(mine.ids["DeadLetterQueue"][-1], payload_mark(mark))
         return mine
+
+    def _redrive(self, letter: str, text: str) -> None:
+        """It belongs to the workspace, whatever workflow its dead letters are of."""
+        body = {"ids": [letter], "reason": self.slug, "overrides": {"values": {"text": text}}}
+        self.planted.note("Redrive", self._post("Redrive", body))
 
     def _execution(self, mine: Planted, workflow: str, mark: str, verb: str) -> None:
         params = {"text": payload_mark(mark)}
