@@ -81,7 +81,9 @@ def with_growth(groups: QuerySet[Any]) -> QuerySet[Any]:
     day, before = now - timedelta(hours=DAY - 1), now - timedelta(hours=2 * DAY - 1)
     late = _sum(GroupHour.objects.filter(hour__gte=day))
     early = _sum(GroupHour.objects.filter(hour__gte=before, hour__lt=day))
-    return groups.annotate(late=late, early=early).annotate(growth=F("late") - F("early"))
+    counted: QuerySet[Any] = groups.annotate(late=late, early=early)
+    grown: QuerySet[Any] = counted.annotate(growth=F("late") - F("early"))
+    return grown
 
 
 def _sum(hours: QuerySet[GroupHour]) -> Any:

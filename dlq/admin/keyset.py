@@ -45,7 +45,8 @@ class KeysetChangeList(BoundedChangeList):
 
     def get_query_string(self, new_params: Any = None, remove: Any = None) -> str:
         """As Django's; what narrows or orders anew begins at the first row."""
-        return super().get_query_string(dict.fromkeys(CURSORS) | (new_params or {}), remove)
+        wanted = dict.fromkeys(CURSORS) | (new_params or {})
+        return str(super().get_query_string(wanted, remove))
 
     def get_filters(self, request: HttpRequest) -> Any:
         """As Django's, but that Unfold's sheet of filters, which needs a script, is not shown."""
@@ -77,7 +78,8 @@ class KeysetChangeList(BoundedChangeList):
         self.model_admin.prepare(request, self.result_list)
 
     def _beyond(self, cursor: list[Any], backwards: bool) -> QuerySet[Any]:
-        rows = self.queryset.filter(_side(cursor, self.order, "gt" if backwards else "lt"))
+        side = _side(cursor, self.order, "gt" if backwards else "lt")
+        rows: QuerySet[Any] = self.queryset.filter(side)
         return rows.order_by(*self.order) if backwards else rows
 
     def _look(self, rows: QuerySet[Any]) -> looking.Found:
