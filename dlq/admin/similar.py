@@ -31,7 +31,7 @@ def newest_of_group(request: HttpRequest, entry: DeadLetterEntry) -> Section:
         .only("id", "step_path", "resolution", "quarantined_at", "execution_id", "failure_reason")
         .order_by("-quarantined_at")[:NEWEST]
     )
-    every = links.listing("dlq_deadletterentry", q=entry.fingerprint, resolution="all")
+    every = links.listing("dlq_deadletterentry", group=entry.group_id, resolution="all")
     return Section(
         "Newest of this group",
         headers=("Entry", "State", "Since", "Error", "Compare"),
@@ -46,7 +46,7 @@ def newest_of_group(request: HttpRequest, entry: DeadLetterEntry) -> Section:
             for other in found
         ],
         empty="It is the only one.",
-        more=links.link(every, "All with this fingerprint"),
+        more=links.link(every, "All of this group"),
     )
 
 
