@@ -149,7 +149,8 @@ def _groups(request: HttpRequest, now: Any) -> QuerySet[Any]:
         ),
     )
     more = grown.filter(lately__gt=0).annotate(growth=F("lately") - F("earlier"))
-    return more.select_related("workflow").order_by("-growth", "-lately", "-id")[:LATEST]
+    chosen: QuerySet[Any] = more.select_related("workflow")
+    return chosen.order_by("-growth", "-lately", "-id")[:LATEST]
 
 
 def _schedules(request: HttpRequest) -> QuerySet[Trigger]:
