@@ -136,12 +136,14 @@ class AlertRuleAdmin(OperatingAdmin, WritingAdmin):
         )
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
-        """A new rule has no past."""
-        return self.fieldsets[:-1] if obj is None else self.fieldsets
+        """A new rule has no past; an old one stays in its workspace."""
+        if obj is None:
+            return self.fieldsets[:-1]
+        return ((None, {"fields": ("place", "name", "enabled")}), *self.fieldsets[1:])
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
         """A rule stays where it was made."""
-        return () if obj is None else ("workspace", "noticed", "changed", "created_by")
+        return () if obj is None else ("place", "noticed", "changed", "created_by")
 
     def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
         """Superusers may leave the workspace out: the rule is then the whole installation's."""

@@ -12,10 +12,13 @@ from dlq.alerts.sending import send_due
 from dlq.models import AlertDelivery, AlertRule
 from tests.browser.pictures import picture
 from tests.support import admin_rows as rows
+from tests.support.accessibility import findings
 from tests.support.alerts import Receiver, finding, rule
 from tests.support.alerts import receiver as serving
 
 RULES = "/admin/dlq/alertrule/"
+# The button within the search box of every list, which Enter does as well, is the framework's.
+SEARCH = ("#searchbar-submit",)
 
 
 @pytest.fixture
@@ -99,3 +102,32 @@ def test_an_alert_shows_its_messages_and_one_is_sent_again(
     given_up.refresh_from_db()
     assert given_up.state == "SENT"
     assert alert.deliveries.count() == 1
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_pages_are_accessible_and_fit_a_phone(staff_page: Any, theme: str) -> None:
+    mine = rule()
+    alert = notice(mine, finding(sentence=f"It broke: {rows.HOSTILE * 5}"))
+    tell(mine)
+    message = AlertDelivery.objects.get()
+    pages = {
+        "alerts": "alert/",
+        "alert": f"alert/{alert.pk}/change/",
+        "alert-rules": "alertrule/",
+        "alert-rule": f"alertrule/{mine.pk}/change/",
+        "alert-rule-add": "alertrule/add/",
+        "alert-messages": "alertdelivery/",
+        "alert-message": f"alertdelivery/{message.pk}/change/",
+    }
+    found: list[str] = []
+    staff_page.emulate_media(color_scheme=theme)
+    for name, path in pages.items():
+        staff_page.set_viewport_size({"width": 1440, "height": 900})
+        staff_page.goto(f"{staff_page.home}/admin/dlq/{path}")
+        found += [f"{name}: {said}" for said in findings(staff_page, without=SEARCH)]
+        picture(staff_page, f"{name}-{theme}")
+        staff_page.set_viewport_size({"width": 390, "height": 800})
+        width = staff_page.evaluate("document.documentElement.scrollWidth")
+        found += [f"{name}: {width} px wide"] if width > 390 else []
+        picture(staff_page, f"{name}-{theme}-phone")
+    assert found == []
