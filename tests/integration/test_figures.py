@@ -262,9 +262,17 @@ def many(workflow: Workflow) -> None:
         cursor.execute("ANALYZE executions_workflowexecution")
 
 
-def test_what_ended_is_found_by_its_index(many: None, now: datetime) -> None:
+@pytest.mark.parametrize("whose", ["all", "a workspace's", "a workflow's"])
+def test_what_ended_is_found_by_its_index(
+    many: None, workflow: Workflow, now: datetime, whose: str
+) -> None:
+    scopes = {
+        "all": ALL,
+        "a workspace's": Scope(workspaces=(workflow.workspace_id,)),
+        "a workflow's": Scope(workflows=(workflow.pk,)),
+    }
     with CaptureQueriesContext(connection) as seen:
-        count(Stretch(now - HOUR, HOUR, 1, 100), ALL)
+        count(Stretch(now - HOUR, HOUR / 12, 12, 100), scopes[whose])
     plans = []
     with connection.cursor() as cursor:
         for query in seen.captured_queries[:2]:
@@ -273,6 +281,7 @@ def test_what_ended_is_found_by_its_index(many: None, now: datetime) -> None:
 
     assert "execution_ended" in plans[0]
     assert "execution_list" in plans[1]
+    assert "workflow_list" not in "".join(plans)
 
 
 def test_a_workspace_takes_its_hours_along(now: datetime) -> None:
