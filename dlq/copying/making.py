@@ -52,8 +52,8 @@ def as_pytest(entry: DeadLetterEntry) -> str:
     """A test file that replays the step. Raises CannotCopy where no module does it by itself."""
     if not _replayable(entry):
         raise CannotCopy(
-            f"Step {entry.step_path} is of {entry.module}, which no installed module does by "
-            "itself; test the workflow instead, see docs/testing.md."
+            f"Step {entry.step_path} had no inputs yet, or no installed module does "
+            f"{entry.module} by itself; test the workflow instead, see docs/testing.md."
         )
     _, kind = _credential(entry)
     return pytest_file(

@@ -82,7 +82,7 @@ OPERATIONS: dict[str, tuple[str, str, Any, tuple[int, int, int, int]]] = {
         "post", "/v1/DeadLetterQueue/{d}/discard", {"notes": "x"}, (200, 403, 404, 404)
     ),
     "export dead letters": ("get", "/v1/DeadLetterQueue/export", None, (200, 200, 200, 200)),
-    "copy as pytest": ("get", "/v1/DeadLetterQueue/{d}/pytest", None, (200, 403, 404, 404)),
+    "copy as pytest": ("get", "/v1/DeadLetterQueue/{d}/pytest", None, (422, 403, 404, 404)),
     "copy as curl": ("get", "/v1/DeadLetterQueue/{d}/curl", None, (422, 403, 404, 404)),
     "pin": ("post", "/v1/DeadLetterQueue/{d}/pin", {}, (200, 403, 404, 404)),
     "unpin": ("post", "/v1/DeadLetterQueue/{d}/unpin", {}, (200, 403, 404, 404)),
