@@ -22,7 +22,6 @@ from tests.support.workflows import start_many
 Address = Callable[[UUID], str]
 Headers = dict[str, str]
 VIEWERS = 50
-WEB = "application_name = 'valkyr-web' AND datname = current_database()"
 
 
 async def watched_by_many(urls: list[str], headers: Headers, go: Callable[[], None]) -> list[Seen]:
@@ -51,13 +50,13 @@ async def watched_by_many(urls: list[str], headers: Headers, go: Callable[[], No
             return await asyncio.gather(*tasks)
 
 
-def asked_lately(seconds: float) -> bool:
+def asked_lately(web: WebServer, seconds: float) -> bool:
     """Whether the web process has begun a statement in the last seconds."""
     with connection.cursor() as cursor:
         cursor.execute(
-            f"SELECT coalesce(max(query_start) > clock_timestamp() - %s * interval '1 s', false) "
-            f"FROM pg_stat_activity WHERE {WEB}",
-            [seconds],
+            "SELECT coalesce(max(query_start) > clock_timestamp() - %s * interval '1 s', false) "
+            "FROM pg_stat_activity WHERE application_name = %s AND datname = current_database()",
+            [seconds, f"valkyr-{web.name}"],
         )
         row = cursor.fetchone()
     assert row is not None
@@ -92,15 +91,15 @@ def test_fifty_viewers_see_all_and_share_a_few_connections(
 
 
 def test_nothing_is_read_while_nobody_watches(
-    address: Address, ann: Headers, execution: UUID
+    web: WebServer, address: Address, ann: Headers, execution: UUID
 ) -> None:
     with viewing(address(execution), ann):
-        wait_until(lambda: asked_lately(0.1), 10, "a look of the hub")
+        wait_until(lambda: asked_lately(web, 0.1), 10, "a look of the hub")
 
-    wait_until(lambda: not asked_lately(2.5), 30, "a rest longer than between any two looks")
+    wait_until(lambda: not asked_lately(web, 2.5), 30, "a rest longer than between any two looks")
 
     with viewing(address(execution), ann):
-        wait_until(lambda: asked_lately(0.1), 10, "a look of the hub")
+        wait_until(lambda: asked_lately(web, 0.1), 10, "a look of the hub")
 
 
 def test_who_does_not_read_is_dropped_and_catches_up(

@@ -24,12 +24,13 @@ class WebServer:
     def __init__(self, log: Path, extra: Mapping[str, str] | None = None) -> None:
         self.log = log
         self.port = free_port()
+        self.name = f"web-{self.port}"  # its sessions are told from another server's by it
         self.address = f"http://127.0.0.1:{self.port}"
         shared = {name: os.environ[name] for name in SHARED if name in os.environ}
         self._environment = clean_environment() | shared | {
             "DATABASE_URL": database_url(),
             "VALKYR_PUBLIC_URL": self.address,
-            "VALKYR_PROCESS": "web",
+            "VALKYR_PROCESS": self.name,
             "VALKYR_POOL": "threads",
             **(extra or {}),
         }  # fmt: skip
@@ -41,11 +42,12 @@ class WebServer:
         return self._process.pid
 
     def sessions(self) -> int:
-        """How many sessions it, or another web process, has on the tests' database."""
+        """How many sessions it has on the tests' database."""
         with connection.cursor() as cursor:
             cursor.execute(
                 "SELECT count(*) FROM pg_stat_activity "
-                "WHERE application_name = 'valkyr-web' AND datname = current_database()"
+                "WHERE application_name = %s AND datname = current_database()",
+                [f"valkyr-{self.name}"],
             )
             row = cursor.fetchone()
         return int(row[0]) if row else 0
