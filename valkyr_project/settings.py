@@ -306,6 +306,8 @@ SPECTACULAR_SETTINGS = {
         "DeliveryState": "dlq.models.DeliveryState",
         "FailureType": "dlq.models.FailureType",
         "GroupStatus": "dlq.models.GroupStatus",
+        "ItemState": "dlq.models.ItemState",
+        "RedriveState": "dlq.models.RedriveState",
         "SettableStatus": "dlq.api.group_shapes.SETTABLE",
         "Resolution": "dlq.models.Resolution",
         "CheckpointKind": "executions.states.CheckpointKind",

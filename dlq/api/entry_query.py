@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.db.models import QuerySet
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from dlq.filtering import FLAGS, PLAIN, chosen
@@ -22,6 +24,7 @@ GRAMMAR = frozenset({*PLAIN, *FLAGS, "inputs"})
 ERROR_TYPES = [(kind.value, kind.value) for kind in ErrorType]
 
 
+@extend_schema_field(OpenApiTypes.ANY)
 class Conditions(serializers.Field[Any, Any, Any, Any]):
     """A JSON array of conditions on the original inputs."""
 
