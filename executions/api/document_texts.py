@@ -28,6 +28,7 @@ TAGS = {
     "WorkflowExecution": "Starting executions, following them, operating them, going back in them.",
     "Queue": "Starting an execution by the queue's names.",
     "Run": "Attempts of steps; what remote runners do with them; approvals.",
+    "Redrive": "Dead letters sent home together, at a pace.",
     "DeadLetterQueue": "Steps that failed for good, and what operators decide about them.",
     "FailureGroup": "Failures that are the same: how often, since when, what people make of them.",
     "Trigger": "What starts workflows by itself: schedules, events, webhooks, queues.",

@@ -23,6 +23,16 @@ PERSON = "accounts belong to the installation; who names one administers a works
 # "file:function" -> why its rows need no scoping of their own.
 OPEN: dict[str, str] = {
     "dlq/admin/alert_forms.py:AlertRuleForm._workflow": "slugs of the workspace the person chose",
+    "dlq/admin/group_figures.py:_waiting": BELOW,
+    "dlq/admin/group_figures.py:figures": BELOW,
+    "dlq/admin/group_figures.py:with_growth": BELOW,
+    "dlq/admin/groups_forms.py:AssignForm.clean_owner": PERSON,
+    "dlq/admin/groups_operations.py:_snooze": ASKED,
+    "dlq/admin/groups_page.py:_similar": "`scoped` right there, before anything is read",
+    "dlq/admin/views.py:SavedViews._keep": "the caller's own",
+    "dlq/admin/views.py:SavedViews._problem": "the caller's own",
+    "dlq/api/alert_rules.py:rules": "scoped by who asks; those of no workspace are a superuser's",
+    "dlq/api/alerts.py:deliveries": "scoped by who asks; those of no workspace are a superuser's",
     "dlq/admin/alert_rules.py:_test": ASKED,
     "dlq/admin/dashboard/gathering.py:_oldest_letter": "by a Scope, made of the caller's reach",
     "dlq/admin/dashboard/gathering.py:first_waiting": "by ids of rows that were scoped before",

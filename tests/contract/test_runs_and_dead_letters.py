@@ -14,9 +14,9 @@ RUN = {
     "runnerId", "idempotencyKey", "inputsHash", "configHash", "startedAt", "finishedAt",
     "heartbeatAt", "outputs", "error", "errorType", "retryAfter", "durationMs", "costTokens",
     "stepPath", "outcome", "inputs", "queuedAt", "module", "waitsFor", "cachedFrom", "superseded",
-    "progress", "wake",
+    "progress", "wake", "logs", "errorDetails",
 }  # fmt: skip
-LARGE = {"inputs", "outputs", "progress", "wake"}
+LARGE = {"inputs", "outputs", "progress", "wake", "logs", "errorDetails"}
 LETTER = {
     "id", "runId", "executionId", "taskId", "failureReason", "failureType", "originalInputs",
     "originalConfig", "quarantinedAt", "reviewedBy", "resolution", "resolvedAt", "notes",
