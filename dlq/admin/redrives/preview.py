@@ -35,12 +35,13 @@ def _outlook(found: Preview) -> Section:
     rows: list[list[Any]] = [[f"{found.runs:,}", "will run"]]
     rows += [[f"{skipped.count:,}", f"skipped: {skipped.reason}"] for skipped in found.skipped]
     more = "There were more; one redrive takes the oldest 100,000. " if found.truncated else ""
-    took = marks.took(found.seconds * 1_000)
+    long = found.seconds >= 1
+    took = f"about {marks.took(found.seconds * 1_000)}" if long else "less than a second"
     return Section(
         "What would happen",
         headers=("Entries", "What becomes of them"),
         rows=rows,
-        more=f"{more}Sending them takes about {took} at this pace.",
+        more=f"{more}Sending them takes {took} at this pace.",
     )
 
 

@@ -4,6 +4,7 @@ import { badge, taken } from "./graph_states.js";
 import { NOT_BEGUN, markOf } from "./states.js";
 
 const READABLE = 0.42;
+const LEAST_NAMED = 44; // pixels of the screen
 const RADIUS = 6;
 const ICONS = '"Material Symbols Outlined"';
 const FONT = "Inter, sans-serif";
@@ -141,7 +142,10 @@ function box(context, node, state, colour, fine, scale) {
   context.setLineDash(DASHED.has(state?.state) ? [6, 4] : []);
   context.stroke();
   context.setLineDash([]);
-  if (!fine) return coarse(context, node, state, own);
+  if (!fine) {
+    coarse(context, node, state, own);
+    return beneath(context, node, colour, scale);
+  }
   symbol(context, mark.icon, own, node.x + 10, node.y + 24, 18);
   text(context, node.title, node.x + 34, node.y + 20, node.w - 42, `600 13px ${FONT}`, colour.text);
   const told = state && state.runs > 1 && state.turns === null && node.parent ? `${mark.word} · ${state.runs} runs` : mark.word;
@@ -166,6 +170,12 @@ function coarse(context, node, state, own) {
   context.moveTo(node.x + node.w, node.y);
   context.lineTo(node.x, node.y + node.h);
   context.stroke();
+}
+
+// A box too small for its words has its name below, in letters that keep their size on the screen.
+function beneath(context, node, colour, scale) {
+  if (node.w * scale < LEAST_NAMED) return;
+  text(context, node.title, node.x, node.y + node.h + 13 / scale, node.w + 12 / scale, `500 ${11 / scale}px ${FONT}`, colour.text);
 }
 
 function row(context, node, step, run, index, colour) {
