@@ -217,9 +217,13 @@ def _learn_item(past: _Past, journey: Journey) -> None:
 
 
 def _set_aside(row: tuple[Any, ...]) -> bool:
-    """Whether the graph did not decide this skip: a person did, or the execution it came from."""
-    state, brought, attempt = row[1], row[8], row[9]
-    return state == "SKIPPED" and (attempt > 1 or brought is not None)
+    """Whether the graph did not decide this skip: a person did, or the execution it came from.
+
+    What a person skips is a further attempt that nobody ever claimed, so it has no key.
+    """
+    state, key, brought, attempt = row[1], row[7], row[8], row[9]
+    by_hand = attempt > 1 and not key
+    return state == "SKIPPED" and (by_hand or brought is not None)
 
 
 def _decide(
