@@ -155,8 +155,9 @@ class MergeGroups(Endpoint):
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """Other groups become this one: their failures, counts and notes, and what comes later."""
+        obtain(self.user, groups(), id, Action.OPERATE)
         given = self.body(MergeBody)
-        for pk in (id, *given["ids"]):
+        for pk in given["ids"]:
             obtain(self.user, groups(), pk, Action.OPERATE)
         joining.merge(id, given["ids"], actor=self.actor, reason=given["reason"])
         return shown(obtain(self.user, groups(), id, Action.OPERATE)[0])

@@ -69,6 +69,8 @@ class Planter:
         mine.ids["WorkflowExecution"] += event["executions"]
         for verb in ("nothing", "fix", "pause", "quarantine"):
             self._execution(mine, pk, mark, verb)
+        for group in self._get(f"FailureGroup?workflowId={pk}"):
+            mine.note("FailureGroup", group)
         for kind, ids in mine.ids.items():
             self.planted.ids[kind] += ids
         self._redrive(mine.ids["DeadLetterQueue"][-1], payload_mark(mark))
