@@ -13,6 +13,7 @@ from django.db import connection
 from executions.models import Workflow
 from tests.live import moving
 from tests.live.moving import do, in_database, run_at
+from tests.support.coroutines import awaited
 from tests.support.viewing import viewing
 from tests.support.waiting import wait_until
 from tests.support.watching import Seen, read_events, watch
@@ -24,6 +25,7 @@ Headers = dict[str, str]
 VIEWERS = 50
 
 
+@awaited
 async def watched_by_many(urls: list[str], headers: Headers, go: Callable[[], None]) -> list[Seen]:
     """What each viewer has seen by the end; `go` is called once all of them have begun."""
     begun = asyncio.Barrier(len(urls) + 1)
@@ -82,7 +84,7 @@ def test_fifty_viewers_see_all_and_share_a_few_connections(
             connection.close()  # this thread's own
 
     urls = [address(executions[n % 5]) for n in range(VIEWERS)]
-    all_seen = asyncio.run(watched_by_many(urls, ann, go))
+    all_seen = watched_by_many(urls, ann, go)
 
     assert found[0] <= 10
     for number, seen in enumerate(all_seen):

@@ -1,6 +1,5 @@
 """The small parts of watching live, without a database."""
 
-import asyncio
 import json
 from datetime import UTC, datetime
 from typing import Any
@@ -17,6 +16,7 @@ from executions.live.pacing import Pace
 from executions.live.places import Full, Places
 from executions.live.viewer import Gone, Viewer
 from runners.live.execution import EXECUTIONS
+from tests.support.coroutines import awaited
 
 AT = Mark(datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC), 77)
 PK: UUID = uuid4()
@@ -81,6 +81,7 @@ def test_places_are_counted_by_person_and_in_all(settings: Any) -> None:
 
 
 def test_a_viewer_reads_what_came_before_it_was_closed() -> None:
+    @awaited
     async def read() -> list[Any]:
         viewer = Viewer(EXECUTIONS, PK)
         told = [frame("snapshot", AT, {}), frame("end", AT, {})]
@@ -92,13 +93,14 @@ def test_a_viewer_reads_what_came_before_it_was_closed() -> None:
             await viewer.next(5)
         return [one.event for one in found if one]
 
-    assert asyncio.run(read()) == ["snapshot", "end"]
+    assert read() == ["snapshot", "end"]
 
 
 def test_a_viewer_that_does_not_read_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(viewers, "MOST_FRAMES", 3)
     dropped: list[bool] = []
 
+    @awaited
     async def fill() -> None:
         viewer = Viewer(EXECUTIONS, PK)
         viewer.when_dropped(lambda: dropped.append(True))
@@ -106,5 +108,5 @@ def test_a_viewer_that_does_not_read_is_dropped(monkeypatch: pytest.MonkeyPatch)
         with pytest.raises(Gone):
             await viewer.next(5)
 
-    asyncio.run(fill())
+    fill()
     assert dropped == [True]
