@@ -62,8 +62,8 @@ class FailureGroupSummary(serializers.ModelSerializer[FailureGroup]):
         return group.owner.get_username() if group.owner else None
 
 
-class HourShape(serializers.Serializer[Any]):
-    """How many failed in an hour."""
+class FailedHourShape(serializers.Serializer[Any]):
+    """How many failed in an hour, which is told by when it began."""
 
     hour = serializers.DateTimeField()
     count = serializers.IntegerField()
@@ -138,10 +138,10 @@ class FailureGroupDetail(FailureGroupSummary):
         """Whether entries go to or from it."""
         return bool(self.context["moving"])
 
-    @extend_schema_field(HourShape(many=True))
+    @extend_schema_field(FailedHourShape(many=True))
     def get_hours(self, group: FailureGroup) -> Any:
         """The hours of seven days in which something failed, oldest first."""
-        return HourShape(self.context["hours"], many=True).data
+        return FailedHourShape(self.context["hours"], many=True).data
 
     @extend_schema_field(GroupVersionShape(many=True))
     def get_versions(self, group: FailureGroup) -> Any:
