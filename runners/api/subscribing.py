@@ -5,7 +5,6 @@ from typing import Any
 from uuid import UUID
 
 from django.http import HttpResponseBase
-from drf_spectacular.types import OpenApiTypes
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 
@@ -18,6 +17,7 @@ from executions.live.answer import EVENTS, LiveAnswer
 from executions.live.feed import Feed
 from executions.live.places import PLACES, Full
 from executions.models import Workflow, WorkflowExecution
+from runners.api.live_shapes import LiveEvent
 from runners.live.execution import EXECUTIONS
 from runners.live.workflow import WORKFLOWS
 
@@ -63,7 +63,7 @@ def _described(name: str, tag: str) -> Callable[[Any], Any]:
     return operation(
         name,
         tag,
-        {(200, EVENTS): OpenApiTypes.STR},
+        {(200, EVENTS): LiveEvent},
         errors=[403, 404],
         parameters=[SubscribeQuery, _LAST],
     )
