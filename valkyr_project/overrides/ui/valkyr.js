@@ -22,15 +22,22 @@
     if (event.target.tagName === "FORM")
       event.target.querySelectorAll("button[type=submit]").forEach((b) => (b.disabled = false));
   });
+  // Who has gone to a field of a dialog by the time it is shown is typing there: the next letters
+  // must not land in another field.
+  let held = null; // where the focus was when the content came
+  document.addEventListener("htmx:afterSwap", () => (held = document.activeElement));
   document.addEventListener("htmx:afterSettle", () => {
     const dialog = document.querySelector("#modal-content #dialog");
     if (!dialog) return;
     const invalid = dialog.querySelector(".errors textarea, .errors input:not([type=hidden])");
     const first = dialog.querySelector("textarea, select, input:not([type=hidden])");
+    const wanted = invalid || first || dialog.querySelector("button[type=submit], [data-copy]");
+    const enter = () => {
+      const at = document.activeElement;
+      if (at === held || !dialog.contains(at)) wanted?.focus();
+    };
     // The dialog is shown a moment after its content arrives.
-    requestAnimationFrame(() =>
-      requestAnimationFrame(() => (invalid || first || dialog.querySelector("button[type=submit], [data-copy]"))?.focus()),
-    );
+    requestAnimationFrame(() => requestAnimationFrame(enter));
   });
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape" && opener && document.contains(opener)) {
