@@ -78,7 +78,8 @@ def test_a_group_is_opened_acknowledged_and_noted_by_keyboard_alone(
     _open(staff_page, ENTRIES)
     keys.press("g")
     keys.press("g")
-    expect(staff_page).to_have_url(f"{staff_page.home}{GROUPS}")
+    # Keys are heard once a page is loaded, which its address alone does not tell.
+    staff_page.wait_for_url(f"{staff_page.home}{GROUPS}")
     expect(staff_page.get_by_text("2 failure groups")).to_be_visible()
     keys.press("j")
     keys.press("j")
@@ -87,7 +88,7 @@ def test_a_group_is_opened_acknowledged_and_noted_by_keyboard_alone(
     expect(staff_page.locator("input.action-select:checked")).to_have_count(1)
     first = staff_page.locator("input.action-select:checked").input_value()
     keys.press("Enter")
-    expect(staff_page).to_have_url(f"{staff_page.home}{GROUPS}{first}/change/")
+    staff_page.wait_for_url(f"{staff_page.home}{GROUPS}{first}/change/")
 
     keys.press("a")
     dialog = staff_page.get_by_role("dialog")
@@ -95,6 +96,7 @@ def test_a_group_is_opened_acknowledged_and_noted_by_keyboard_alone(
     keys.type("jx")  # letters, while one types
     keys.press("Enter")
     expect(staff_page.get_by_text("1 acknowledged.")).to_be_visible()
+    staff_page.wait_for_load_state()
     keys.press("m")
     expect(dialog.get_by_label("Note")).to_be_focused()
     keys.type("asked the partner")
