@@ -30,9 +30,13 @@ FLAGS = [
 PASSWORD = "correct horse battery staple"
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+@pytest.hookimpl(wrapper=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
     """Mark this folder's tests, skip them where there is no browser, and let them run last:
-    Playwright leaves an event loop in the thread that others may need for their own."""
+    Playwright leaves an event loop in the thread that others may need for their own.
+
+    They go last when all others have had their say, who sort by fixtures.
+    """
     for item in filter(_is_ours, items):
         item.add_marker(pytest.mark.browser)
         # WhiteNoise gives ASGI a synchronous iterator, once a static file.
@@ -41,6 +45,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         )
         if CHROMIUM is None:
             item.add_marker(pytest.mark.skip(reason=REASON))
+    yield
     items.sort(key=_is_ours)
 
 
