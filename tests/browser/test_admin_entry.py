@@ -100,6 +100,26 @@ def test_a_result_given_by_hand_is_refused_at_the_field_and_then_taken(
     assert entry.resolution == "FIXED"
 
 
+GO_TO_OUTCOME = """() => {
+  const frame = () => new Promise(requestAnimationFrame);
+  window.gone = new Promise((done) => document.addEventListener("htmx:afterSettle", async () => {
+    await frame();
+    document.querySelector("#dialog [name=outcome]").focus();
+    await frame();
+    await frame();
+    done(document.activeElement.name);
+  }, { once: true }));
+}"""
+
+
+def test_who_goes_to_a_field_while_the_dialog_opens_stays_there(opened: Any) -> None:
+    opened.evaluate(GO_TO_OUTCOME)
+
+    _act(opened, "Fix with outputs…")
+
+    assert opened.evaluate("() => window.gone") == "outcome"
+
+
 def test_a_step_is_skipped_for_a_reason(opened: Any, entry: DeadLetterEntry) -> None:
     dialog = _act(opened, "Skip the step…")
     dialog.get_by_role("button", name="Skip the step").click()
