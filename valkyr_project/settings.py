@@ -315,7 +315,6 @@ SPECTACULAR_SETTINGS = {
         "Role": "executions.states.Role",
         "Permission": "executions.states.Permission",
         "Container": "runners.api.timeline_shapes.CONTAINERS",
-        "LiveEventKind": "runners.api.live_shapes.KINDS",
         "WaitKind": "runners.api.run_shapes.WAITS",
         "ObjectPermission": "executions.api.permissions.CHOICES",
         "Decision": "runners.decisions.DECISIONS",

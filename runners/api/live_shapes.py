@@ -1,27 +1,11 @@
-"""One server-sent event of those who watch live."""
+"""The stream of those who watch live, as the document describes it."""
 
 from typing import Any
 
-from drf_spectacular.utils import extend_schema_field
-from rest_framework import serializers
-
-from executions.live.frame import END, SNAPSHOT, STATE
-
-KINDS = [
-    (SNAPSHOT, "Everything that is watched, as it is."),
-    (STATE, "What changed."),
-    (END, "The execution has ended, and nothing follows."),
-]
-
-
-@extend_schema_field({"type": "string", "contentMediaType": "application/json"})
-class JsonLine(serializers.CharField):
-    """JSON on one line."""
-
-
-class LiveEvent(serializers.Serializer[Any]):
-    """One event of the stream: its lines `id`, `event` and `data`."""
-
-    id = serializers.CharField(help_text="Come back with it in the header Last-Event-ID.")
-    event = serializers.ChoiceField(KINDS)
-    data = JsonLine()  # type: ignore[assignment]
+# Of no type: to who reads all of it this is text, to who reads it as a stream each event is an
+# object, and generated clients and validators take either side.
+EVENT_STREAM: dict[str, Any] = {
+    "description": "Events, each of three lines. `id`: come back with it in the header "
+    "Last-Event-ID. `event`: `snapshot` (everything that is watched, as it is), `state` (what "
+    "changed) or `end` (the execution has ended, and nothing follows). `data`: JSON on one line.",
+}

@@ -17,7 +17,7 @@ from executions.live.answer import EVENTS, LiveAnswer
 from executions.live.feed import Feed
 from executions.live.places import PLACES, Full
 from executions.models import Workflow, WorkflowExecution
-from runners.api.live_shapes import LiveEvent
+from runners.api.live_shapes import EVENT_STREAM
 from runners.live.execution import EXECUTIONS
 from runners.live.workflow import WORKFLOWS
 
@@ -63,7 +63,7 @@ def _described(name: str, tag: str) -> Callable[[Any], Any]:
     return operation(
         name,
         tag,
-        {(200, EVENTS): LiveEvent},
+        {(200, EVENTS): EVENT_STREAM},
         errors=[403, 404],
         parameters=[SubscribeQuery, _LAST],
     )
