@@ -23,11 +23,12 @@ class Seen:
         return bool(self.events) and self.events[-1] == "end"
 
     def take(self, event: str, cursor: str, data: dict[str, Any]) -> None:
-        self.events.append(event)
-        self.last = cursor
+        """Take a frame in; its name comes last, for a thread that waits for it reads the rows."""
         told = data.get("executions", []) + ([data["execution"]] if "execution" in data else [])
         self.executions |= {row["id"]: row for row in told}
         self.runs |= {row["id"]: row for row in data.get("runs", [])}
+        self.last = cursor
+        self.events.append(event)
 
     def states(self) -> dict[str, str]:
         return {pk: row["state"] for pk, row in self.runs.items()}
