@@ -1,0 +1,78 @@
+"""`python -m valkyr_project.migrate`: the tables of this version, made by one process at a time.
+
+`--wait SECONDS` changes nothing and returns once somebody else has done it: what a process that
+needs the tables runs first. With VALKYR_ADMIN_PASSWORD set the administrator is ensured too.
+"""
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Sequence
+
+import django
+import psycopg
+
+# Any constant will do; it names this work among all sessions of one database.
+MIGRATING = 7_263_544_402
+# A change of tables may take longer than any query of ours may; its wait for a lock may not,
+# since all others wait behind it.
+PATIENT = "-c lock_timeout=3000"
+PAUSE_SECONDS = 1.0
+
+
+def main(arguments: Sequence[str] | None = None) -> str:
+    """Bring the tables up to date, or wait for it; returns why they are not in time, or nothing."""
+    parser = argparse.ArgumentParser(prog="python -m valkyr_project.migrate", description=__doc__)
+    parser.add_argument("--wait", type=float, metavar="SECONDS")
+    seconds = parser.parse_args(arguments).wait
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "valkyr_project.settings")
+    django.setup()
+    if seconds is not None:
+        return _wait(seconds)
+    _migrate()
+    return ""
+
+
+def _migrate() -> None:
+    """Under an advisory lock on a session of its own, so that a second one waits, then has none."""
+    from django.core.management import call_command
+    from django.db import connection
+
+    from valkyr_project.beat import direct_conninfo
+
+    with psycopg.connect(direct_conninfo(), autocommit=True) as session:
+        session.execute("SELECT pg_advisory_lock(%s)", [MIGRATING])
+        connection.settings_dict["OPTIONS"]["options"] = PATIENT
+        call_command("migrate", interactive=False)
+        if os.environ.get("VALKYR_ADMIN_PASSWORD"):
+            call_command("ensure_admin")
+
+
+def _wait(seconds: float) -> str:
+    deadline = time.monotonic() + seconds
+    while reason := _missing():
+        if time.monotonic() > deadline:
+            return f"After {seconds:g} s {reason}"
+        time.sleep(PAUSE_SECONDS)
+    return ""
+
+
+def _missing() -> str:
+    """Why the tables are not those of this version; empty when they are."""
+    from django.db import DatabaseError, connection
+    from django.db.migrations.executor import MigrationExecutor
+
+    try:
+        executor = MigrationExecutor(connection)
+        plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    except DatabaseError as error:
+        return f"the database does not answer: {error}"
+    finally:
+        connection.close()
+    names = ", ".join(f"{migration.app_label}.{migration.name}" for migration, _ in plan[:3])
+    return f"{len(plan)} migrations wait ({names}); run the job `migrate`." if plan else ""
+
+
+if __name__ == "__main__":
+    sys.exit(main() or 0)
