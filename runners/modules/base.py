@@ -5,10 +5,12 @@ result or raise. They keep no state between calls; one instance serves a whole p
 """
 
 import inspect
-from collections.abc import Mapping
+import logging
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
+from threading import RLock
 from typing import Any, ClassVar, Generic, Protocol, cast
 from uuid import UUID
 
@@ -18,6 +20,9 @@ from typing_extensions import TypeVar
 
 from executions.catalog import ConfigProblem
 from runners.states import ErrorType, WaitKind
+
+logger = logging.getLogger(__name__)
+_LOADING = RLock()
 
 
 class ModuleInputs(BaseModel):
@@ -207,14 +212,19 @@ class Bad:
     """A row of a module's table of bad inputs: what is wrong, a `with` that has it, what comes.
 
     `says` is a part of the failure's message. A test runs every row, and the docs show it. A row
-    that needs a server (`needs`, a fixture's name) writes its address as `{server}`.
+    that needs a server (`needs`, a fixture's name) writes its address as `{server}`. A large
+    `with` is a function that makes it: every worker holds the table, and nobody reads it there.
     """
 
     what: str
-    given: Mapping[str, Any]
+    given: Mapping[str, Any] | Callable[[], Mapping[str, Any]]
     says: str
     error_type: ErrorType = ErrorType.PERMANENT
     needs: str = ""
+
+    def inputs(self) -> Mapping[str, Any]:
+        """The `with`, made now where it is a large one."""
+        return self.given() if callable(self.given) else self.given
 
 
 # Named here because `type` is a field of the class below.
@@ -258,6 +268,7 @@ class Module(Generic[InputsT]):
     circuit_target: ClassVar[str] = ""
     example: ClassVar[Mapping[str, Any]] = {}
     bad_inputs: ClassVar[tuple[Bad, ...]] = ()
+    _loaded = False
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -307,7 +318,22 @@ class Module(Generic[InputsT]):
         return []
 
     def warm_up(self) -> None:
-        """Import what `execute` needs and takes long to load, before the first step asks for it."""
+        """Import what `execute` needs and takes long to load; called once, by `load`."""
+
+    def load(self) -> None:
+        """Warm up, unless this process has.
+
+        One module at a time: threads that import side by side can meet in a cycle of imports, and
+        then one of them is handed a half-made package. Where it fails, the module is used as it is.
+        """
+        with _LOADING:
+            if self._loaded:
+                return
+            try:
+                self.warm_up()
+            except Exception:
+                logger.exception("module %r could not warm up; it is used as it is", self.type)
+            self._loaded = True
 
     def execute(
         self, inputs: InputsT, ctx: StepContext
@@ -338,6 +364,8 @@ class Module(Generic[InputsT]):
 
         Raises pydantic's ValidationError for inputs that do not fit, or what `execute` raises.
         """
+        if not self._loaded:
+            self.load()
         inputs: Any = self.validated(config)
         if wake is not None:
             return as_result(self.woken(inputs, wake, ctx))

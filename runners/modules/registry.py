@@ -105,12 +105,9 @@ class Registry:
             self._load_third_parties()
             modules = {name: self.get(name) for name in (*BUILTIN, *self._modules)}
         for name, module in modules.items():
-            try:
-                if name in BUILTIN:
-                    module.Inputs.model_rebuild()
-                module.warm_up()
-            except Exception:
-                logger.exception("module %r could not warm up; it is used as it is", name)
+            if name in BUILTIN:
+                module.Inputs.model_rebuild()
+            module.load()
 
     def add(self, module: Module[Any]) -> None:
         """Register one more module; raises ValueError when its type is taken by another."""

@@ -95,7 +95,7 @@ def check_bad_inputs(module: What) -> None:
     for bad in found(module).bad_inputs:
         if bad.needs:
             continue
-        failure = failing_module(module, bad.given)
+        failure = failing_module(module, bad.inputs())
         told = f"{bad.what}: expected {bad.error_type} with {bad.says!r}, "
         told += f"found {failure.error_type} with {failure.message!r}"
         assert failure.error_type is bad.error_type, told

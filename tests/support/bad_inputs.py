@@ -25,7 +25,7 @@ def rows(needs: str = "", types: Iterable[str] = ()) -> list[Any]:
 
 def check_row(module_type: str, bad: Bad, context: Any, server: str = "") -> None:
     """Run one row and compare the failure's class and message with what the table says."""
-    given = _filled(dict(bad.given), server)
+    given = _filled(dict(bad.inputs()), server)
     try:
         with time_limit(context.remaining()):
             registry.get(module_type).run(given, context)

@@ -97,7 +97,7 @@ class CsvParse(Module[CsvParseInputs]):
         Bad("a line with a field too few", {"text": "a,b\n1\n"}, "line 2 of the CSV has 1 fields"),
         Bad("a column named twice", {"text": "a,a\n"}, "names a column twice: a"),
         Bad("a text cut off within quotes", {"text": 'a\n"1'}, "it is cut off"),
-        Bad("a field of 10 MiB", {"text": "a\n" + "x" * 10_485_760}, "at most 5,242,880"),
+        Bad("a field of 10 MiB", lambda: {"text": "a\n" + "x" * 10_485_760}, "at most 5,242,880"),
         Bad("a field of 200,000 characters", {"text": "a\n" + "x" * 200_000}, "field limit"),
         Bad("a quote that never closes", {"text": 'a\n"' + "x\n" * 100_000}, "Is a quote missing?"),
         Bad("more rows than allowed", {"text": "a\n1\n2\n", "maxRows": 1}, "more than 1 rows"),

@@ -104,7 +104,11 @@ class CsvWrite(Module[CsvWriteInputs]):
             "row 1 has 2 values, but there are 1 columns",
         ),
         Bad("a lone surrogate", {"rows": [{"a": "\ud800"}]}, "lone surrogate (U+D800)"),
-        Bad("a field of 10 MiB", {"rows": [{"a": "x" * 10_485_760}]}, "more than 5,242,880 bytes"),
+        Bad(
+            "a field of 10 MiB",
+            lambda: {"rows": [{"a": "x" * 10_485_760}]},
+            "more than 5,242,880 bytes",
+        ),
         Bad(
             "a formula that is refused",
             {"rows": [{"a": "=HYPERLINK(1)"}], "formulas": "refuse"},

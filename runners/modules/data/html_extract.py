@@ -151,12 +151,12 @@ class HtmlExtract(Module[HtmlExtractInputs]):
         ),
         Bad(
             "counting among 100,000 siblings",
-            {"html": "<li>" * 100_000, "fields": {"a": "li:nth-child(2)"}},
+            lambda: {"html": "<li>" * 100_000, "fields": {"a": "li:nth-child(2)"}},
             "counts siblings",
         ),
         Bad(
             "1,000,000 elements in each other",
-            {"html": "<div>" * 1_000_000, "fields": {"a": "div"}},
+            lambda: {"html": "<div>" * 1_000_000, "fields": {"a": "div"}},
             "nests too deep to be read",
         ),
         Bad(
@@ -172,7 +172,11 @@ class HtmlExtract(Module[HtmlExtractInputs]):
             {"html": "\x89PNG\x00", "fields": {"a": {"selector": "h1", "required": True}}},
             "nothing fits 'h1'",
         ),
-        Bad("a page of 10 MiB", {"html": "x" * 10_485_760, "fields": {"a": "p"}}, "at most 5,242"),
+        Bad(
+            "a page of 10 MiB",
+            lambda: {"html": "x" * 10_485_760, "fields": {"a": "p"}},
+            "at most 5,242",
+        ),
         Bad("a lone surrogate", {"html": "<p>\ud800", "fields": {"a": "p"}}, "lone surrogate"),
     )
 

@@ -67,7 +67,7 @@ class Jmespath(PureModule):
         ),
         Bad(
             "a text joined with itself into terabytes",
-            {"expression": "join(@[0], @)", "data": ["x" * 1_000_000] * 4},
+            lambda: {"expression": "join(@[0], @)", "data": ["x" * 1_000_000] * 4},
             "makes more than",
         ),
         Bad(

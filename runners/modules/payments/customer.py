@@ -95,7 +95,11 @@ class Customer(StripeModule[CustomerInputs]):
             {"operation": "update", "customer": "cus_1"},
             "update needs something to change",
         ),
-        Bad("a name without end", {"name": "x" * 1_000_000}, "name: String should have at most"),
+        Bad(
+            "a name without end",
+            lambda: {"name": "x" * 1_000_000},
+            "name: String should have at most",
+        ),
         Bad(
             "an id that leads elsewhere",
             {"operation": "retrieve", "customer": "cus_1/sources/card_1"},

@@ -48,7 +48,9 @@ def test_a_hostile_archive_is_told_and_nothing_of_it_written(
     root, module_type: str, bad: Bad, step_context: Context
 ) -> None:
     before = sorted(root.rglob("*"))
-    given = bad.given if bad.given["path"] == "binary.zip" else {**bad.given, "to": "unpacked"}
+    given = dict(bad.inputs())
+    if given["path"] != "binary.zip":
+        given["to"] = "unpacked"
 
     check_row(module_type, Bad(bad.what, given, bad.says), step_context)
 
