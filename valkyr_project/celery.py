@@ -9,11 +9,14 @@ from django.db import connections
 from psycopg.pq import TransactionStatus
 
 from valkyr_project import broker
+from valkyr_project.metrics import processes  # noqa: F401 - connects on import
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "valkyr_project.settings")
 
 broker.use()
-app = Celery("valkyr")
+# Flower reads events and asks workers; it needs the broker's settings and none of the apps, which
+# would double its memory.
+app = Celery("valkyr", fixups=set() if os.environ.get("VALKYR_PROCESS") == "flower" else None)
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 
