@@ -1,6 +1,6 @@
 # `make` lists the targets. Everything runs in .venv; nothing is installed elsewhere.
 .DEFAULT_GOAL := help
-.PHONY: help up demo test examples fuzz check audit bench lock format clean
+.PHONY: help up demo test examples fuzz check audit bench chaos lock format clean
 .SUFFIXES:
 PY := .venv/bin/python
 ARGS ?=
@@ -39,6 +39,10 @@ audit: ## Known holes in the pinned packages (asks an advisory service over the 
 bench: ## Measure this engine beside plain Celery canvas, on the same servers
 	@.ci/venv requirements-dev.txt
 	@exec $(PY) -m tests.benchmarks $(ARGS)
+
+chaos: ## Inject faults into real processes under load, audit, report (ARGS="--help")
+	@.ci/venv requirements-dev.txt
+	@exec $(PY) -m tests.chaos $(if $(BROKER),--broker $(BROKER)) $(ARGS)
 
 lock: ## Pin requirements*.in with hashes into requirements*.txt
 	@.ci/venv requirements-dev.txt

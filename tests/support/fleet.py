@@ -45,7 +45,7 @@ class Member:
         self.name = name
         self.log = fleet.folder / f"{name}.log"
         self._command = command
-        self._environment = fleet.environment | environment | {"VALKYR_PROCESS": name}
+        self._environment = fleet.environment | {"VALKYR_PROCESS": name} | environment
         self._process: subprocess.Popen[bytes] | None = None
         self._before: Any = None
         self.start()
@@ -85,7 +85,7 @@ class Member:
     def ready(self) -> bool:
         """Whether it has said that it serves since it was last started."""
         assert self.alive(), f"{self.name} ended:\n{self.log.read_text()[-3000:]}"
-        if self.name == "beat":
+        if self.name.startswith("beat"):
             return _somebody_is_elected()
         return self._seen() not in {None, self._before}
 
@@ -112,13 +112,20 @@ class Member:
 class Fleet:
     """Workers for every queue and a beat, on one Redis."""
 
-    def __init__(self, folder: Path, redis_url: str, extra: Mapping[str, str] = QUICK) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        redis_url: str,
+        extra: Mapping[str, str] = QUICK,
+        broker_url: str = "",
+    ) -> None:
         self.folder = folder
         self.environment = {
             **clean_environment(),
             **extra,
             "DATABASE_URL": database_url(),
             "REDIS_URL": redis_url,
+            "CELERY_BROKER_URL": broker_url or redis_url,
             "VALKYR_KEY_PREFIX": KEY_PREFIX,
             "VALKYR_SECRET_KEY": os.environ["VALKYR_SECRET_KEY"],
             "VALKYR_REMOTE_QUEUES": os.environ["VALKYR_REMOTE_QUEUES"],
@@ -135,20 +142,29 @@ class Fleet:
         }
         self.members: dict[str, Member] = {}
 
-    def worker(self, name: str, queue: str, pool: str, concurrency: int) -> Member:
-        """Add a worker of one queue."""
+    def worker(
+        self, name: str, queue: str, pool: str, concurrency: int, **environment: str
+    ) -> Member:
+        """Add a worker of one queue, with variables of its own beside the fleet's."""
         command = [
             *(*CELERY, "worker", "-n", f"{name}@%h", "-Q", queue, "--pool", pool),
             *("--concurrency", str(concurrency), *FLAGS),
         ]
-        self.members[name] = Member(self, name, command, VALKYR_POOL=pool)
+        self.members[name] = Member(self, name, command, VALKYR_POOL=pool, **environment)
         return self.members[name]
 
-    def beat(self) -> Member:
-        """Add a beat."""
+    def beat(self, name: str = "beat", **environment: str) -> Member:
+        """Add a beat; names of others begin with `beat`. Of several one is elected."""
         command = [*CELERY, "beat", "--loglevel", "WARNING", "--pidfile", ""]
-        self.members["beat"] = Member(self, "beat", command)
-        return self.members["beat"]
+        own = {"VALKYR_PROCESS": "beat"} | environment
+        self.members[name] = Member(self, name, command, **own)
+        return self.members[name]
+
+    def remove(self, name: str) -> None:
+        """Take a member away, killed where it still runs."""
+        member = self.members.pop(name)
+        if member.alive():
+            member.kill()
 
     def everybody(self) -> None:
         """Add what tests need: two prefork workers, so that one is left when one is killed."""

@@ -41,6 +41,15 @@ class WebServer:
         assert self._process is not None
         return self._process.pid
 
+    @property
+    def started(self) -> bool:
+        """Whether it was ever started."""
+        return self._process is not None
+
+    def alive(self) -> bool:
+        """Whether it runs."""
+        return self._process is not None and self._process.poll() is None
+
     def sessions(self) -> int:
         """How many sessions it has on the tests' database."""
         with connection.cursor() as cursor:

@@ -1,0 +1,33 @@
+"""A fault that needs a world of its own: the same program again, in a process of its own."""
+
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from tests.chaos import trial
+from tests.chaos.fault import Fault
+from tests.chaos.options import Options
+from tests.chaos.outcome import Outcome, from_json
+
+SECONDS = 900
+
+
+def run(fault: Fault, options: Options) -> Outcome:
+    """Run it in a child, and read what it found."""
+    with tempfile.TemporaryDirectory() as folder:
+        answer = Path(folder) / "outcome.json"
+        command = [
+            *(sys.executable, "-m", "tests.chaos", "--only", fault.slug),
+            *("--seed", str(options.seed), "--broker", options.broker, "--json", str(answer)),
+            *("--minutes", str(options.minutes), *(("--quick",) if options.quick else ())),
+        ]
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, stdout=sys.stderr, check=False, timeout=SECONDS
+        )
+        if not answer.exists():
+            outcome = trial.blank(fault)
+            outcome.broken(f"its process ended with {done.returncode} and said nothing")
+            return outcome
+        return from_json(json.loads(answer.read_text())["faults"][0])

@@ -1,0 +1,53 @@
+"""What carries the messages, to be stopped, emptied and started again at its address."""
+
+import os
+import shutil
+import signal
+from pathlib import Path
+from typing import Protocol
+
+from tests.support.waiting import wait_until
+from valkyr_project.embedded import Redis
+
+
+class Broker(Protocol):
+    """A broker's server, in the hands of a fault."""
+
+    @property
+    def url(self) -> str:
+        """Where Celery connects; the same for a life."""
+
+    def stop(self) -> None:
+        """kill -9; returns once it is gone."""
+
+    def forget(self) -> None:
+        """While it is stopped: lose every message and queue."""
+
+    def start(self) -> None:
+        """Start it again at its address, with what it kept; returns once it answers."""
+
+
+class RedisBroker:
+    """The embedded Redis, with its append-only file."""
+
+    def __init__(self, server: Redis, home: Path) -> None:
+        self._server = server
+        self._data = home / "redis" / "data"
+
+    @property
+    def url(self) -> str:
+        return self._server.url
+
+    def stop(self) -> None:
+        os.kill(self._server.pid, signal.SIGKILL)
+        wait_until(lambda: not self._server.alive(), 10, "the end of Redis")
+
+    def forget(self) -> None:
+        for kept in self._data.iterdir():
+            shutil.rmtree(kept) if kept.is_dir() else kept.unlink()
+
+    def start(self) -> None:
+        url = self._server.url
+        self._server.launch()
+        self._server.wait()
+        assert self._server.url == url, "Redis's port was taken meanwhile"

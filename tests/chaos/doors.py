@@ -1,0 +1,64 @@
+"""The two ways the load starts executions: by a call, and over HTTP as clients do.
+
+A key makes it safe to ask again: whoever got no answer asks with the same key until there is one.
+"""
+
+from dataclasses import dataclass
+from typing import Protocol
+from uuid import UUID
+
+import httpx
+from django.db import Error, connection
+
+from executions.models import Workflow
+from executions.triggers.start import start_execution
+from tests.support.workflows import ACTOR
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """`accepted` is the execution that is promised; else `refused` says what came instead."""
+
+    accepted: UUID | None
+    refused: str = ""
+
+
+class Door(Protocol):
+    """Asks once."""
+
+    def ask(self, workflow: Workflow, key: str) -> Answer:
+        """Ask for one execution."""
+
+
+class Call:
+    """`start_execution` in this process."""
+
+    def ask(self, workflow: Workflow, key: str) -> Answer:
+        try:
+            started = start_execution(workflow, {}, actor=ACTOR, idempotency_key=key)
+        except Error as error:
+            connection.close()
+            return Answer(None, type(error).__name__)
+        return Answer(started.execution.pk)
+
+
+class Http:
+    """POST to the web process."""
+
+    def __init__(self, address: str, token: str) -> None:
+        self._client = httpx.Client(
+            base_url=address, headers={"Authorization": f"Bearer {token}"}, timeout=20
+        )
+
+    def ask(self, workflow: Workflow, key: str) -> Answer:
+        try:
+            answer = self._client.post(
+                f"/v1/WorkflowExecution/{workflow.pk}/execute",
+                json={"params": {}},
+                headers={"Idempotency-Key": key},
+            )
+        except httpx.TransportError as error:
+            return Answer(None, type(error).__name__)
+        if answer.status_code != 202:
+            return Answer(None, str(answer.status_code))
+        return Answer(UUID(answer.json()["id"]))

@@ -1,0 +1,17 @@
+"""The table of faults, in the order of docs/reliability.md."""
+
+import sys
+from collections.abc import Sequence
+
+from tests.chaos.fault import Fault
+from tests.chaos.faults import children
+
+TABLE: tuple[Fault, ...] = (children.CHILD_KILLED,)
+
+
+def chosen(only: Sequence[str]) -> tuple[Fault, ...]:
+    """The faults of these slugs (all where there are none); exits on one that there is not."""
+    known = {fault.slug: fault for fault in TABLE}
+    if unknown := sorted(set(only) - set(known)):
+        sys.exit(f"--only names {', '.join(unknown)}; there are {', '.join(known)}")
+    return tuple(fault for fault in TABLE if not only or fault.slug in only)

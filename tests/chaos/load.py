@@ -1,0 +1,89 @@
+"""Executions started at a steady rate by a thread, while faults are injected beside it."""
+
+import time
+from collections import Counter
+from collections.abc import Mapping
+from random import Random
+from threading import Event, Thread
+from uuid import UUID
+
+from django.db import Error, connection
+
+from executions.models import Workflow, WorkflowExecution
+from tests.chaos.doors import Answer, Door
+from tests.chaos.fault import Load
+from tests.chaos.shapes import WEIGHTS
+
+
+class Starter:
+    """Starts executions until told to stop, and remembers which were promised.
+
+    Nothing is skipped: who got no answer asks again with the same key, so that what the promise is
+    about is known exactly.
+    """
+
+    def __init__(
+        self, workflows: Mapping[str, Workflow], settings: Load, door: Door, seed: str
+    ) -> None:
+        self.accepted: list[UUID] = []
+        self.refused: Counter[str] = Counter()
+        self.slowest = 0.0  # seconds an answer took, of whatever kind
+        self._workflows = workflows
+        self._settings = settings
+        self._door = door
+        self._seed = seed
+        self._random = Random(f"{seed}:load")
+        self._over = Event()
+        self._thread = Thread(target=self._go, name="load", daemon=True)
+
+    def start(self) -> None:
+        """Begin; nothing happens where the rate is 0."""
+        if self._settings.rate:
+            self._thread.start()
+
+    def stop(self) -> None:
+        """Start no more; returns once the last answer is there, or nobody answers any more."""
+        self._over.set()
+        if self._thread.ident is not None:
+            self._thread.join(60)
+            assert not self._thread.is_alive(), "the load's last request got no answer in 60 s"
+
+    def ids(self) -> list[UUID]:
+        """What was promised."""
+        return list(self.accepted)
+
+    def _go(self) -> None:
+        number = 0
+        try:
+            while not self._over.wait(1 / self._settings.rate):
+                if self._unfinished() < self._settings.most:
+                    self._start(f"{self._seed}:{number}")
+                    number += 1
+        finally:
+            connection.close()
+
+    def _start(self, key: str) -> None:
+        [shape] = self._random.choices(list(WEIGHTS), list(WEIGHTS.values()))
+        while True:
+            answer = self._ask(shape, key)
+            if answer.accepted is not None:
+                self.accepted.append(answer.accepted)
+                return
+            self.refused[answer.refused] += 1
+            if self._over.wait(0.5):
+                return
+
+    def _ask(self, shape: str, key: str) -> Answer:
+        begun = time.monotonic()
+        answer = self._door.ask(self._workflows[shape], key)
+        self.slowest = max(self.slowest, time.monotonic() - begun)
+        return answer
+
+    def _unfinished(self) -> int:
+        try:
+            return WorkflowExecution.objects.filter(
+                pk__in=self.accepted[-1000:], finished_at=None
+            ).count()
+        except Error:
+            connection.close()
+            return 0

@@ -1,0 +1,75 @@
+"""The graphs of the load: what a fault may meet half-way. Each effect step leaves a mark."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from executions.models import Workflow
+from tests.support.workflows import effect, publish, task
+
+RETRY = {"maxAttempts": 4, "baseSeconds": 0.2, "jitter": 0.1}
+INNER = {
+    "tasks": [effect("a", seconds=0.05), effect("b", after="a", value=7)],
+    "output": "{{ tasks.b.output }}",
+}
+WEIGHTS = {"chain": 3, "fan": 3, "map": 2, "retrying": 2, "sleeper": 2, "subworkflow": 1}
+
+
+def chain() -> dict[str, Any]:
+    """Six effects in a row: one segment, resumed in the middle by whoever takes it over."""
+    return {
+        "tasks": [
+            effect(f"e{n}", after=f"e{n - 1}" if n else None, seconds=0.08, value=n)
+            for n in range(6)
+        ]
+    }
+
+
+def fan() -> dict[str, Any]:
+    """A fork of five on two queues, joined: a chord, and the end of its last header."""
+    parts = [effect(f"part{n}", after="begin", seconds=0.1) for n in range(5)]
+    parts[0]["queue"] = "io"
+    names = [part["id"] for part in parts]
+    return {"tasks": [task("begin"), *parts, effect("join", after=names, join="all")]}
+
+
+def mapped() -> dict[str, Any]:
+    """A map over six items, three at once."""
+    body = {"tasks": [effect("work", seconds=0.05, value="{{ item }}")]}
+    items = {"items": [1, 2, 3, 4, 5, 6], "maxConcurrency": 3}
+    return {"tasks": [task("each", "flow.map", **{"with": items}, body=body)]}
+
+
+def retrying() -> dict[str, Any]:
+    """A step that fails twice, then its successor."""
+    return {
+        "tasks": [
+            effect("flaky", failTimes=2, retry=RETRY),
+            effect("after", after="flaky", seconds=0.05),
+        ]
+    }
+
+
+def sleeper() -> dict[str, Any]:
+    """A wait of two seconds between two effects: nobody holds anything meanwhile."""
+    waits = task("sleep", "test.wait", "before", **{"with": {"seconds": 2}})
+    return {"tasks": [effect("before"), waits, effect("after", after="sleep")]}
+
+
+def parent(slug: str) -> dict[str, Any]:
+    """A step that waits for a child."""
+    call = task("call", "flow.subworkflow", **{"with": {"workflow": slug}})
+    return {"tasks": [call, effect("after", after="call")]}
+
+
+def publish_all() -> Mapping[str, Workflow]:
+    """The workflows of the load, published; by shape, and the child's as `inner`."""
+    inner = publish(INNER)
+    documents = {
+        "chain": chain(),
+        "fan": fan(),
+        "map": mapped(),
+        "retrying": retrying(),
+        "sleeper": sleeper(),
+        "subworkflow": parent(inner.slug),
+    }
+    return {name: publish(document) for name, document in documents.items()} | {"inner": inner}

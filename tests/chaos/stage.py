@@ -1,0 +1,112 @@
+"""Servers of its own for one run: durable as in production, in a folder thrown away.
+
+Django is set up on them, in this process and (by the environment) in those it starts.
+"""
+
+import base64
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from tests.chaos.brokers import Broker, RedisBroker
+from valkyr_project.embedded import Postgres, Redis
+
+# The workers' side of the key prefix is tests/support/fleet.py's.
+KEY_PREFIX = "valkyr-fleet:"
+
+
+class Stage:
+    """PostgreSQL, Redis and, where another broker is asked for, that one."""
+
+    def __init__(self, broker: str = "redis", home: Path | None = None) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="valkyr-chaos-"))
+        self.folder.chmod(0o711)  # the servers' account passes through
+        home = home or self.folder
+        self.postgres = Postgres(home, durable=True)
+        self.redis = Redis(home, durable=True)
+        self._home = home
+        self._kind = broker
+        self.broker: Broker = RedisBroker(self.redis, home)
+
+    def __enter__(self) -> Self:
+        try:
+            self._start()
+        except BaseException:
+            self._stop()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stop()
+
+    def _start(self) -> None:
+        for server in (self.postgres, self.redis):
+            server.launch()
+        for server in (self.postgres, self.redis):
+            server.wait()
+        if self._kind == "rabbitmq":
+            from tests.chaos.servers.rabbit import RabbitBroker
+
+            self.broker = RabbitBroker(self.folder)
+            self.broker.start()
+        configure(self.postgres.url, self.redis.url, self.broker.url, self.folder)
+        from django.core.management import call_command
+
+        call_command("migrate", interactive=False, verbosity=0)
+        call_command("ensure_admin", stdout=open(os.devnull, "w"))  # noqa: PTH123, SIM115
+
+    def _stop(self) -> None:
+        if self._kind == "rabbitmq" and not isinstance(self.broker, RedisBroker):
+            self.broker.stop()
+        self.redis.stop()
+        self.postgres.stop()
+        for home in {self.folder, self._home}:
+            _remove(home)
+
+
+def configure(database: str, redis: str, broker: str, folder: Path) -> None:
+    """The whole environment of this process and its children, and Django set up in it.
+
+    The caller's variables must not leak in.
+    """
+    for name in list(os.environ):
+        if name.startswith(("CELERY_", "VALKYR_", "RUNNER_")):
+            del os.environ[name]
+    os.environ |= {
+        "DJANGO_SETTINGS_MODULE": "valkyr_project.settings",
+        "DATABASE_URL": database,
+        "REDIS_URL": redis,
+        "CELERY_BROKER_URL": broker,
+        "VALKYR_HOME": str(folder),
+        "VALKYR_SECRET_KEY": "chaos-" + "0123456789abcdef" * 4,
+        "VALKYR_KEY": base64.b64encode(b"k" * 32).decode(),
+        "VALKYR_KEY_PREFIX": KEY_PREFIX,
+        "VALKYR_REMOTE_QUEUES": "remote,gpu",
+        "VALKYR_EXTRA_MODULES": "tests.support.modules",
+        "VALKYR_ADMIN_USERNAME": "chaos",
+        "VALKYR_ADMIN_PASSWORD": "chaos-" + "p" * 20,
+    }
+    import django
+
+    django.setup()
+
+
+def configure_alone() -> None:
+    """Django without any server, to read the table of faults."""
+    nobody = "redis://127.0.0.1:1/0"
+    configure("postgres://nobody@127.0.0.1:1/none", nobody, nobody, Path(tempfile.gettempdir()))
+
+
+def _remove(home: Path) -> None:
+    for place in home.iterdir():
+        if place.is_symlink():
+            shutil.rmtree(place.resolve(), ignore_errors=True)
+    shutil.rmtree(home, ignore_errors=True)

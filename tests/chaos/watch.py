@@ -1,0 +1,95 @@
+"""A thread that looks once a second whether anybody minds each running execution.
+
+Unattended is an execution that is RUNNING with a place, of which no step is held by a worker, none
+waits for anything, and none is to be retried later: it should be moving. Children are looked at by
+themselves. What moved between two looks begins anew.
+"""
+
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from threading import Event, Lock, Thread
+from uuid import UUID
+
+from django.db import Error, connection
+
+LIMIT = 30.0
+LOOK = """
+SELECT e.id, count(r.id), coalesce(sum(r.lease_token), 0)
+  FROM executions_workflowexecution e
+  LEFT JOIN runners_run r ON r.execution_id = e.id
+ WHERE e.state = 'RUNNING' AND e.place = 'HELD'
+   AND e.created_at >= %s AND e.workflow_id = ANY(%s)
+ GROUP BY e.id
+HAVING NOT coalesce(bool_or(
+       r.state IN ('RUNNING', 'LEASED')
+       OR (r.state = 'WAITING' AND r.waits_for <> 'body')
+       OR (r.state = 'PENDING' AND r.retry_after > clock_timestamp())), false)
+"""
+Mark = tuple[UUID, int, int]
+
+
+class Watch:
+    """What was seen of the executions of these workflows, begun since then."""
+
+    def __init__(self, since: datetime, workflows: Iterable[UUID]) -> None:
+        self.worst = 0.0
+        self.overlooked: dict[UUID, float] = {}  # unattended for more than LIMIT; how long
+        self._asked = [since, list(workflows)]
+        self._seen: dict[Mark, float] = {}
+        self._excused = 0
+        self._lock = Lock()
+        self._over = Event()
+        self._thread = Thread(target=self._go, name="watch", daemon=True)
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End."""
+        self._over.set()
+        if self._thread.ident is not None:
+            self._thread.join(30)
+
+    @contextmanager
+    def excused(self) -> Iterator[None]:
+        """Nobody could have moved anything in this block."""
+        with self._lock:
+            self._excused += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._excused -= 1
+                self._seen = {}
+
+    def _go(self) -> None:
+        try:
+            while not self._over.wait(1):
+                self._look()
+        finally:
+            connection.close()
+
+    def _look(self) -> None:
+        try:
+            with connection.cursor() as cursor:
+                cursor.execute(LOOK, self._asked)
+                found: set[Mark] = set(cursor.fetchall())
+        except Error:
+            connection.close()  # the database is away; time goes on counting unless excused
+            return
+        with self._lock:
+            self.note(found, time.monotonic())
+
+    def note(self, found: Iterable[Mark], now: float) -> None:
+        """Count the seconds of those that were seen unattended before and did not move since."""
+        if self._excused:
+            self._seen = {}
+            return
+        self._seen = {mark: self._seen.get(mark, now) for mark in found}
+        for (execution, *_), begun in self._seen.items():
+            self.worst = max(self.worst, now - begun)
+            if now - begun > LIMIT:
+                self.overlooked[execution] = now - begun

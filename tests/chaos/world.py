@@ -1,0 +1,153 @@
+"""What a fault finds: servers, workers, a beat, the API, a load; and whom it tells what it did."""
+
+import time
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from random import Random
+from typing import Any
+from uuid import UUID
+
+from django.contrib.auth import get_user_model
+from django.db import connection
+
+from executions.accounts.tokens import create_token
+from executions.clock import database_now
+from executions.models import WorkflowExecution, Workspace
+from executions.states import FINAL
+from tests.chaos import shapes
+from tests.chaos.doors import Call, Door, Http
+from tests.chaos.fault import Fault
+from tests.chaos.load import Starter
+from tests.chaos.outcome import Outcome
+from tests.chaos.stage import Stage
+from tests.chaos.watch import Watch
+from tests.support import modules
+from tests.support.fleet import QUICK, Fleet
+from tests.support.waiting import wait_until
+from tests.support.web_server import WebServer
+from tests.support.workflows import ACTOR, describe
+
+FENCED = b"fenced: run"
+
+
+class World:
+    """Everything of one run of `make chaos`; a fault after the other is given it."""
+
+    load: Starter
+    watch: Watch
+    outcome: Outcome
+
+    def __init__(self, stage: Stage, seed: int, *, quick: bool, minutes: float) -> None:
+        self.postgres, self.redis, self.broker = stage.postgres, stage.redis, stage.broker
+        self.folder = stage.folder
+        self.seed, self.quick, self.minutes = seed, quick, minutes
+        self.lease = float(QUICK["VALKYR_LEASE_SECONDS"]) if quick else 20.0
+        self.random = Random(seed)
+        self.fleet = Fleet(stage.folder, stage.redis.url, QUICK if quick else {}, stage.broker.url)
+        more = {"CELERY_BROKER_URL": stage.broker.url, "VALKYR_PROCESS": "web"}
+        self.web = WebServer(stage.folder / "web.log", more)
+        self.injured: set[int] = set()
+        self._own: list[UUID] = []
+        self._logs: dict[str, int] = {}
+        self._token = ""
+
+    def build(self) -> None:
+        """Start everything; returns once it is ready."""
+        modules.install()
+        self.workflows = shapes.publish_all()
+        self._token = _token()
+        self.fleet.everybody()
+        self.web.start()
+        self.fleet.ensure(90)
+
+    def stop(self) -> None:
+        """End every process; what was frozen goes on first."""
+        self.fleet.stop()
+        if self.web.started:
+            self.web.kill()
+        connection.close()
+
+    # ---- for the frame
+
+    def begin(self, fault: Fault, outcome: Outcome) -> None:
+        """Everything is ready; from here on it is this fault's."""
+        self.fleet.ensure(90)
+        if not self.web.alive():
+            self.web.start()
+        self.outcome = outcome
+        self.random = Random(f"{self.seed}:{fault.slug}")
+        self.injured, self._own = set(), []
+        self._logs = {name: m.log.stat().st_size for name, m in self.fleet.members.items()}
+        self._since = database_now()
+        door: Door = Http(self.web.address, self._token) if fault.load.api else Call()
+        self.load = Starter(self.workflows, fault.load, door, f"{self.seed}:{fault.slug}")
+        self.watch = Watch(self._since, [one.pk for one in self.workflows.values()])
+        self.load.start()
+        self.watch.start()
+
+    def ids(self) -> list[UUID]:
+        """The executions of this fault: the load's, their children, and its own."""
+        of_load = WorkflowExecution.objects.filter(
+            created_at__gte=self._since,
+            workflow__in=[one.pk for one in self.workflows.values()],
+        )
+        return [*of_load.values_list("pk", flat=True), *self._own]
+
+    def fenced(self) -> int:
+        """How many late results the workers' logs say were refused since the fault began."""
+        count = 0
+        for name, member in self.fleet.members.items():
+            with member.log.open("rb") as log:
+                log.seek(self._logs.get(name, 0))
+                count += log.read().count(FENCED)
+        return count
+
+    # ---- for faults
+
+    def injected(self, what: str, *pids: int) -> None:
+        """A fault was done, to these processes."""
+        self.outcome.injected[what] += 1
+        self.injured.update(pids)
+
+    def recovered(self, what: str, seconds: float) -> None:
+        """Something was whole again after so long."""
+        self.outcome.recoveries.append(max(0.0, seconds))
+
+    def note(self, text: str) -> None:
+        """A line for the report."""
+        self.outcome.notes.append(text)
+
+    def figure(self, name: str, value: Any) -> None:
+        """A number for the report."""
+        self.outcome.figures[name] = value
+
+    def own(self, ids: Collection[UUID]) -> None:
+        """Executions that the fault started by itself, for the audit."""
+        self._own += list(ids)
+
+    @contextmanager
+    def excused(self) -> Iterator[None]:
+        """Nobody could have moved anything in this block."""
+        with self.watch.excused():
+            yield
+
+    def pause(self, seconds: float) -> None:
+        """Let the load run for a while: how long a fault lasts is part of it."""
+        time.sleep(seconds)
+
+    def wait_all_ended(self, seconds: float = 120) -> None:
+        """Return once everything of this fault is final; AssertionError shows what is not."""
+        try:
+            wait_until(lambda: not self._unfinished(1), seconds, "the end of all executions")
+        except AssertionError as error:
+            raise AssertionError(f"{error}: {describe(self._unfinished(3))}") from None
+
+    def _unfinished(self, most: int) -> list[UUID]:
+        left = WorkflowExecution.objects.filter(pk__in=self.ids()).exclude(state__in=FINAL)
+        return list(left.values_list("pk", flat=True)[:most])
+
+
+def _token() -> str:
+    user = get_user_model().objects.get(username="chaos")
+    workspace = Workspace.objects.get(slug=Workspace.DEFAULT_SLUG)
+    return create_token(workspace, user, name="chaos", maker=user, actor=ACTOR)[1]
