@@ -13,6 +13,8 @@ from collections.abc import Sequence
 import django
 import psycopg
 
+from valkyr_project import environment as env
+
 # Any constant will do; it names this work among all sessions of one database.
 MIGRATING = 7_263_544_402
 # A change of tables may take longer than any query of ours may; its wait for a lock may not,
@@ -27,6 +29,9 @@ def main(arguments: Sequence[str] | None = None) -> str:
     parser.add_argument("--wait", type=float, metavar="SECONDS")
     seconds = parser.parse_args(arguments).wait
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "valkyr_project.settings")
+    # Locks that belong to a session do not outlive a statement behind a pooler.
+    if direct := env.text("DATABASE_DIRECT_URL"):
+        os.environ["DATABASE_URL"] = direct
     django.setup()
     if seconds is not None:
         return _wait(seconds)

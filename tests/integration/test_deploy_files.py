@@ -1,0 +1,248 @@
+"""What is in deploy/, as far as it can be judged without an engine or a cluster.
+
+No image was built and no cluster asked: files are checked by Compose's own reader, by Kubernetes'
+schemas, and by what they say of each other and of the code.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from valkyr_project import run
+from valkyr_project.commands import Program
+
+PROJECT = Path(__file__).parents[2]
+DEPLOY = PROJECT / "deploy"
+KUBERNETES = DEPLOY / "kubernetes"
+PASSWORDS = {
+    line.partition("=")[0]: "x" * 8
+    for line in (DEPLOY / "compose.env.example").read_text().splitlines()
+    if re.fullmatch(r"[A-Z_]+=", line)
+}
+
+
+def needs(program: str) -> str:
+    """Its path; the test is skipped, with its reason, where it is missing."""
+    path = shutil.which(program)
+    if path is None:
+        pytest.skip(f"{program} is not installed")
+    return path
+
+
+def compose(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Ask Compose; it reads files only and needs no engine."""
+    program = needs("docker-compose")
+    return subprocess.run(
+        [program, "--file", str(DEPLOY / "compose.yaml"), *words],
+        env={"PATH": os.environ["PATH"], **environment},
+        cwd=DEPLOY / "kubernetes",  # where no .env lies
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+
+def manifests() -> Iterator[tuple[str, dict[str, Any]]]:
+    for path in sorted((KUBERNETES / "base").glob("*.yaml")):
+        for document in yaml.safe_load_all(path.read_text()):
+            if document["kind"] != "Kustomization":
+                yield path.name, document
+
+
+def pods() -> dict[str, dict[str, Any]]:
+    """Every pod that the base starts: its specification by the name of what starts it."""
+    return {
+        document["metadata"]["name"]: document["spec"]["template"]["spec"]
+        for _, document in manifests()
+        if document["kind"] in {"Deployment", "Job"}
+    }
+
+
+def services() -> dict[str, dict[str, Any]]:
+    done = compose("config", **PASSWORDS)
+    assert done.returncode == 0, done.stderr
+    found: dict[str, dict[str, Any]] = yaml.safe_load(done.stdout)["services"]
+    return found
+
+
+def ours() -> dict[str, dict[str, Any]]:
+    return {name: one for name, one in services().items() if one["image"].startswith("valkyr")}
+
+
+def test_compose_reads_its_file_and_starts_every_kind_of_process() -> None:
+    found = ours()
+
+    kinds = {tuple(one["command"])[:3] for one in found.values()}
+    assert {"web", "worker", "beat", "flower", "migrate"} == {kind[0] for kind in kinds}
+    queues = {kind[2] for kind in kinds if kind[0] == "worker"}
+    assert queues == {"control", "default", "io"}
+    assert sum(one["command"][0] == "beat" for one in found.values()) == 2
+
+
+def test_containers_write_nowhere_and_may_nothing() -> None:
+    for name, one in ours().items():
+        assert one["read_only"] is True, name
+        assert one["cap_drop"] == ["ALL"], name
+        assert one["security_opt"] == ["no-new-privileges:true"], name
+
+
+def test_what_serves_waits_for_the_servers_and_the_tables() -> None:
+    for name, one in ours().items():
+        wanted = one["depends_on"]
+        assert wanted["postgres"]["condition"] == "service_healthy", name
+        if name != "migrate":
+            assert wanted["migrate"]["condition"] == "service_completed_successfully", name
+            assert one["healthcheck"]["test"], name
+
+
+@pytest.mark.parametrize("name", sorted(PASSWORDS.keys() - {"COMPOSE_PROJECT_NAME"}))
+def test_no_password_has_a_default(name: str) -> None:
+    done = compose("config", "--quiet", **{k: v for k, v in PASSWORDS.items() if k != name})
+
+    assert done.returncode != 0
+    assert "set it in deploy/.env" in done.stderr
+
+
+def test_ports_are_open_to_this_machine_alone() -> None:
+    for name, one in services().items():
+        for port in one.get("ports", []):
+            text = port if isinstance(port, str) else str(port.get("host_ip", port))
+            assert text.startswith("127.0.0.1"), f"{name} listens on {port}"
+
+
+def test_manifests_are_valid_by_kubernetes_own_schemas() -> None:
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "kubernetes_validate", "--strict", "--quiet"),
+            *(str(p) for p in (KUBERNETES / "base").glob("*.yaml") if p.stem != "kustomization"),
+            *(str(p) for p in KUBERNETES.glob("*.example.yaml")),
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_base_names_every_file_of_its_folder() -> None:
+    named = yaml.safe_load((KUBERNETES / "base" / "kustomization.yaml").read_text())["resources"]
+    found = {path.name for path in (KUBERNETES / "base").glob("*.yaml")}
+
+    assert sorted(named) == sorted(found - {"kustomization.yaml"})
+
+
+@pytest.mark.parametrize("folder", ["base", "keda"])
+def test_kustomize_puts_the_manifests_together(folder: str) -> None:
+    program = needs("kubectl")
+    done = subprocess.run(
+        [program, "kustomize", str(KUBERNETES / folder)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr
+    found = [one for one in yaml.safe_load_all(done.stdout) if one["kind"] == "Deployment"]
+    scaled = {one["metadata"]["name"] for one in found if "replicas" not in one["spec"]}
+    workers = {"valkyr-worker-default", "valkyr-worker-io"} if folder == "keda" else set()
+    assert scaled == {"valkyr-web"} | workers
+
+
+def test_every_pod_keeps_to_the_restricted_standard() -> None:
+    for name, pod in pods().items():
+        assert pod["securityContext"]["runAsNonRoot"] is True, name
+        assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}, name
+        assert pod["automountServiceAccountToken"] is False, name
+        for container in [*pod.get("initContainers", []), *pod["containers"]]:
+            rights = container["securityContext"]
+            assert rights["readOnlyRootFilesystem"] is True, name
+            assert rights["allowPrivilegeEscalation"] is False, name
+            assert rights["capabilities"] == {"drop": ["ALL"]}, name
+            assert container["resources"]["limits"]["memory"], name
+
+
+def test_every_selector_finds_the_pods_it_means() -> None:
+    labels = [
+        document["spec"]["template"]["metadata"]["labels"]
+        for _, document in manifests()
+        if document["kind"] == "Deployment"
+    ]
+    for _, document in manifests():
+        if document["kind"] in {"PodDisruptionBudget", "Service"}:
+            spec = document["spec"]["selector"]
+            wanted = spec.get("matchLabels", spec)
+            found = [one for one in labels if wanted.items() <= one.items()]
+            assert len(found) == 1, document["metadata"]["name"]
+
+
+def test_a_worker_is_given_longer_than_its_own_shutdown_takes() -> None:
+    from django.conf import settings
+
+    for name, pod in pods().items():
+        if "worker" in name:
+            grace = pod["terminationGracePeriodSeconds"]
+            assert grace > settings.CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT + 10, name
+
+
+def started() -> Iterator[tuple[str, list[str]]]:
+    """What containers and units are told to run."""
+    for name, pod in pods().items():
+        for container in [*pod.get("initContainers", []), *pod["containers"]]:
+            yield name, container["args"]
+    for path in sorted((DEPLOY / "systemd").glob("*.service")):
+        line = next(x for x in path.read_text().splitlines() if x.startswith("ExecStart="))
+        _, entry, words = line.partition("-m valkyr_project.run ")
+        assert entry, path.name
+        yield path.name, words.split()
+    text = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
+    for name, service in text["services"].items():
+        if "valkyr" in str(service.get("image", "")) and "command" in service:
+            yield name, service["command"]
+
+
+def test_the_one_entry_understands_whatever_deploy_tells_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("FLOWER_BASIC_AUTH", "someone:something")
+    seen = [run.chosen(words) for _, words in started()]
+
+    assert len(seen) > 15
+    assert all(isinstance(program, Program) for program in seen)
+
+
+def test_a_worker_gets_the_pool_that_suits_its_queue() -> None:
+    control, io, other, chosen = (
+        run.chosen(["worker", "--queue", queue, *words])
+        for queue, words in (
+            ("control", []),
+            ("io", []),
+            ("reports", []),
+            ("io", ["--pool", "prefork"]),
+        )
+    )
+
+    assert [one.environment["VALKYR_POOL"] for one in (control, io, other, chosen)] == [
+        *("threads", "threads", "prefork", "prefork")
+    ]
+    assert io.command[io.command.index("--concurrency") + 1] == "256"
+    assert int(chosen.command[chosen.command.index("--concurrency") + 1]) <= 10
+
+
+def test_flower_does_not_start_without_a_password(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("FLOWER_BASIC_AUTH", raising=False)
+    with pytest.raises(SystemExit):
+        run.chosen(["flower"])
+
+    assert "FLOWER_BASIC_AUTH" in capsys.readouterr().err
