@@ -15,8 +15,10 @@ class ExecutionsConfig(AppConfig):
         from executions.audit import signing_in  # noqa: F401 - connects on import
         from executions.limits import limits
         from executions.sealing import sources
+        from executions.tracing import connect
         from executions.triggers import cron  # noqa: F401 - connects on import
 
+        connect()
         limits()
         sources.present()
         sources.old()

@@ -43,6 +43,7 @@ from runners.quiet_logs import scrubbed_logs
 from runners.secrets import Revealed
 from runners.states import ErrorType
 from runners.talked_to import talked_to
+from runners.tracing import observed
 from runners.work import Broken, Done, Unit, Work
 
 log = logging.getLogger(__name__)
@@ -128,6 +129,7 @@ def take_up(
     return journey, leases.claim(journey, seen)
 
 
+@observed
 def perform(journey: Journey, work: Work) -> Unit:
     """Execute the claimed step, and with a pure one the pure steps that follow from it."""
     if work.failure is not None or work.prepared is None:

@@ -67,6 +67,7 @@ class Journey:
     ended_turns: list[int] = field(default_factory=list)
     onward: "Segment | None" = None  # to be carried next by this worker, without a message
     stays: bool = True  # whether this worker may go on with more
+    trace_id: str = ""  # of the execution; where it was loaded
     principal_id: int | None = None  # the user who started it, or its root; where it was loaded
     hands_over: bool = False  # nobody carries it on: all that follows is sent to workers
 

@@ -78,7 +78,7 @@ def load(
     state, epoch, started_at, principal_id, payload, variables = row[:6]
     run_id, path, attempt, budget, run_state, token, leased_by = row[6:13]
     recoveries, overrides, details, priority, expired = row[13:18]
-    waits_for, wake, inputs, publications, results = row[18:]
+    waits_for, wake, inputs, publications, trace_id, results = row[18:]
     if state != "RUNNING" or run_state not in states:
         return None
     prefix, inner = split(path)
@@ -96,6 +96,7 @@ def load(
         priority=priority,
         started_at=started_at,
         principal_id=principal_id,
+        trace_id=trace_id,
         input=payload,
         variables=variables or {},
         links=links,

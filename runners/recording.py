@@ -79,7 +79,7 @@ def _rows(journey: Journey, unit: Unit, onward: Onward) -> str:
     parts = [
         rows.succeeded(
             done.step, done.place.prefix, journey.segment, done.prepared, done.outputs,
-            done.result.outcome, done.milliseconds,
+            done.result.outcome, done.milliseconds, done.run_id,
         )
         for done in unit.more
     ]  # fmt: skip

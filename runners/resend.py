@@ -3,8 +3,10 @@
 from collections.abc import Iterable
 from uuid import UUID
 
+from executions import tracing
 from runners import dispatch
 from runners.canvas import Chain, Link
+from valkyr_project.telemetry import switch
 
 BATCH = 500
 
@@ -15,5 +17,7 @@ def resend(rows: Iterable[tuple[UUID, UUID, int, str, str, str]]) -> int:
         dispatch.Parcel(execution, version, priority, (Chain((Link(segment, queue, path),)),))
         for execution, version, priority, segment, queue, path in rows
     ]
+    if switch.on():
+        tracing.learn([item.execution_id for item in parcels])
     dispatch.publish_after_commit(parcels)
     return len(parcels)

@@ -89,10 +89,11 @@ def succeeded(
     outputs: str,
     outcome: str,
     milliseconds: float,
+    run_id: UUID | None = None,
 ) -> str:
     """A pure step that already ran, in memory."""
     return (
-        f'{{"id":"{uuid7()}","state":"SUCCESS","path":"{prefix}{step.path}",'
+        f'{{"id":"{run_id or uuid7()}","state":"SUCCESS","path":"{prefix}{step.path}",'
         f'"segment":"{segment}","attempt":1,"budget":1,'
         f'"key":"{prepared.key}","inputs_hash":"{prepared.hash}","inputs":{prepared.text},'
         f'"outputs":{outputs},"outcome":{json.dumps(outcome)},"ms":{milliseconds:.3f},'

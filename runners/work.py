@@ -55,6 +55,7 @@ class Done:
     milliseconds: float
     logs: Any = None
     costs: tuple[Cost, ...] = ()
+    run_id: UUID | None = None  # of one that ran in memory, where it was told of already
     cached_from: UUID | None = None  # the run whose result this is, where nothing was run
 
 

@@ -17,11 +17,14 @@ os.environ.setdefault("VALKYR_PROCESS", "web")
 os.environ.setdefault("VALKYR_POOL", "threads")
 django.setup(set_prefix=False)
 from valkyr_project.sockets import Sockets  # noqa: E402 - it knows views, and they know models
+from valkyr_project.telemetry.requests import Requests  # noqa: E402
 
 _handler = Handler()
-application = Proxies(
-    Sockets(Gate(_handler, settings.DATA_UPLOAD_MAX_MEMORY_SIZE), _handler),
-    settings.TRUSTED_PROXIES,
+application = Requests(
+    Proxies(
+        Sockets(Gate(_handler, settings.DATA_UPLOAD_MAX_MEMORY_SIZE), _handler),
+        settings.TRUSTED_PROXIES,
+    )
 )
 for _warning in warnings(settings.INSTALLATION):
     logging.getLogger(__name__).warning(_warning)

@@ -10,6 +10,7 @@ from psycopg.pq import TransactionStatus
 
 from valkyr_project import broker
 from valkyr_project.metrics import processes  # noqa: F401 - connects on import
+from valkyr_project.telemetry import messages
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "valkyr_project.settings")
 
@@ -19,6 +20,7 @@ broker.use()
 app = Celery("valkyr", fixups=set() if os.environ.get("VALKYR_PROCESS") == "flower" else None)
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+messages.connect()
 
 
 @task_prerun.connect(weak=False)

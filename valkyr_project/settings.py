@@ -13,6 +13,7 @@ from valkyr_project import environment as env
 from valkyr_project.content_security import ADMIN_POLICY
 from valkyr_project.proxies import read_networks
 from valkyr_project.sso.configuration import from_environment as single_sign_on
+from valkyr_project.telemetry import logs
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 HOME = Path(env.text("VALKYR_HOME", str(BASE_DIR / ".valkyr")))
@@ -367,13 +368,12 @@ AUTH_PASSWORD_VALIDATORS = [
 FLOWER_URL = env.text("FLOWER_URL", f"http://127.0.0.1:{env.integer('FLOWER_PORT', 5555)}/")
 from valkyr_project.unfold import UNFOLD  # noqa: E402, F401 - read by django-unfold
 
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
-    "root": {"handlers": ["stderr"], "level": env.text("VALKYR_LOG_LEVEL", "WARNING")},
-}
+# Columns for whoever sits before them, objects for what collects them from many machines.
+_people = DEBUG or INSTALLATION.local
+LOGGING = logs.configuration(
+    env.text("VALKYR_LOG_FORMAT", "text" if _people else "json"),
+    env.text("VALKYR_LOG_LEVEL", "WARNING"),
+)
 if INSTALLATION.local:
     # One folder for all workspaces: where others come in, only who says so shares one.
     os.environ.setdefault("VALKYR_FILES_ROOT", str(HOME / "files"))

@@ -15,7 +15,7 @@ from uuid import uuid4
 from django.db import IntegrityError, transaction
 from uuid6 import uuid7
 
-from executions import concurrency, payloads
+from executions import concurrency, payloads, tracing
 from executions.actor import Actor, record
 from executions.admission import admit, admitted, check_waiting, hold, take_places
 from executions.clock import database_now
@@ -179,6 +179,7 @@ def owe_execution(
     if rule is not None and taken is not None:
         execution.concurrency_key, execution.concurrency_limit = taken.text, rule.limit
     execution.save(force_insert=True)
+    tracing.started([execution], workflow, request.version.number)
     record(
         actor,
         "execution.start",
@@ -233,6 +234,7 @@ def _insert(
             execution.concurrency_key = None if key is None else key.text
             execution.concurrency_limit = None if key is None else rule.limit
     WorkflowExecution.objects.bulk_create(executions, batch_size=500)
+    tracing.started(executions, request.workflow, request.version.number)
     record(
         actor,
         "execution.start",
@@ -284,7 +286,7 @@ def _execution(
         created_at=now,
         started_at=now if running else None,
         deadline_at=now + timedelta(seconds=seconds) if running and seconds else None,
-        trace_id=uuid4().hex,
+        trace_id=tracing.new_trace(own=request.parent is not None),
         origin_id=request.branch.origin_id if request.branch else None,
         origin_point=request.branch.point if request.branch else "",
         parent_id=request.parent.execution_id if request.parent else None,

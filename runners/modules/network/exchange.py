@@ -13,6 +13,7 @@ from typing import Any
 
 import httpx
 
+from executions.propagation import outgoing
 from runners.modules.base import StepContext, StepError
 from runners.modules.network.authorization import authorization
 from runners.modules.network.body import ACCEPT_ENCODING, BodyTooLarge, body_value, read_body
@@ -137,6 +138,8 @@ def _request(call: Call, ctx: StepContext) -> httpx.Request:
     headers.setdefault("accept-encoding", ACCEPT_ENCODING)
     if call.method in CHANGING_METHODS if call.keyed is None else call.keyed:
         headers.setdefault("idempotency-key", ctx.idempotency_key)
+    for name, value in outgoing().items():
+        headers.setdefault(name, value)
     query = {key: value for key, value in call.query.items() if value is not None}
     try:
         url = httpx.URL(call.url).copy_merge_params(query) if query else httpx.URL(call.url)

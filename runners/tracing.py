@@ -1,0 +1,81 @@
+"""What a worker executes is seen here: its ids on log lines, a line if it fails, its span."""
+
+import logging
+from collections.abc import Callable
+from functools import wraps
+
+from executions import log_context
+from executions.graph.model import Step
+from runners.journey import Journey
+from runners.work import Unit, Work
+from valkyr_project.telemetry import switch
+
+log = logging.getLogger(__name__)
+
+Perform = Callable[[Journey, Work], Unit]
+MOST_MESSAGE = 500
+
+
+def observed(perform: Perform) -> Perform:
+    """A way to perform claimed runs that tells of them; the ids stay until the task's end."""
+
+    @wraps(perform)
+    def seen(journey: Journey, work: Work) -> Unit:
+        name_lines(journey, work)
+        if switch.on():
+            from runners import step_spans
+
+            unit = step_spans.traced(perform, journey, work)
+        else:
+            unit = perform(journey, work)
+        if unit.failure is not None:
+            tell_failure(work, unit)
+        return unit
+
+    return seen
+
+
+def name_lines(journey: Journey, work: Work) -> None:
+    """Let the log lines from here on carry the run's ids."""
+    version = journey.version
+    log_context.add(
+        execution_id=journey.execution_id,
+        workflow=version.graph.name,
+        workspace=version.workspace_id,
+        trace_id=journey.trace_id,
+        run_id=work.run_id,
+        task_id=work.step.task_uuid,
+        step=work.path,
+        attempt=work.attempt,
+    )
+
+
+def tell_failure(work: Work, unit: Unit) -> None:
+    """One line for a failed attempt; what follows from it is decided from rows."""
+    failure = unit.failure
+    assert failure is not None
+    log.warning(
+        "step %s failed in attempt %s (%s, %s): %s",
+        work.path,
+        work.attempt,
+        failure.error_type.value,
+        failure.exception,
+        failure.message[:MOST_MESSAGE],
+    )
+
+
+def facts_of(journey: Journey, step: Step, path: str, attempt: int) -> dict[str, str | int]:
+    """What a span says of a step: ids and names, nothing of its payload."""
+    version = journey.version
+    return {
+        "execution.id": str(journey.execution_id),
+        "task.id": str(step.task_uuid),
+        "attempt": attempt,
+        "step.path": path,
+        "module": step.module,
+        "queue": step.queue,
+        "workflow.id": str(version.workflow_id),
+        "workflow.name": version.graph.name,
+        "workflow.version": version.number,
+        "workspace.id": str(version.workspace_id),
+    }

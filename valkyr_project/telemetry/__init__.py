@@ -1,0 +1,1 @@
+"""What a running installation tells of itself: log lines and traces (docs/observability.md)."""
