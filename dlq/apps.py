@@ -11,5 +11,5 @@ class DlqConfig(AppConfig):
 
     def ready(self) -> None:
         """Take in dead runs, tell of them; close those that a roll-back made history."""
-        from dlq import intake, lookup, rollback  # noqa: F401 - connect on import
+        from dlq import health, intake, lookup, rollback  # noqa: F401 - connect on import
         from dlq.alerts import receivers, secrets, watchman  # noqa: F401 - connect on import

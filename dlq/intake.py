@@ -9,6 +9,7 @@ from django.dispatch import receiver
 from dlq.fingerprint import fingerprint, normalise, place_of
 from dlq.groups.facets import facets_of
 from dlq.groups.finding import Failing, note_entry, placed
+from dlq.metrics.counters import dead_letter
 from dlq.models import DeadLetterEntry, FailureType, Resolution
 from executions.graph.places import module_in
 from runners.events import run_dead_lettered
@@ -49,6 +50,7 @@ def take_in(
     entry.group_id, entry.fingerprint = home.group_id, home.fingerprint
     entry.save(force_insert=True)
     note_entry(entry.pk)
+    dead_letter(entry.failure_type)
     return entry
 
 

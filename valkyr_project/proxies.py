@@ -23,9 +23,11 @@ ABOUT_THE_REQUEST = frozenset({b"x-forwarded-proto", b"x-forwarded-host", b"x-fo
 MOST_HOPS = 20
 
 
-def read_networks(words: Sequence[str]) -> tuple[Network, ...]:
+def read_networks(
+    words: Sequence[str], setting: str = "VALKYR_TRUSTED_PROXIES"
+) -> tuple[Network, ...]:
     """The networks of a setting; raises ImproperlyConfigured naming what is none."""
-    return tuple(_network(word) for word in words)
+    return tuple(_network(word, setting) for word in words)
 
 
 class Proxies:
@@ -86,11 +88,10 @@ def _address(text: str) -> Any:
     return mapped or address
 
 
-def _network(word: str) -> Network:
+def _network(word: str, setting: str) -> Network:
     try:
         return ip_network(word, strict=False)
     except ValueError:
         raise ImproperlyConfigured(
-            f"VALKYR_TRUSTED_PROXIES holds {word!r}; expected addresses or networks of your "
-            "proxies, e.g. 127.0.0.1,10.0.3.0/24."
+            f"{setting} holds {word!r}; expected addresses or networks, e.g. 127.0.0.1,10.0.3.0/24."
         ) from None

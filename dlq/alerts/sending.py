@@ -20,6 +20,7 @@ from dlq.alerts.attempt import Outcome, attempt
 from dlq.alerts.backoff import next_attempt
 from dlq.alerts.conf import config
 from dlq.alerts.secrets import credential_of
+from dlq.metrics.counters import DELIVERIES
 from dlq.models import AlertDelivery, AlertRule, DeliveryReason, DeliveryState
 from executions.actor import Actor, record
 from executions.clock import database_now
@@ -94,6 +95,7 @@ def conclude(delivery: AlertDelivery, outcome: Outcome) -> bool:
     mine = AlertDelivery.objects.filter(
         pk=delivery.pk, token=delivery.token, state=DeliveryState.QUEUED
     )
+    DELIVERIES.labels(delivery.channel, "failed" if outcome.error else "sent").inc()
     return mine.update(**changes) == 1
 
 

@@ -97,7 +97,13 @@ def operation(
         parameters=[*parameters, *([ONCE, REPLAYED] if idempotent else [])],
         **more,
     )
-    return (lambda method: describe(once(method))) if idempotent else describe
+
+    def described(method: Any) -> Any:
+        made = describe(once(method) if idempotent else method)
+        made.operation_id = operation_id  # by which its requests are counted
+        return made
+
+    return described
 
 
 def header(name: str, description: str) -> OpenApiParameter:

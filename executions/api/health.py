@@ -1,92 +1,85 @@
-"""Is this process alive, and can it serve: for load balancers and people, without sign-in."""
+"""Is this process alive, can it serve, is the installation well: for load balancers and people.
 
-import logging
-from collections.abc import Callable
+The world learns the status of each part; what was found, and what to do, is for staff who are
+signed in and for who has the metrics token.
+"""
+
+from collections.abc import Iterable
 from typing import Any
 
-import psycopg
-from celery import current_app
-from django.conf import settings
-from django.db import connection
-from kombu.exceptions import OperationalError
+from django.contrib.auth import get_user
 from rest_framework import serializers
+from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework_simplejwt.exceptions import InvalidToken
 
+from executions.api.authentication import ApiTokenAuthentication, TokenAuthentication
 from executions.api.documentation import operation
+from executions.api.fields import Body
 from executions.api.tokens import OpenEndpoint
+from executions.health import parts
+from executions.health.finding import Finding
+from executions.health.looking import LOOKING, Findings
+from valkyr_project.metrics.access import access
 
-log = logging.getLogger(__name__)
-STATUSES = [("UP", "UP"), ("DOWN", "DOWN")]
-SECONDS = 2  # the least that libpq takes for a connect time-out
+STATUSES = [("UP", "UP"), ("DEGRADED", "DEGRADED"), ("DOWN", "DOWN")]
+EVERY = "all"
+Component = dict[str, str]
 
 
 class Health(serializers.Serializer[Any]):
-    """UP or DOWN, as a whole and by part."""
+    """As a whole and by part: UP, DOWN, or DEGRADED where nothing is DOWN that was asked for."""
 
     status = serializers.ChoiceField(STATUSES)
     components = serializers.DictField(child=serializers.JSONField(), required=False)
 
 
-def database() -> None:
-    """Open a session of our own: a kept connection to a frozen server would wait for ever."""
-    given = connection.get_connection_params()
-    names = ("dbname", "user", "password", "host", "port")
-    parts = {name: given[name] for name in names if given.get(name)}
-    psycopg.connect(**parts, connect_timeout=SECONDS).close()
+class ReadyQuery(Body):
+    """What decides whether the answer is a 503."""
 
+    parts = serializers.CharField(
+        required=False,
+        max_length=200,
+        help_text="Parts that must be UP, separated by commas, or `all`: database, broker, "
+        "migrations, workers, beat. By default the first three, which this process needs itself.",
+    )
 
-def broker() -> None:
-    """Open a connection to the broker."""
-    options = {"socket_connect_timeout": SECONDS, "socket_timeout": SECONDS}
-    if not settings.CELERY_BROKER_URL.startswith(("redis", "unix")):
-        options = {}
-    with current_app.connection_for_write(
-        connect_timeout=SECONDS, transport_options=options
-    ) as link:
-        link.ensure_connection(max_retries=1, interval_start=0, timeout=SECONDS)
-
-
-PARTS: dict[str, Callable[[], None]] = {"database": database, "broker": broker}
-
-
-def state_of(check: Callable[[], None]) -> dict[str, str]:
-    """UP, or DOWN with a reason that tells nothing of addresses."""
-    try:
-        check()
-    except (OSError, psycopg.Error, OperationalError) as error:
-        log.warning("%s is not ready: %s", check.__name__, error)
-        return {"status": "DOWN", "reason": f"no answer ({type(error).__name__})"}
-    return {"status": "UP"}
-
-
-def readiness() -> Response:
-    """All parts; 503 when one is DOWN."""
-    parts = {name: state_of(check) for name, check in PARTS.items()}
-    up = all(part["status"] == "UP" for part in parts.values())
-    headers = {"Cache-Control": "no-store"}
-    if not up:
-        headers["Retry-After"] = "2"
-    body = {"status": "UP" if up else "DOWN", "components": parts}
-    return Response(body, 200 if up else 503, headers=headers)
+    def validate_parts(self, text: str) -> tuple[str, ...]:
+        """Their names; raises ValidationError for one that there is not."""
+        known = parts.names()
+        wanted = known if text == EVERY else tuple(word.strip() for word in text.split(","))
+        unknown = [word for word in wanted if word not in known]
+        if unknown:
+            raise serializers.ValidationError(
+                f"There is no part {unknown[0]!r}; there are: {', '.join(known)}, or all.",
+                code="unknown_part",
+            )
+        return wanted
 
 
 class Ready(OpenEndpoint):
     """Whether it can serve."""
 
-    @operation("getReadiness", "Health", {200: Health, 503: Health}, public=True)
+    @operation(
+        "getReadiness", "Health", {200: Health, 503: Health}, public=True, parameters=[ReadyQuery]
+    )
     def get(self, request: Request) -> Response:
-        """Whether the database and the broker answer; 503 says which does not."""
-        return readiness()
+        """Whether this process can serve: 503 when a part is DOWN that it needs, or `parts` names.
+
+        Workers and beat are looked at too, and make it DEGRADED: taking web processes away because
+        workers are would help nobody. `?parts=all` answers 503 for those as well.
+        """
+        return answer(request, self.query(ReadyQuery).get("parts", parts.NEEDED))
 
 
 class Overall(OpenEndpoint):
-    """The same, under the shorter address."""
+    """The whole picture."""
 
     @operation("getHealth", "Health", {200: Health, 503: Health}, public=True)
     def get(self, request: Request) -> Response:
-        """Whether the database and the broker answer; 503 says which does not."""
-        return readiness()
+        """Every part; 503 when one is DOWN that this process needs, else UP or DEGRADED."""
+        return answer(request, parts.NEEDED)
 
 
 class Live(OpenEndpoint):
@@ -96,3 +89,45 @@ class Live(OpenEndpoint):
     def get(self, request: Request) -> Response:
         """That this process answers; nothing else is asked."""
         return Response({"status": "UP"}, headers={"Cache-Control": "no-store"})
+
+
+def answer(request: Request, required: Iterable[str]) -> Response:
+    """All parts, and a 503 when one of the required ones is DOWN."""
+    found = LOOKING.findings()
+    telling = _may_know(request, found)
+    down = not all(found[name].well for name in required)
+    well = all(finding.well for finding in found.values())
+    body = {
+        "status": "DOWN" if down else "UP" if well else "DEGRADED",
+        "components": {name: _shown(finding, telling) for name, finding in found.items()},
+    }
+    headers = {"Cache-Control": "no-store"} | ({"Retry-After": "2"} if down else {})
+    return Response(body, 503 if down else 200, headers=headers)
+
+
+def _shown(finding: Finding, telling: bool) -> Component:
+    status = {"status": "UP" if finding.well else "DOWN"}
+    if not telling:
+        return status
+    advice = {"do": finding.do} if finding.do else {}
+    return status | {"found": finding.found, "expected": finding.expected} | advice
+
+
+def _may_know(request: Request, found: Findings) -> bool:
+    """Whether the caller has the metrics token or is staff; asks the database only if it answers.
+
+    A sign-in that is not valid makes a stranger here, not an error.
+    """
+    if access(local=False).knows(request.headers.get("Authorization", "")):
+        return True
+    if not (found["database"].well and found["migrations"].well):
+        return False
+    for scheme in (ApiTokenAuthentication, TokenAuthentication):
+        try:
+            signed_in = scheme().authenticate(request)
+        except (AuthenticationFailed, InvalidToken):
+            return False
+        if signed_in is not None:
+            return bool(signed_in[0].is_staff)
+    # DRF has put nobody in the user's place, since the address is open to all.
+    return bool(get_user(request._request).is_staff)

@@ -29,6 +29,11 @@ class Places:
         with self._lock:
             return self._full(user_id)
 
+    def taken(self) -> int:
+        """How many are taken."""
+        with self._lock:
+            return self._taken.total()
+
     @contextmanager
     def held(self, user_id: int) -> Iterator[bool]:
         """Hold a place, if there still is one; yields whether."""

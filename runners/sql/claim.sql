@@ -35,4 +35,4 @@ UPDATE runners_run r
         ((r.state = 'PENDING') IS TRUE AND (r.retry_after IS NULL OR r.retry_after <= clock_timestamp()))
      OR ((r.state = 'RUNNING') IS TRUE AND (r.lease_until < clock_timestamp() OR %(holder_gone)s))
    )
-RETURNING r.lease_token
+RETURNING r.lease_token, extract(epoch FROM clock_timestamp() - r.published_at)::float8

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 
 from django.db import connection
 
+from runners import metrics
 from runners.sweeper import (
     admission,
     budgets,
@@ -76,7 +77,9 @@ def _run(duties: dict[str, Duty], lock: int) -> dict[str, int]:
             return counts
         for name, duty in duties.items():
             try:
-                counts[name] = duty()
+                with metrics.swept(name):
+                    counts[name] = duty()
+                metrics.MENDS.labels(name).inc(counts[name])
             except Exception:
                 log.exception("the duty %r failed; the others go on", name)
     if any(counts.values()):

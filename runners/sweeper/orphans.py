@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from runners import outside, statements
+from runners import metrics, outside, statements
 from runners.conf import config
 from runners.holder import gone
 from runners.leases import announced, poisoned
@@ -33,9 +33,12 @@ def _mend(run_id: UUID, token: int, leased_by: str, recoveries: int) -> int:
 
 def release(run_id: object, token: int, crashed: int) -> int:
     """Put a held run back to pending and send it; 0 when it was taken over meanwhile."""
-    return resend(
+    sent = resend(
         statements.fetch(
             "release",
             {"run": run_id, "token": token, "crashed": crashed, "patience": config().patience},
         )
     )
+    if sent:
+        metrics.RECOVERIES.labels("sweeper").inc(sent)
+    return sent

@@ -1,7 +1,6 @@
-"""Health for load balancers; the OpenAPI document and its page."""
+"""The OpenAPI document and its page."""
 
 import re
-import socket
 from typing import Any
 
 import pytest
@@ -19,56 +18,6 @@ OPERATIONS = {
     "getDeadLetterEntry", "requeueDeadLetterEntry", "discardDeadLetterEntry", "listModuleTypes",
     "getWorkflowSchema", "startExecution", "getQueueItem",
 }  # fmt: skip
-
-
-@pytest.fixture
-def closed_port() -> int:
-    """A port that refuses connections."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def test_a_process_that_serves_says_so(stranger: APIClient) -> None:
-    for address in ("/actuator/health", "/actuator/health/ready"):
-        answer = stranger.get(address)
-        assert answer.status_code == 200
-        assert answer.json() == {
-            "status": "UP",
-            "components": {"database": {"status": "UP"}, "broker": {"status": "UP"}},
-        }
-
-
-def test_a_broker_that_is_away_is_named(
-    stranger: APIClient, monkeypatch: pytest.MonkeyPatch, closed_port: int
-) -> None:
-    from celery import current_app
-
-    url = f"redis://127.0.0.1:{closed_port}/0"
-    monkeypatch.setattr(current_app.conf, "broker_write_url", url)
-
-    answer = stranger.get("/actuator/health/ready")
-
-    assert answer.status_code == 503
-    assert answer.json()["status"] == "DOWN"
-    assert answer.json()["components"]["database"]["status"] == "UP"
-    assert answer.json()["components"]["broker"]["status"] == "DOWN"
-    assert str(closed_port) not in answer.content.decode()
-
-
-def test_a_database_that_is_away_is_named_and_the_process_still_lives(
-    stranger: APIClient, settings: Any, monkeypatch: pytest.MonkeyPatch, closed_port: int
-) -> None:
-    from django.db import connection
-
-    monkeypatch.setitem(connection.settings_dict, "PORT", str(closed_port))
-    monkeypatch.setitem(connection.settings_dict, "HOST", "127.0.0.1")
-
-    ready, live = stranger.get("/actuator/health/ready"), stranger.get("/actuator/health/live")
-
-    assert ready.status_code == 503
-    assert ready.json()["components"]["database"]["status"] == "DOWN"
-    assert (live.status_code, live.json()) == (200, {"status": "UP"})
 
 
 def test_the_document_is_valid_and_names_every_operation(author: APIClient) -> None:

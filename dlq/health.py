@@ -1,0 +1,25 @@
+"""Whether beat ticks: its duties write a pulse every few seconds."""
+
+from executions.health.finding import Finding
+from executions.health.parts import Session, register
+
+SILENT_SECONDS = 60
+QUERY = "SELECT extract(epoch FROM clock_timestamp() - ticked_at)::float8 FROM dlq_beatpulse"
+EXPECTED = "a duty of beat in the last 60 s"
+
+
+def beat(session: Session) -> Finding:
+    """That a duty which beat sends ran lately."""
+    row = session.execute(QUERY).fetchone()
+    if row is not None and row[0] <= SILENT_SECONDS:
+        return Finding(True, f"a duty ran {max(0.0, row[0]):.0f} s ago", EXPECTED)
+    found = "no duty ever ran" if row is None else f"no duty ran for {row[0]:,.0f} s"
+    return Finding(
+        False,
+        found,
+        EXPECTED,
+        "Is a beat process running, and a worker of the queue control? Both are needed.",
+    )
+
+
+register("beat", beat)

@@ -1,0 +1,1 @@
+"""What `/metrics` reads from the database, and what this app counts."""

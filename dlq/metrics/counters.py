@@ -1,0 +1,19 @@
+"""What this app counts in the process that does it."""
+
+from django.db import transaction
+
+from valkyr_project.metrics.values import Counter
+
+DEAD_LETTERS = Counter(
+    "valkyr_dead_letters", "Dead letters that were added, by type of failure.", ["failure"]
+)
+DELIVERIES = Counter(
+    "valkyr_alert_deliveries",
+    "Attempts to deliver an alert, by channel and whether the receiver took it.",
+    ["channel", "outcome"],
+)
+
+
+def dead_letter(failure: str) -> None:
+    """One was added; counted when the transaction commits."""
+    transaction.on_commit(DEAD_LETTERS.labels(failure).inc, robust=True)

@@ -1,0 +1,185 @@
+"""The state of the installation, read from its tables: a bounded query or two a reading.
+
+None scans what has ended: each uses an index of what lives or is open and counts to a bound. Labels
+have closed lists of values; of workspaces and budgets so many are named, and the other workspaces
+are summed up as `(others)`.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from datetime import datetime, timedelta
+
+from django.db.models import Count, Sum
+from prometheus_client.core import GaugeMetricFamily as Family
+
+from dlq import statements
+from dlq.alerts.pulse import last_beat
+from dlq.models import Alert, AlertState, FailureGroup, GroupStatus, Redrive, RedriveState
+from executions.limits import OWN_QUEUES, limits
+from executions.models import Trigger, Workspace
+from runners.budgets.usage import uses_of
+from runners.figures.queues import is_live, queues
+from runners.models import Approval, Budget, CircuitBreaker, Run, Runner
+from runners.states import LIVE, CircuitState, RunState
+
+# Rows that one reading counts, of each state that it tells apart.
+BOUND = 20_000
+NAMED = 20
+OTHERS = "(others)"
+LATE = timedelta(seconds=30)
+
+Reading = Callable[[datetime], Iterable[Family]]
+
+
+def executions(now: datetime) -> Iterator[Family]:
+    """Executions that have not ended, by state; by workspace for those with the most."""
+    found = statements.fetch("live_executions", {"most": BOUND})
+    states = Counter(dict.fromkeys(("PENDING", "RUNNING", "PAUSED"), 0))
+    spaces: Counter[Hashable] = Counter()
+    for state, workspace_id, number in found:
+        states[state] += number
+        spaces[workspace_id] += number
+    yield _family(
+        "executions", f"Executions that have not ended; of a state at most {BOUND:,} are counted.",
+        "state", states,
+    )  # fmt: skip
+    yield _family(
+        "workspace_executions",
+        f"The same by workspace: the {NAMED} with the most, the others as {OTHERS}.",
+        "workspace",
+        _named(spaces),
+    )
+
+
+def steps(now: datetime) -> Iterator[Family]:
+    """Runs that have not ended, by state and queue."""
+    family = Family(
+        "valkyr_steps",
+        f"Steps that have not ended; of a state at most {BOUND:,} are counted.",
+        labels=["state", "queue"],
+    )
+    found = {
+        (state, queue): n for state, queue, n in statements.fetch("live_runs", {"most": BOUND})
+    }
+    for state in sorted(LIVE):
+        for queue in sorted(OWN_QUEUES | limits().remote_queues):
+            family.add_metric([str(state), queue], found.get((state, queue), 0))
+    yield family
+
+
+def waiting(now: datetime) -> Iterator[Family]:
+    """What waits in each queue for a worker, for how long, and how many workers serve it."""
+    live = [runner for runner in Runner.objects.all()[:BOUND] if is_live(runner, now)]
+    found = {each.name: each for each in queues(Run.objects.all(), live, now)}
+    depth = Family(
+        "valkyr_queue_depth", "Steps that are due and wait for a worker.", labels=["queue"]
+    )
+    age = Family(
+        "valkyr_queue_oldest_seconds", "For how long the first of them waits.", labels=["queue"]
+    )
+    workers = Family("valkyr_workers", "Workers seen in the last minute.", labels=["queue"])
+    for name in sorted(OWN_QUEUES | limits().remote_queues):
+        queue = found.get(name)
+        oldest = queue.oldest if queue else None
+        depth.add_metric([name], queue.waiting if queue else 0)
+        age.add_metric([name], max(0.0, (now - oldest).total_seconds()) if oldest else 0.0)
+        workers.add_metric([name], queue.workers if queue else 0)
+    return iter((depth, age, workers))
+
+
+def failures(now: datetime) -> Iterator[Family]:
+    """Failure groups by status, and the dead letters in them."""
+    groups = FailureGroup.objects.filter(merged_into=None).order_by()
+    rows = list(groups.values_list("status").annotate(Count("pk"), Sum("open")))
+    statuses = dict.fromkeys(GroupStatus.values, 0)
+    yield _family(
+        "failure_groups", "Kinds of failure, by status.", "status",
+        statuses | {status: number for status, number, _ in rows},
+    )  # fmt: skip
+    yield _family(
+        "dead_letters_open",
+        "Open dead letters by the status of their group; some seconds late.",
+        "status",
+        statuses | {status: max(0, entries or 0) for status, _, entries in rows},
+    )
+
+
+def circuits(now: datetime) -> Iterator[Family]:
+    """Targets that rest."""
+    rows = CircuitBreaker.objects.exclude(state=CircuitState.CLOSED).order_by()
+    states = [CircuitState.OPEN, CircuitState.HALF_OPEN]
+    found = {str(state): rows.filter(state=state)[:BOUND].count() for state in states}
+    yield _family("circuits", "Circuits that are not closed, by state.", "state", found)
+
+
+def budgets(now: datetime) -> Iterator[Family]:
+    """What is spent of budgets: those of which most is."""
+    some = list(Budget.objects.select_related("workspace").order_by("pk")[:500])
+    uses = uses_of(some)
+    some.sort(key=lambda budget: -uses[budget.pk].percent)
+    family = Family(
+        "valkyr_budget_used_ratio",
+        f"Share of a budget that is spent in its present period; the {NAMED} with the most.",
+        labels=["workspace", "budget"],
+    )
+    for budget in some[:NAMED]:
+        family.add_metric([budget.workspace.slug, str(budget.pk)], uses[budget.pk].percent / 100)
+    yield family
+
+
+def beat(now: datetime) -> Iterator[Family]:
+    """When a duty of beat's last ran; nothing where none ever did."""
+    last = last_beat()
+    if last is not None:
+        yield Family(
+            "valkyr_beat_last_tick_timestamp_seconds",
+            "When a duty of beat last ran, by the database's clock.",
+            value=last.timestamp(),
+        )
+    yield Family(
+        "valkyr_database_time_seconds", "The database's clock at this reading.", now.timestamp()
+    )
+
+
+def schedules(now: datetime) -> Iterator[Family]:
+    """Schedules whose time has passed without being looked at."""
+    late = Trigger.objects.filter(enabled=True, next_at__lt=now - LATE).order_by()[:BOUND].count()
+    yield Family("valkyr_schedules_late", "Schedules more than 30 s behind their time.", late)
+
+
+def triage(now: datetime) -> Iterator[Family]:
+    """What people look after: redrives, alerts, approvals."""
+    redrives = Redrive.objects.filter(busy=True, state=RedriveState.RUNNING)[:BOUND].count()
+    yield Family("valkyr_redrives_running", "Redrives under way.", redrives)
+    alerts = Alert.objects.filter(state=AlertState.OPEN).order_by()[:BOUND].count()
+    yield Family("valkyr_alerts_open", "Alerts that are not over.", alerts)
+    asked = Approval.objects.filter(state=RunState.WAITING).order_by()[:BOUND].count()
+    yield Family("valkyr_approvals_waiting", "Steps that wait for a person's decision.", asked)
+
+
+READINGS: Mapping[str, Reading] = {
+    "executions": executions,
+    "steps": steps,
+    "queues": waiting,
+    "failures": failures,
+    "circuits": circuits,
+    "budgets": budgets,
+    "beat": beat,
+    "schedules": schedules,
+    "triage": triage,
+}
+
+
+def _named(spaces: Counter[Hashable]) -> dict[str, int]:
+    first = spaces.most_common(NAMED)
+    slugs = dict(Workspace.objects.filter(pk__in=[pk for pk, _ in first]).values_list("pk", "slug"))
+    named = {str(slugs.get(pk, pk)): number for pk, number in first}
+    left = spaces.total() - sum(named.values())
+    return named | {OTHERS: left}
+
+
+def _family(name: str, text: str, label: str, numbers: Mapping[str, float]) -> Family:
+    family = Family(f"valkyr_{name}", text, labels=[label])
+    for value, number in sorted(numbers.items()):
+        family.add_metric([str(value)], number)
+    return family

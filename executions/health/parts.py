@@ -1,0 +1,89 @@
+"""The parts of an installation; those that are seen in the database share one session to it.
+
+`database`, `broker` and `migrations` are what a process that answers requests needs itself; without
+`workers` and `beat` it still takes orders and loses none, so taking it away would help nobody.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import psycopg
+from celery import current_app
+from django.conf import settings
+from django.db import connection
+from django.db.migrations.loader import MigrationLoader
+
+from executions.health.finding import Finding
+
+Session = psycopg.Connection[Any]
+Look = Callable[[Session], Finding]
+
+NEEDED = ("database", "broker", "migrations")
+SECONDS = 2  # the least that libpq takes for a connect time-out
+
+
+def open_session() -> Session:
+    """A session of our own: a kept connection to a frozen server would wait for ever."""
+    given = connection.get_connection_params()
+    names = ("dbname", "user", "password", "host", "port")
+    parts = {name: given[name] for name in names if given.get(name)}
+    session = psycopg.connect(**parts, connect_timeout=SECONDS, autocommit=True)
+    session.execute(f"SET statement_timeout = {SECONDS * 1_000}")
+    return session
+
+
+def database(session: Session) -> Finding:
+    """That it answers, since there is a session."""
+    session.execute("SELECT 1")
+    return Finding(True, "it answers", "it answers")
+
+
+def migrations(session: Session) -> Finding:
+    """That every migration of this code was applied; newer ones of other code do no harm."""
+    try:
+        rows = session.execute("SELECT app, name FROM django_migrations").fetchall()
+    except psycopg.errors.UndefinedTable:
+        rows = []
+    missing = sorted(known_migrations() - set(rows))
+    if not missing:
+        return Finding(True, "all are applied", "all are applied")
+    app, name = missing[0]
+    return Finding(
+        False,
+        f"{len(missing)} not applied, the first of them {app}.{name}",
+        "all are applied",
+        "Run `manage.py migrate` with this version of the code.",
+    )
+
+
+def broker() -> Finding:
+    """That it takes a connection."""
+    options = {"socket_connect_timeout": SECONDS, "socket_timeout": SECONDS}
+    if not settings.CELERY_BROKER_URL.startswith(("redis", "unix")):
+        options = {}
+    with current_app.connection_for_write(
+        connect_timeout=SECONDS, transport_options=options
+    ) as link:
+        link.ensure_connection(max_retries=1, interval_start=0, timeout=SECONDS)
+    return Finding(True, "it answers", "it answers")
+
+
+@cache
+def known_migrations() -> frozenset[tuple[str, str]]:
+    """The migrations of this code, as (app, name)."""
+    loader = MigrationLoader(None, ignore_no_migrations=True)
+    return frozenset(loader.graph.nodes)
+
+
+SEEN: dict[str, Look] = {"database": database, "migrations": migrations}
+
+
+def register(name: str, look: Look) -> None:
+    """Add a part that is seen in the database."""
+    SEEN[name] = look
+
+
+def names() -> tuple[str, ...]:
+    """All parts, those that a process needs itself first."""
+    return (*NEEDED, *(name for name in SEEN if name not in NEEDED))

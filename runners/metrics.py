@@ -1,0 +1,104 @@
+"""What this app counts: steps recorded, how long they waited, and what had to be mended.
+
+Everything is counted where it is known to have happened: a result after its commit, a mend by the
+duty that made it. Labels come from closed lists: modules, queues, outcomes, duties.
+"""
+
+import time
+from collections import Counter as Tally
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+
+from django.db import transaction
+
+from runners.states import RunState
+from runners.work import Unit, Work
+from valkyr_project.metrics.values import DURATIONS, LATENCIES, Counter, Histogram
+
+STEPS = Counter(
+    "valkyr_steps_ended",
+    "Attempts of steps that were recorded: success, retried, error (an edge minds it) or dead.",
+    ["module", "outcome"],
+)
+DURATION = Histogram(
+    "valkyr_step_duration_seconds",
+    "What a step's module took; steps recorded along with another one are not timed.",
+    ["module"],
+    buckets=DURATIONS,
+)
+FENCED = Counter(
+    "valkyr_results_fenced",
+    "Results that were refused since the run had been taken over, or its execution had ended.",
+)
+RECOVERIES = Counter(
+    "valkyr_step_recoveries",
+    "Steps whose holder was gone and that were taken up again, by who noticed.",
+    ["noticed_by"],
+)
+DISPATCH = Histogram(
+    "valkyr_dispatch_latency_seconds",
+    "From a run's being sent to its queue to its claim, by the database's clock.",
+    ["queue"],
+    buckets=LATENCIES,
+)
+LEASE = Histogram(
+    "valkyr_lease_latency_seconds",
+    "From a worker's taking a message up to the lease it works under: load, render, claim.",
+    ["queue"],
+    buckets=LATENCIES,
+)
+MENDS = Counter("valkyr_sweeper_mends", "What the sweeper set moving again, by duty.", ["duty"])
+SWEEPS = Histogram(
+    "valkyr_sweeper_duration_seconds",
+    "What one go of a duty of the sweeper took.",
+    ["duty"],
+    buckets=(0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
+)
+SWEEP_FAILURES = Counter("valkyr_sweeper_failures", "Goes of a duty that broke off.", ["duty"])
+
+
+def recorded(work: Work, unit: Unit, state: str, *, retried: bool) -> None:
+    """A unit was recorded; counted when its transaction commits."""
+    transaction.on_commit(partial(_recorded, work, unit, _outcome(state, retried)), robust=True)
+
+
+def claimed(queue: str, sent_seconds: float | None, taken_up: float) -> None:
+    """A run was claimed, so long after it was sent.
+
+    `taken_up` is of `time.perf_counter()`; 0 for further runs that came with the same message.
+    """
+    if sent_seconds is not None:
+        DISPATCH.labels(queue).observe(max(0.0, sent_seconds))
+    if taken_up:
+        LEASE.labels(queue).observe(time.perf_counter() - taken_up)
+
+
+@contextmanager
+def swept(duty: str) -> Iterator[None]:
+    """The block in which a duty works: timed, and a failure counted."""
+    began = time.perf_counter()
+    try:
+        yield
+    except Exception:
+        SWEEP_FAILURES.labels(duty).inc()
+        raise
+    finally:
+        SWEEPS.labels(duty).observe(time.perf_counter() - began)
+
+
+def _outcome(state: str, retried: bool) -> str:
+    if state == RunState.SUCCESS:
+        return "success"
+    if state == RunState.DLQ:
+        return "dead"
+    return "retried" if retried else "error"
+
+
+def _recorded(work: Work, unit: Unit, outcome: str) -> None:
+    module = work.step.module
+    STEPS.labels(module, outcome).inc()
+    milliseconds = unit.head.milliseconds if unit.head else unit.milliseconds
+    DURATION.labels(module).observe(milliseconds / 1000)
+    for more, number in Tally(done.step.module for done in unit.more).items():
+        STEPS.labels(more, "success").inc(number)

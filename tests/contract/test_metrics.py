@@ -1,0 +1,145 @@
+"""`/metrics` of a web process: who may read it, and what it says."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from django.test import Client
+from prometheus_client.parser import text_string_to_metric_families
+from rest_framework.test import APIClient
+
+from dlq.metrics.collecting import DATABASE
+from executions.models import Tier, WorkflowExecution, Workspace
+from valkyr_project.metrics.access import access
+
+pytestmark = pytest.mark.django_db
+TOKEN = "a-token-that-nobody-guesses"
+
+
+@pytest.fixture(autouse=True)
+def _read_anew(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    for name in ("VALKYR_METRICS_TOKEN", "VALKYR_METRICS_NETWORKS"):
+        monkeypatch.delenv(name, raising=False)
+    access.cache_clear()
+    DATABASE.forget()
+    yield
+    access.cache_clear()
+
+
+def samples(text: str) -> dict[tuple[str, tuple[tuple[str, str], ...]], float]:
+    """Every sample by name and labels."""
+    return {
+        (sample.name, tuple(sorted(sample.labels.items()))): sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+    }
+
+
+def scrape(**extra: Any) -> Any:
+    return Client().get("/metrics", **extra)
+
+
+def test_this_machine_reads_it_and_a_parser_understands_it() -> None:
+    answer = scrape()
+
+    assert answer.status_code == 200
+    assert answer["Content-Type"].startswith("text/plain")
+    found = samples(answer.content.decode())
+    assert found["valkyr_up", (("part", "database"),)] == 1
+    assert found["valkyr_reading_up", (("reading", "steps"),)] == 1
+    assert found["valkyr_steps", (("queue", "default"), ("state", "PENDING"))] == 0
+    assert all(value == 1 for (name, _), value in found.items() if name == "valkyr_reading_up")
+
+
+def test_whoever_asks_from_elsewhere_is_refused(settings: Any) -> None:
+    answer = scrape(REMOTE_ADDR="203.0.113.9")
+
+    assert answer.status_code == 401
+    assert "valkyr_up" not in answer.content.decode()
+
+
+def test_a_process_that_others_reach_lets_not_even_its_own_machine(settings: Any) -> None:
+    # A proxy on the same machine asks from there for the whole world.
+    settings.INSTALLATION = replace(settings.INSTALLATION, hosts=["valkyr.example.org"])
+
+    assert scrape().status_code == 401
+
+
+def test_the_token_opens_it_and_nothing_else_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VALKYR_METRICS_TOKEN", TOKEN)
+
+    assert scrape().status_code == 401
+    assert scrape(headers={"Authorization": f"Bearer {TOKEN}x"}).status_code == 401
+    assert scrape(headers={"Authorization": f"Basic {TOKEN}"}).status_code == 401
+    assert scrape(headers={"Authorization": "Bearer "}).status_code == 401
+    assert scrape(headers={"Authorization": f"Bearer {TOKEN}"}).status_code == 200
+
+
+def test_a_named_network_needs_no_token(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VALKYR_METRICS_NETWORKS", "10.1.0.0/16")
+
+    assert scrape(REMOTE_ADDR="10.1.2.3").status_code == 200
+    assert scrape(REMOTE_ADDR="127.0.0.1").status_code == 401
+
+
+def test_requests_are_counted_by_operation_and_status(stranger: APIClient) -> None:
+    def asked() -> float:
+        found = samples(scrape().content.decode())
+        labels = (("operation", "getLiveness"), ("status", "200"))
+        return found.get(("valkyr_http_request_duration_seconds_count", labels), 0.0)
+
+    before = asked()
+    stranger.get("/actuator/health/live")
+
+    assert asked() == before + 1
+
+
+def test_an_address_that_there_is_not_makes_no_series_of_its_own(stranger: APIClient) -> None:
+    for number in range(5):
+        stranger.get(f"/nowhere/{number}")
+
+    found = samples(scrape().content.decode())
+    assert not [labels for _, labels in found if "nowhere" in str(labels)]
+
+
+def test_a_thousand_workspaces_make_twenty_series(
+    tier: Tier, django_assert_max_num_queries: Any
+) -> None:
+    spaces = Workspace.objects.bulk_create(
+        Workspace(slug=f"space-{n}", name=f"Space {n}", tier=tier) for n in range(1_000)
+    )
+    execute_once_in(spaces)
+
+    with django_assert_max_num_queries(60):
+        found = samples(scrape().content.decode())
+
+    named = {
+        dict(labels)["workspace"]: value
+        for (name, labels), value in found.items()
+        if name == "valkyr_workspace_executions"
+    }
+    assert len(named) == 21
+    assert sum(named.values()) == 1_000
+    assert named["(others)"] == 980
+    assert found["valkyr_executions", (("state", "PENDING"),)] == 1_000
+
+
+def test_ten_scrapes_read_the_database_once(django_assert_num_queries: Any) -> None:
+    scrape()
+
+    with django_assert_num_queries(0):
+        for _ in range(10):
+            assert scrape().status_code == 200
+
+
+def execute_once_in(spaces: list[Workspace]) -> None:
+    from executions.models import Workflow, WorkflowVersion
+
+    workflow = Workflow.objects.create(workspace=spaces[0], name="w", slug="w")
+    version = WorkflowVersion.objects.create(
+        workflow=workflow, number=1, source={}, definition={}, checksum="0" * 64
+    )
+    WorkflowExecution.objects.bulk_create(
+        WorkflowExecution(workspace=space, workflow=workflow, version=version) for space in spaces
+    )

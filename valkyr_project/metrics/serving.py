@@ -1,0 +1,75 @@
+"""A small server beside a worker or a beat, on a port of its own, for Prometheus alone."""
+
+import logging
+import os
+import threading
+from collections.abc import Callable, Iterable
+from socketserver import ThreadingMixIn
+from typing import Any
+from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
+
+from prometheus_client import make_wsgi_app
+
+from valkyr_project import environment as env
+from valkyr_project.metrics import values
+from valkyr_project.metrics.access import access
+
+log = logging.getLogger(__name__)
+PATH = "/metrics"
+SECONDS = 10.0  # for a request to be sent, and its answer to be taken
+
+
+class Server(ThreadingMixIn, WSGIServer):
+    """A thread a request; none of them keeps the process alive."""
+
+    daemon_threads = True
+    request_queue_size = 16
+
+
+class Handler(WSGIRequestHandler):
+    """Silent, and impatient with whoever does not speak."""
+
+    timeout = SECONDS
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class's name
+        """Scrapes are no news."""
+
+
+def begin() -> None:
+    """Serve this process's metrics, if it was given a port.
+
+    A port that cannot be had is told of and ends nothing: the work is worth more than its figures.
+    """
+    port = values.port()
+    if not port:
+        return
+    address = env.text("VALKYR_METRICS_ADDRESS", "127.0.0.1")
+    try:
+        server = make_server(address, port, application, Server, Handler)
+    except OSError as error:
+        log.warning("metrics cannot be served at %s:%s (%s)", address, port, error)
+        return
+    # Children of a pool would hold the port after their parent's end.
+    os.register_at_fork(after_in_child=server.socket.close)
+    threading.Thread(target=server.serve_forever, name="metrics", daemon=True).start()
+
+
+def application(environ: dict[str, Any], start: Callable[..., Any]) -> Iterable[bytes]:
+    """The metrics, for who may read them."""
+    allowed = access(local=True).allows(
+        environ.get("HTTP_AUTHORIZATION", ""), environ.get("REMOTE_ADDR", "")
+    )
+    if environ["PATH_INFO"] != PATH:
+        return _refuse(start, "404 Not Found", "Metrics are at /metrics.")
+    if not allowed:
+        return _refuse(start, "401 Unauthorized", "Send VALKYR_METRICS_TOKEN as a bearer token.")
+    answer: Iterable[bytes] = make_wsgi_app(values.registry())(environ, start)
+    return answer
+
+
+def _refuse(start: Callable[..., Any], status: str, sentence: str) -> Iterable[bytes]:
+    headers = [("Content-Type", "text/plain; charset=utf-8")]
+    if status.startswith("401"):
+        headers.append(("WWW-Authenticate", 'Bearer realm="metrics"'))
+    start(status, headers)
+    return [f"{sentence}\n".encode()]

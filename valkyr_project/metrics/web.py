@@ -1,0 +1,83 @@
+"""The web process: `/metrics`, and how long each operation of the API takes.
+
+The middleware stands first. So a scrape needs neither a host name of ours nor a redirect to HTTPS,
+and what a request is timed from is before everything else that is done for it.
+"""
+
+import time
+from collections.abc import Callable, Iterable
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from prometheus_client import CONTENT_TYPE_LATEST, Metric, generate_latest
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
+
+from dlq.metrics.collecting import DATABASE
+from executions.live.places import PLACES
+from executions.metrics import REQUESTS
+from valkyr_project.metrics import values
+from valkyr_project.metrics.access import access
+
+PATH = "/metrics"
+PAGE, NOTHING = "(page)", "(none)"
+
+
+class Metrics:
+    """Middleware, the first of all."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        """Stand around `get_response`."""
+        self._get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        """The metrics, or the answer of whoever else it is for."""
+        if request.path_info == PATH:
+            return scrape(request)
+        began = time.perf_counter()
+        answer = self._get_response(request)
+        seconds = time.perf_counter() - began
+        REQUESTS.labels(_operation(request), answer.status_code).observe(seconds)
+        return answer
+
+
+class Everything(Collector):
+    """What this process counted, who watches through it, and the readings of the database."""
+
+    def collect(self) -> Iterable[Metric]:
+        """All families."""
+        yield from values.registry().collect()
+        yield from DATABASE.collect()
+        yield GaugeMetricFamily(
+            "valkyr_live_viewers", "Who watches live through this web process.", PLACES.taken()
+        )
+
+
+def scrape(request: HttpRequest) -> HttpResponse:
+    """The metrics as text, for who may read them."""
+    allowed = access(local=settings.INSTALLATION.local).allows(
+        request.headers.get("Authorization", ""), str(request.META.get("REMOTE_ADDR", ""))
+    )
+    if allowed:
+        answer = HttpResponse(generate_latest(Everything()), content_type=CONTENT_TYPE_LATEST)
+    else:
+        sentence = (
+            "Send VALKYR_METRICS_TOKEN as a bearer token, or ask from a network that "
+            "VALKYR_METRICS_NETWORKS names.\n"
+        )
+        answer = HttpResponse(sentence, status=401, content_type="text/plain; charset=utf-8")
+        answer.headers["WWW-Authenticate"] = 'Bearer realm="metrics"'
+    answer.headers["Cache-Control"] = "no-store"
+    answer.headers["X-Content-Type-Options"] = "nosniff"
+    return answer
+
+
+def _operation(request: HttpRequest) -> str:
+    """The operation's id; a word for pages, and for addresses that there are not."""
+    match = request.resolver_match
+    if match is None:
+        return NOTHING
+    view = getattr(match.func, "view_class", getattr(match.func, "cls", None))
+    method = getattr(view, str(request.method).lower(), None)
+    return str(getattr(method, "operation_id", PAGE))
