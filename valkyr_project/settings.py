@@ -88,6 +88,7 @@ INSTALLED_APPS = [
     "dlq.apps.DlqConfig",
 ]
 MIDDLEWARE = [
+    "valkyr_project.metrics.web.Metrics",
     "valkyr_project.headers.SecurityHeaders",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
