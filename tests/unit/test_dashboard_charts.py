@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from dlq.admin.dashboard.cards import change
@@ -33,6 +33,7 @@ def test_a_round_number_is_close_above(value: float) -> None:
 
 
 @given(st.lists(st.floats(0, 1e12), max_size=30))
+@example([5e-324])
 def test_values_lie_within_their_scale(values: list[float]) -> None:
     for scale in (linear(values), logarithmic(values)):
         places = [scale.at(value) for value in sorted(values)]

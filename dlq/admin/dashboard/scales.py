@@ -5,6 +5,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 MOST_DECADES = 6
+# What is measured here is milliseconds and counts: below a picosecond there is nothing to draw.
+TINY = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +37,7 @@ def linear(values: Iterable[float], least: float = 1.0) -> Scale:
 
 def logarithmic(values: Iterable[float]) -> Scale:
     """Whole powers of ten around the positive values, six at most, a label each."""
-    known = [value for value in values if value > 0] or [1.0]
+    known = [max(value, TINY) for value in values if value > 0] or [1.0]
     last = math.ceil(math.log10(max(known)))
     first = min(max(math.floor(math.log10(min(known))), last - MOST_DECADES), last - 1)
     ticks = tuple(10.0**power for power in range(last, first - 1, -1))
