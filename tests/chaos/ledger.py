@@ -1,9 +1,10 @@
 """The ledger's figures: effects, which of them were repeated and why, and what the auditor says."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db import connection
@@ -12,7 +13,7 @@ from executions.models import WorkflowExecution
 from tests.support.auditor import Audit
 
 MARKS = """
-SELECT m.run, m.token, m.pid, r.lease_token, r.state, r.superseded
+SELECT m.run, m.token, m.pid, coalesce(r.state, '')
   FROM test_effects m LEFT JOIN runners_run r ON r.id = m.run
  WHERE m.execution = ANY(%s)
 """
@@ -21,6 +22,15 @@ RETRY = "retry after a failure"
 CRASH = "take-over after a crash"
 LEASE = "take-over after a lease ran out"
 SAME_LEASE = "twice under one lease"
+
+
+class Mark(NamedTuple):
+    """One effect: under which lease, by which process, and what became of its run."""
+
+    run: UUID
+    token: int
+    pid: int
+    state: str
 
 
 @dataclass
@@ -46,23 +56,30 @@ def read(accepted: Collection[UUID], ids: Collection[UUID], injured: Collection[
     return ledger
 
 
-def _marks(ids: Collection[UUID]) -> Sequence[tuple[Any, ...]]:
+def _marks(ids: Collection[UUID]) -> list[Mark]:
     with connection.cursor() as cursor:
         cursor.execute(MARKS, [list(ids)])
-        return cursor.fetchall()
+        return [Mark(*row) for row in cursor.fetchall()]
 
 
-def _effects(ledger: Ledger, marks: Sequence[tuple[Any, ...]], injured: Collection[int]) -> None:
-    once: set[tuple[Any, int]] = set()
-    for run, token, pid, newest, state, superseded in marks:
-        ledger.effects += 1
-        if (run, token) in once:
+def _effects(ledger: Ledger, marks: Sequence[Mark], injured: Collection[int]) -> None:
+    """Of each run the effects before its newest one are repeats, and those of failed attempts."""
+    of_run: dict[Any, list[Mark]] = defaultdict(list)
+    for mark in marks:
+        of_run[mark.run].append(mark)
+    for own in of_run.values():
+        _of_run(ledger, sorted(own, key=lambda mark: mark.token), injured)
+    ledger.effects = len(marks)
+
+
+def _of_run(ledger: Ledger, marks: Sequence[Mark], injured: Collection[int]) -> None:
+    for earlier, later in pairwise(marks):
+        if earlier.token == later.token:
             ledger.repeats[SAME_LEASE] += 1
-            ledger.problems.append(f"run {run} did its effect twice under the token {token}")
-        once.add((run, token))
-        if superseded:
-            continue
-        if newest is not None and token < newest:
-            ledger.repeats[CRASH if pid in injured else LEASE] += 1
-        elif state == "FAILED":
-            ledger.repeats[RETRY] += 1
+            ledger.problems.append(
+                f"run {later.run} did its effect twice under the token {later.token}"
+            )
+        else:
+            ledger.repeats[CRASH if earlier.pid in injured else LEASE] += 1
+    if marks[-1].state == "FAILED":
+        ledger.repeats[RETRY] += 1

@@ -14,7 +14,7 @@ from executions.accounts.tokens import create_token
 from executions.clock import database_now
 from executions.models import WorkflowExecution, Workspace
 from executions.states import FINAL
-from tests.chaos import shapes
+from tests.chaos import meddling, shapes
 from tests.chaos.doors import Call, Door, Http
 from tests.chaos.fault import Fault
 from tests.chaos.load import Starter
@@ -43,19 +43,24 @@ class World:
         self.seed, self.quick, self.minutes = seed, quick, minutes
         self.lease = float(QUICK["VALKYR_LEASE_SECONDS"]) if quick else 20.0
         self.random = Random(seed)
-        self.fleet = Fleet(stage.folder, stage.redis.url, QUICK if quick else {}, stage.broker.url)
-        more = {"CELERY_BROKER_URL": stage.broker.url, "VALKYR_PROCESS": "web"}
+        hooks = {
+            "VALKYR_EXTRA_MODULES": "tests.support.modules,tests.chaos.meddling",
+            meddling.VARIABLE: str(stage.folder / "meddle"),
+        }
+        leases = QUICK if quick else {}
+        self.fleet = Fleet(stage.folder, stage.redis.url, {**leases, **hooks}, stage.broker.url)
+        more = hooks | {"CELERY_BROKER_URL": stage.broker.url, "VALKYR_PROCESS": "web"}
         self.web = WebServer(stage.folder / "web.log", more)
         self.injured: set[int] = set()
         self._own: list[UUID] = []
         self._logs: dict[str, int] = {}
-        self._token = ""
+        self.token = ""
 
     def build(self) -> None:
         """Start everything; returns once it is ready."""
         modules.install()
         self.workflows = shapes.publish_all()
-        self._token = _token()
+        self.token = _token()
         self.fleet.everybody()
         self.web.start()
         self.fleet.ensure(90)
@@ -79,7 +84,7 @@ class World:
         self.injured, self._own = set(), []
         self._logs = {name: m.log.stat().st_size for name, m in self.fleet.members.items()}
         self._since = database_now()
-        door: Door = Http(self.web.address, self._token) if fault.load.api else Call()
+        door: Door = Http(self.web.address, self.token) if fault.load.api else Call()
         self.load = Starter(self.workflows, fault.load, door, f"{self.seed}:{fault.slug}")
         self.watch = Watch(self._since, [one.pk for one in self.workflows.values()])
         self.load.start()
@@ -135,16 +140,29 @@ class World:
         """Let the load run for a while: how long a fault lasts is part of it."""
         time.sleep(seconds)
 
+    def restart(self) -> None:
+        """Start again whatever ended; does not wait for workers."""
+        for member in self.fleet.members.values():
+            if not member.alive():
+                member.start()
+        if not self.web.alive():
+            self.web.launch()
+
     def wait_all_ended(self, seconds: float = 120) -> None:
         """Return once everything of this fault is final; AssertionError shows what is not."""
         try:
-            wait_until(lambda: not self._unfinished(1), seconds, "the end of all executions")
+            wait_until(lambda: not self.unfinished(1), seconds, "the end of all executions")
         except AssertionError as error:
-            raise AssertionError(f"{error}: {describe(self._unfinished(3))}") from None
+            raise AssertionError(f"{error}: {describe(self.unfinished(3))}") from None
 
-    def _unfinished(self, most: int) -> list[UUID]:
-        left = WorkflowExecution.objects.filter(pk__in=self.ids()).exclude(state__in=FINAL)
-        return list(left.values_list("pk", flat=True)[:most])
+    def unfinished(self, most: int) -> list[UUID]:
+        """Executions of this fault that are not final."""
+        return self.still(self.ids())[:most]
+
+    def still(self, ids: Collection[UUID]) -> list[UUID]:
+        """Which of these are not final."""
+        left = WorkflowExecution.objects.filter(pk__in=list(ids)).exclude(state__in=FINAL)
+        return list(left.values_list("pk", flat=True))
 
 
 def _token() -> str:

@@ -122,7 +122,6 @@ class Fleet:
         self.folder = folder
         self.environment = {
             **clean_environment(),
-            **extra,
             "DATABASE_URL": database_url(),
             "REDIS_URL": redis_url,
             "CELERY_BROKER_URL": broker_url or redis_url,
@@ -139,6 +138,7 @@ class Fleet:
             "VALKYR_FILES_ROOT": str(folder / "files"),
             "DJANGO_SETTINGS_MODULE": "valkyr_project.settings",
             "PYTHONUNBUFFERED": "1",
+            **extra,
         }
         self.members: dict[str, Member] = {}
 

@@ -63,6 +63,11 @@ class WebServer:
 
     def start(self) -> None:
         """Start it, and return once it answers."""
+        self.launch()
+        wait_until(self._answers, 60, "the web process's first answer")
+
+    def launch(self) -> None:
+        """Start it; does not wait."""
         command = [
             *(sys.executable, "-m", "uvicorn", "valkyr_project.asgi:application"),
             *("--host", "127.0.0.1", "--port", str(self.port), "--lifespan", "off"),
@@ -79,7 +84,6 @@ class WebServer:
                 stderr=subprocess.STDOUT,
                 preexec_fn=die_with_parent(signal.SIGKILL),  # noqa: PLW1509 - one system call
             )
-        wait_until(self._answers, 60, "the web process's first answer")
 
     def stop(self) -> None:
         """End it, and return once it has."""

@@ -4,9 +4,35 @@ import sys
 from collections.abc import Sequence
 
 from tests.chaos.fault import Fault
-from tests.chaos.faults import children
+from tests.chaos.faults import (
+    backlog,
+    beat,
+    broker,
+    children,
+    messages,
+    randomly,
+    steps,
+    transaction,
+    workers,
+)
 
-TABLE: tuple[Fault, ...] = (children.CHILD_KILLED,)
+TABLE: tuple[Fault, ...] = (
+    children.CHILD_KILLED,
+    workers.WORKER_KILLED,
+    workers.ALL_KILLED,
+    workers.FROZEN_WORKER,
+    broker.BROKER_STOPPED,
+    broker.BROKER_EMPTIED,
+    beat.BEAT_KILLED,
+    beat.TWO_BEATS,
+    messages.MESSAGES,
+    steps.POISON,
+    steps.NEVER_RETURNS,
+    steps.OUTPUTS,
+    transaction.TRANSACTION,
+    backlog.BACKLOG,
+    randomly.RANDOM,
+)
 
 
 def chosen(only: Sequence[str]) -> tuple[Fault, ...]:

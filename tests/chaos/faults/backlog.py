@@ -1,0 +1,119 @@
+"""A quarter of a million steps wait in the queue while their workers die."""
+
+import os
+import signal
+import time
+from contextlib import suppress
+from random import Random
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+
+from executions.models import Workflow
+from runners import sweeper
+from runners.models import Run
+from tests.chaos import bulk
+from tests.chaos.fault import Fault, Load
+from tests.chaos.world import World
+from tests.support.waiting import wait_until
+from tests.support.workflows import effect, publish
+
+TICK = 1.0  # seconds a sweep may take
+FIGURES = """
+SELECT count(*) FILTER (WHERE r.state = 'SUCCESS'),
+       count(*) FILTER (WHERE r.state = 'PENDING'),
+       count(*) FILTER (WHERE r.lease_token = 0 AND r.publications > 1),
+       count(*) FILTER (WHERE r.lease_token > 0 AND r.publications > 1)
+  FROM runners_run r JOIN executions_workflowexecution e ON e.id = r.execution_id
+ WHERE e.workflow_id = %s
+"""
+
+
+def _run(world: World) -> None:
+    number, seconds = (5_000, 15) if world.quick else (250_000, 75)
+    if not bulk.quick_to_fill(world.broker):
+        number = min(number, 20_000)
+    workflow = publish({"tasks": [effect("work")]})
+    workers = ("default-1", "default-2")
+    for name in workers:
+        world.fleet[name].kill()
+    begun = time.monotonic()
+    bulk.fill(world.broker, workflow, number)
+    world.figure("steps waiting", number)
+    world.figure("made in", f"{time.monotonic() - begun:.0f} s")
+    try:
+        world.fleet.ensure(120)
+        ticks = _work_and_die(world, workflow, seconds)
+        _judge(world, workflow, ticks)
+    finally:
+        for name in workers:
+            world.fleet[name].kill()
+        bulk.clear(workflow)
+
+
+def _work_and_die(world: World, workflow: Workflow, seconds: float) -> list[float]:
+    """Kill somebody every three seconds; how long each sweep took meanwhile."""
+    wait_until(lambda: Run.objects.filter(execution__workflow=workflow, state="SUCCESS").exists())
+    ticks: list[float] = []
+    random = Random(world.random.random())
+    until, next_kill = time.monotonic() + seconds, 0.0
+    while time.monotonic() < until:
+        if time.monotonic() > next_kill:
+            next_kill = time.monotonic() + 3
+            _kill_one(world, random)
+        for sweep in (sweeper.often, sweeper.seldom):
+            begun = time.monotonic()
+            if sweep():  # empty where the control worker was at it
+                ticks.append(time.monotonic() - begun)
+        time.sleep(0.2)
+    return ticks
+
+
+def _kill_one(world: World, random: Random) -> None:
+    """A child, and every tenth time a whole worker."""
+    member = world.fleet[random.choice(("default-1", "default-2"))]
+    if not member.alive():
+        member.start()
+    elif random.random() < 0.1:
+        world.injected("kill -9 of a worker", member.pid, *member.children)
+        member.kill()
+    elif children := member.children:
+        pid = random.choice(children)
+        world.injected("kill -9 of a child", pid)
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def _judge(world: World, workflow: Workflow, ticks: list[float]) -> None:
+    done, waiting, doubled, resent = _figures(workflow.pk)
+    world.figure("done meanwhile", done)
+    world.figure("still waiting", waiting)
+    world.figure("sent again after a crash", resent)
+    world.figure("longest sweep", f"{max(ticks):.2f} s of {len(ticks)}")
+    world.own(
+        Run.objects.filter(execution__workflow=workflow, execution__state="SUCCESS").values_list(
+            "execution_id", flat=True
+        )[:2000]
+    )
+    assert doubled == 0, f"{doubled} steps were sent again though their messages are in the queue"
+    if not world.quick:
+        assert max(ticks) < TICK, f"a sweep took {max(ticks):.2f} s; allowed: {TICK:g} s"
+
+
+def _figures(workflow: UUID) -> tuple[Any, ...]:
+    with connection.cursor() as cursor:
+        cursor.execute(FIGURES, [workflow])
+        row = cursor.fetchone()
+    assert row is not None
+    return tuple(row)
+
+
+BACKLOG = Fault(
+    "backlog",
+    "a backlog of 250,000 steps while workers die",
+    "sweeps stay under 1 s, nothing is sent twice but what a crash cut off",
+    None,
+    _run,
+    load=Load(rate=0),
+)

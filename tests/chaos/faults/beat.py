@@ -1,0 +1,94 @@
+"""No beat for a minute; two of them at once, of which now one is killed and now the other."""
+
+from collections import Counter
+from datetime import timedelta
+from typing import Any
+
+from executions.clock import database_now
+from executions.models import CronTick, Trigger, WorkflowExecution
+from tests.chaos.fault import Fault
+from tests.chaos.world import World
+from tests.support.schedules import EVERY_MINUTE, let_pass, scheduled
+from tests.support.waiting import wait_until
+
+SCHEDULES = 20
+
+
+def _schedules() -> list[Trigger]:
+    """Due every minute; what was missed is caught up with, each time of it."""
+    more: dict[str, Any] = {"catchUp": "all"}
+    return [scheduled(**EVERY_MINUTE, **more) for _ in range(SCHEDULES)]
+
+
+def _fired_once(world: World, triggers: list[Trigger]) -> None:
+    """One execution for each time that fired, and none beside them."""
+    Trigger.objects.filter(pk__in=[one.pk for one in triggers]).update(enabled=False)
+    ticks = CronTick.objects.filter(trigger__in=triggers, status="FIRED")
+    times = Counter(ticks.values_list("trigger_id", "fire_at"))
+    doubled = [time for time, count in times.items() if count > 1]
+    assert not doubled, f"fired twice: {doubled}"
+    started = set(
+        WorkflowExecution.objects.filter(trigger__in=triggers).values_list("pk", flat=True)
+    )
+    of_ticks = set(ticks.values_list("execution_id", flat=True))
+    assert started == of_ticks, f"{len(started)} executions for {len(of_ticks)} ticks"
+    assert len({trigger for trigger, _ in times}) == SCHEDULES, "a schedule did not fire at all"
+    world.own(started)
+    world.figure("ticks fired", len(times))
+
+
+def _killed(world: World) -> None:
+    triggers = _schedules()
+    wait_until(lambda: len(world.load.accepted) >= 5, 30, "some load")
+    beat = world.fleet["beat"]
+    with world.excused():
+        world.injected("kill -9 of beat, away for 60 s", beat.pid)
+        beat.kill()
+        for trigger in triggers:
+            let_pass(trigger, timedelta(minutes=3))
+        world.pause(8 if world.quick else 60)
+        begun = world.unfinished(1000)
+        world.fleet.ensure()
+    back = database_now()
+    wait_until(lambda: not world.still(begun), 60, "the end of what waited for beat")
+    world.recovered("all that waited has ended", (database_now() - back).total_seconds())
+    ticks = CronTick.objects.filter(trigger__in=triggers, status="FIRED")
+    wait_until(lambda: ticks.count() >= 3 * SCHEDULES, 60, "the missed ticks")
+    _fired_once(world, triggers)
+
+
+def _two(world: World) -> None:
+    triggers = _schedules()
+    world.fleet.beat("beat-2")
+    world.injected("a second beat")
+    try:
+        for turn in range(2 if world.quick else 6):
+            for trigger in triggers:
+                let_pass(trigger, timedelta(minutes=2 * turn + 2))
+            world.pause(4)
+            victim = world.fleet[("beat", "beat-2")[turn % 2]]
+            world.injected("kill -9 of one of two beats", victim.pid)
+            victim.kill()
+            world.pause(4)
+            victim.start()
+    finally:
+        world.fleet.remove("beat-2")
+    ticks = CronTick.objects.filter(trigger__in=triggers, status="FIRED")
+    wait_until(lambda: ticks.count() >= SCHEDULES, 60, "a tick of each schedule")
+    _fired_once(world, triggers)
+
+
+BEAT_KILLED = Fault(
+    "beat-killed",
+    "beat killed, away for 60 s",
+    "nothing is lost; missed schedules are caught up with, none fires twice",
+    None,
+    _killed,
+)
+TWO_BEATS = Fault(
+    "two-beats",
+    "two beats at once, killed by turns",
+    "no time of a schedule fires twice",
+    None,
+    _two,
+)

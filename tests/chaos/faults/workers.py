@@ -1,0 +1,106 @@
+"""kill -9 of whole workers, of all of them at once; a worker frozen for longer than its lease."""
+
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from executions.clock import database_now
+from runners.models import Run
+from tests.chaos.fault import Fault, Load
+from tests.chaos.world import World
+from tests.support.outages import kill, marks_of, wait_for_mark
+from tests.support.waiting import wait_until
+from tests.support.workflows import effect, publish, start
+
+HANGS_ONCE = {"tasks": [effect("work", hangSeconds=50), effect("after", after="work")]}
+FROZEN = {"tasks": [effect("work", hangSeconds=1), effect("after", after="work")]}
+
+
+def _whole_worker(world: World) -> None:
+    workflow = publish(HANGS_ONCE)
+    for _ in range(1 if world.quick else 4):
+        execution = start(workflow)
+        world.own([execution])
+        mark = wait_for_mark(execution)
+        victim = world.fleet.member_of(mark["pid"])
+        world.injected("kill -9 of a worker, parent first", victim.pid, *victim.children)
+        killed = kill(victim.pid)
+        again = wait_for_mark(execution, number=2, seconds=60)
+        world.recovered("step done again", (again["at"] - killed).total_seconds())
+        world.fleet.ensure()
+
+
+def _all_workers(world: World) -> None:
+    for _ in range(1 if world.quick else 2):
+        wait_until(lambda: len(world.load.accepted) >= 5, 30, "some load")
+        world.pause(2)
+        members = [m for name, m in world.fleet.members.items() if not name.startswith("beat")]
+        with world.excused():
+            for member in members:
+                world.injected(f"kill -9 of {member.name}", member.pid, *member.children)
+                member.kill()
+            left = world.unfinished(1000)
+            assert left, "everything had ended before the workers were killed"
+            world.fleet.ensure()
+        back = database_now()
+        wait_until(
+            lambda left=left: len(world.still(left)) < len(left), 60, "an end after the restart"
+        )
+        world.recovered("first end", (database_now() - back).total_seconds())
+        world.pause(3)
+
+
+@contextmanager
+def frozen(world: World, *pids: int) -> Iterator[None]:
+    """These processes are stopped for the block."""
+    world.injected("SIGSTOP, then SIGCONT")
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        for pid in pids:
+            os.kill(pid, signal.SIGCONT)
+
+
+def _past_its_lease(world: World) -> None:
+    workflow = publish(FROZEN)
+    for _ in range(1 if world.quick else 3):
+        execution = start(workflow)
+        world.own([execution])
+        mark = wait_for_mark(execution)
+        stopped = database_now()
+        before = world.fenced()
+        with frozen(world, mark["pid"]):
+            again = wait_for_mark(execution, number=2, seconds=90)
+        world.recovered("step done again", (again["at"] - stopped).total_seconds())
+        wait_until(lambda before=before: world.fenced() > before, 30, "the fenced late result")
+        run = Run.objects.get(execution_id=execution, step_path="work.main")
+        assert run.lease_token == again["token"], "the late result was recorded"
+        assert len(marks_of(execution, "work.main")) == 2
+
+
+WORKER_KILLED = Fault(
+    "worker-killed",
+    "`kill -9` of a whole worker, parent first",
+    "its steps are done by another in under 30 s",
+    30,
+    _whole_worker,
+)
+ALL_KILLED = Fault(
+    "all-killed",
+    "`kill -9` of all workers, then fresh ones",
+    "nothing is lost",
+    None,
+    _all_workers,
+)
+FROZEN_WORKER = Fault(
+    "frozen",
+    "SIGSTOP of a worker past its lease, then SIGCONT",
+    "the step is done by another in under 30 s; the late result is fenced, the success is "
+    "recorded once",
+    30,
+    _past_its_lease,
+    load=Load(rate=2),
+)
