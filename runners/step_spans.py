@@ -82,13 +82,13 @@ def _segment_of(journey: Journey) -> Carried:
     if carried is not None and carried.journey is journey:
         return carried
     end_segment()
-    request = current_task.request if current_task else None
+    request = getattr(current_task, "request", None)  # outside of a task there is none
     # Messaging's semantic conventions, as far as there are any.
     facts: dict[str, Any] = {
         "messaging.system": "celery",
         "messaging.operation.type": "process",
         "messaging.destination.name": journey.queue,
-        "messaging.message.id": request.id if request else None,
+        "messaging.message.id": getattr(request, "id", None),
         "execution.id": str(journey.execution_id),
         "segment": journey.segment,
         "segment.resumed": journey.resumed,
@@ -102,7 +102,7 @@ def _segment_of(journey: Journey) -> Carried:
 
 def _sender(journey: Journey, request: Any) -> SpanContext:
     """Who sent the message, if it says so and means this segment; else where it all began."""
-    told = parent_of(str(request.get("traceparent") or "")) if request else None
+    told = parent_of(str(request.get("traceparent") or "")) if request is not None else None
     if told is not None and told.trace_id == journey.trace_id:
         spans.believe(int(told.trace_id, 16), told.flags)
         if request.args and journey.segment in request.args:

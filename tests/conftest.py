@@ -23,6 +23,7 @@ ALONE = (
     "tests/integration/test_secret_canary.py",
     "tests/integration/test_up.py",
     "tests/integration/test_walkthrough.py",
+    "tests/integration/traces/",
     "tests/integration/test_your_own_walk.py",
 )
 

@@ -13,6 +13,7 @@ from hashlib import sha256
 from opentelemetry import context as context_api
 from opentelemetry import trace
 from opentelemetry.context import Context
+from opentelemetry.sdk.trace.sampling import Decision
 from opentelemetry.trace import (
     Link,
     NonRecordingSpan,
@@ -134,4 +135,4 @@ def _flags(trace_id: int) -> int:
         return told[1]
     sampler = provider.provider().sampler
     decided = sampler.should_sample(Context(), trace_id, "execution").decision
-    return int(TraceFlags.SAMPLED if decided.is_sampled() else TraceFlags.DEFAULT)
+    return int(TraceFlags.SAMPLED if decided is Decision.RECORD_AND_SAMPLE else TraceFlags.DEFAULT)

@@ -1,0 +1,1 @@
+"""Traces and log lines of a real fleet and a real web process."""
