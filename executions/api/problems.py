@@ -12,7 +12,8 @@ from typing import Any
 
 from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
 from django.db import DataError, InterfaceError, OperationalError
-from django.http import Http404, HttpRequest, HttpResponseBase, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.template.loader import render_to_string
 from django.views import defaults
 from rest_framework import exceptions
 
@@ -139,6 +140,13 @@ def _of_database(error: Exception) -> JsonResponse:
     )
 
 
+def _page_without_database(request: HttpRequest, error: Exception) -> HttpResponseBase:
+    """For people: a page that asks the database for nothing."""
+    log.error("the database did not answer: %s", error)
+    headers = {"Retry-After": str(RETRY_SECONDS)}
+    return HttpResponse(render_to_string("503.html"), status=503, headers=headers)
+
+
 def _of_value(error: Exception) -> JsonResponse:
     log.error("a value reached the database that it cannot store: %s", error)
     return problem(INVALID, "The request holds a value that cannot be stored.", code="bad_value")
@@ -177,7 +185,7 @@ def failed(request: HttpRequest) -> HttpResponseBase:
     """Django's handler500; a database that does not answer is a 503."""
     error = sys.exc_info()[1]
     if isinstance(error, OperationalError | InterfaceError):
-        return _of_database(error)
+        return _page_without_database(request, error) if _is_admin(request) else _of_database(error)
     if _is_admin(request):
         return defaults.server_error(request)
     return problem(500, "Something failed on our side; the server's log says what.")
