@@ -15,10 +15,14 @@ class Config:
     heartbeat: float  # how often a long step's lease is renewed
     grace: float  # how long past its deadline a step may take to yield
     patience: float  # how long a message may be on its way before anybody wonders
+    drain: float  # how long steps under way get when their worker is asked to end
     segment_steps: int  # effect steps one message carries at most
     segment_seconds: float  # and their time-outs together
     stretch_steps: int  # pure steps recorded in one statement at most
     stretch_seconds: float  # and the work in them
+    pack_steps: int  # sibling segments one message carries at most
+    pack_seconds: float  # and the work in them, as estimated
+    pack_patience: float  # after which a pack's worker leaves to others what it has not begun
     batch_steps: int  # and of a pure map's items
     stay_seconds: float  # how long one message may lead a worker from turn to turn of a body
     poison: int  # crashes after which a step is not tried again
@@ -36,10 +40,14 @@ def config() -> Config:
         heartbeat=env.number("VALKYR_HEARTBEAT_SECONDS", 5),
         grace=env.number("VALKYR_GRACE_SECONDS", 2),
         patience=env.number("VALKYR_PATIENCE_SECONDS", 10),
+        drain=env.number("VALKYR_DRAIN_SECONDS", 20),
         segment_steps=32,
         segment_seconds=600,
         stretch_steps=32,
         stretch_seconds=0.05,
+        pack_steps=32,
+        pack_seconds=0.05,
+        pack_patience=1.0,
         batch_steps=256,
         stay_seconds=30,
         poison=3,
