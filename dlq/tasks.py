@@ -2,13 +2,19 @@
 
 from celery import shared_task
 
-from dlq import retention
+from runners.dispatch import broker_priority
 
 
 @shared_task(name="dlq.expire")
 def expire() -> dict[str, int]:
-    """Once a day: delete resolved dead letters, and groups of none, whose time is over."""
-    return retention.expire()
+    """Once a day, and again while there is more: delete what is past its time."""
+    from dlq.retention import duty
+
+    turn = duty.turn()
+    if turn.more:
+        # Behind all other duties.
+        expire.apply_async(queue="control", expires=3600.0, priority=broker_priority(0))
+    return turn.counts
 
 
 @shared_task(name="dlq.tally")

@@ -23,6 +23,7 @@ from dlq.models.group import (
     GroupVersion,
 )
 from dlq.models.redrive import ItemState, Redrive, RedriveItem, RedriveScope, RedriveState
+from dlq.models.retention import RetentionMark
 from dlq.models.view import SavedView
 from dlq.states import GroupStatus
 
@@ -53,5 +54,6 @@ __all__ = [
     "RedriveScope",
     "RedriveState",
     "Resolution",
+    "RetentionMark",
     "SavedView",
 ]

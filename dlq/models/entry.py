@@ -120,6 +120,12 @@ class DeadLetterEntry(models.Model):
             models.Index(
                 fields=["expires_at"], name="dlq_expiry", condition=Q(expires_at__isnull=False)
             ),
+            # For whoever deletes executions: the few that a dead letter started anew.
+            models.Index(
+                fields=["requeued_execution"],
+                name="dlq_requeued_execution",
+                condition=Q(requeued_execution__isnull=False),
+            ),
             models.Index(
                 fields=["group", "expires_at"],
                 name="dlq_group_expiry",

@@ -98,8 +98,15 @@ class WebhookDelivery(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     trigger = models.ForeignKey(Trigger, on_delete=models.CASCADE, related_name="deliveries")
     signature = models.CharField(max_length=64, help_text="SHA-256 of what was signed, in hex.")
+    # Gone within minutes, long before its execution: nothing for the database to check, neither as
+    # it is written nor, by reading all of them, as an execution is deleted.
     execution = models.ForeignKey(
-        WorkflowExecution, on_delete=models.PROTECT, null=True, related_name="+", db_index=False
+        WorkflowExecution,
+        on_delete=models.DO_NOTHING,
+        null=True,
+        related_name="+",
+        db_index=False,
+        db_constraint=False,
     )
     created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
 
@@ -163,7 +170,15 @@ class RefusedMessage(models.Model):
 
     class Meta:
         ordering = ["-created_at", "-id"]
-        indexes = [models.Index(fields=["trigger", "created_at", "id"], name="refused_list")]
+        indexes = [
+            models.Index(fields=["trigger", "created_at", "id"], name="refused_list"),
+            # For whoever deletes executions: the few that started one after all.
+            models.Index(
+                fields=["execution"],
+                condition=Q(execution__isnull=False),
+                name="refused_execution",
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.code}: {self.reason[:60]}"

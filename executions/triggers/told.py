@@ -3,7 +3,7 @@
 An event still to be delivered stays, and so does a message that nobody has resolved.
 """
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
@@ -19,13 +19,24 @@ MOST = 100_000
 
 def expire() -> dict[str, int]:
     """Delete what is past VALKYR_EVENT_RETENTION_DAYS; how many of each, 100,000 at most."""
-    days = env.number("VALKYR_EVENT_RETENTION_DAYS", 30)
+    before = database_now() - timedelta(days=days())
+    return {"events": _delete(events(before)), "messages": _delete(messages(before))}
+
+
+def days() -> float:
+    """How long both are kept (VALKYR_EVENT_RETENTION_DAYS)."""
+    return env.number("VALKYR_EVENT_RETENTION_DAYS", 30)
+
+
+def events(before: datetime) -> QuerySet[Event]:
+    """Those told before a time that everybody was told of."""
     # The ids hold the time they were made at: old rows are a range of the primary key.
-    before = first_id_at(database_now() - timedelta(days=days))
-    return {
-        "events": _delete(Event.objects.filter(pk__lt=before, delivered_at__isnull=False)),
-        "messages": _delete(RefusedMessage.objects.filter(pk__lt=before).exclude(resolution="")),
-    }
+    return Event.objects.filter(pk__lt=first_id_at(before), delivered_at__isnull=False)
+
+
+def messages(before: datetime) -> QuerySet[RefusedMessage]:
+    """Those refused before a time that somebody has dealt with."""
+    return RefusedMessage.objects.filter(pk__lt=first_id_at(before)).exclude(resolution="")
 
 
 def _delete(rows: QuerySet[Any]) -> int:

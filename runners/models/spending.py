@@ -14,6 +14,7 @@ class CostEntry(models.Model):
     """What one attempt of one step spent, by model or service; written as its result is recorded.
 
     `user_id` is the principal that started the execution (or its root). `amount` is in `currency`.
+    Accounts are kept for longer than executions, so `execution` may be gone.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -24,7 +25,10 @@ class CostEntry(models.Model):
         Workflow, on_delete=models.PROTECT, related_name="+", db_index=False
     )
     execution = models.ForeignKey(
-        WorkflowExecution, on_delete=models.CASCADE, related_name="cost_entries"
+        WorkflowExecution,
+        on_delete=models.DO_NOTHING,
+        related_name="cost_entries",
+        db_constraint=False,
     )
     run_id = models.UUIDField()
     user_id = models.IntegerField(null=True, blank=True)

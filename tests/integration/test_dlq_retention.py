@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from dlq import lifecycle, retention
+from dlq import lifecycle
 from dlq.groups import status, tally
 from dlq.models import (
     DeadLetterEntry,
@@ -14,8 +14,11 @@ from dlq.models import (
     GroupFingerprint,
     GroupHour,
     GroupNews,
+    Redrive,
+    RedriveItem,
     Resolution,
 )
+from dlq.retention.duty import turn
 from executions.actor import Actor
 from executions.models import Workflow, WorkflowExecution
 from tests.support import admin_rows
@@ -43,19 +46,16 @@ def kept() -> set[Any]:
     return set(DeadLetterEntry.objects.values_list("pk", flat=True))
 
 
-def test_what_was_resolved_long_ago_is_deleted(
-    orders: Workflow, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(retention, "BATCH", 2)
+def test_what_was_resolved_long_ago_is_deleted(orders: Workflow) -> None:
     for _ in range(5):
         resolved(orders)
     fresh = fail(orders)
     lifecycle.resolve(fresh, Resolution.DISCARDED, actor=ANN)
 
-    assert retention.expire()["dead letters"] == 5
+    assert turn().counts["dead letters"] == 5
 
     assert kept() == {fresh.pk}
-    assert retention.expire()["dead letters"] == 0
+    assert turn().counts["dead letters"] == 0
 
 
 def test_what_is_open_or_pinned_or_of_a_live_execution_stays(orders: Workflow) -> None:
@@ -63,14 +63,28 @@ def test_what_is_open_or_pinned_or_of_a_live_execution_stays(orders: Workflow) -
     DeadLetterEntry.objects.filter(pk=still_open.pk).update(expires_at=LONG_AGO)
     WorkflowExecution.objects.filter(pk=live.execution_id).update(state="RUNNING", finished_at=None)
 
-    assert retention.expire()["dead letters"] == 0
+    assert turn().counts["dead letters"] == 0
     assert kept() == {still_open.pk, pinned.pk, live.pk}
 
     WorkflowExecution.objects.filter(pk=live.execution_id).update(
         state="SUCCESS", finished_at=timezone.now()
     )
-    assert retention.expire()["dead letters"] == 1
+    assert turn().counts["dead letters"] == 1
     assert kept() == {still_open.pk, pinned.pk}
+
+
+def test_what_a_redrive_holds_stays(orders: Workflow) -> None:
+    letter = resolved(orders)
+    redrive = Redrive.objects.create(
+        workspace_id=orders.workspace_id, created_by_name="ann", selection={}, state="PAUSED"
+    )
+    item = RedriveItem.objects.create(redrive=redrive, entry=letter, active=True)
+
+    assert turn().counts["dead letters"] == 0
+
+    RedriveItem.objects.filter(pk=item.pk).update(active=None, state="SUCCEEDED")
+    assert turn().counts["dead letters"] == 1
+    assert not RedriveItem.objects.exists()
 
 
 def age(group_id: Any) -> None:
@@ -85,11 +99,11 @@ def test_a_group_that_is_over_and_empty_goes_after_what_leads_to_it(orders: Work
     tally.fold()
     age(letter.group_id)
 
-    first = retention.expire()
+    first = turn().counts
     assert (first["dead letters"], first["groups"], first["fingerprints"]) == (1, 0, 1)
     assert FailureGroup.objects.exists()
     assert not GroupFingerprint.objects.exists()
-    assert retention.expire()["groups"] == 1
+    assert turn().counts["groups"] == 1
     assert not FailureGroup.objects.exists()
 
     again = fail(orders)
@@ -109,7 +123,7 @@ def test_a_group_of_which_something_is_left_stays(orders: Workflow, what: str) -
         FailureGroup.objects.update(last_seen=timezone.now())
 
     for _ in range(2):
-        assert retention.expire()["groups"] == 0
+        assert turn().counts["groups"] == 0
 
 
 def test_hours_are_kept_for_eight_days(orders: Workflow) -> None:
@@ -119,5 +133,5 @@ def test_hours_are_kept_for_eight_days(orders: Workflow) -> None:
         hour = now - timedelta(days=days)
         GroupHour.objects.create(group_id=letter.group_id, hour=hour, count=1)
 
-    assert retention.expire()["hours"] == 2
+    assert turn().counts["hours"] == 2
     assert GroupHour.objects.filter(hour__lt=now - timedelta(days=8)).count() == 0

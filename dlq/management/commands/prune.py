@@ -1,0 +1,186 @@
+"""Delete what is past its time now, or say what would be."""
+
+import signal
+from argparse import ArgumentTypeError, RawDescriptionHelpFormatter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Event
+from typing import Any
+
+from django.core.exceptions import ImproperlyConfigured
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from dlq.management.prune_text import of_tally
+from dlq.retention import duty, pruning
+from dlq.retention.pace import Pace
+from dlq.retention.tally import Tally
+from dlq.retention.terms import Scope
+from dlq.retention.wanted import Wanted, as_set, older_than
+from dlq.retention.weight import weigh
+from executions.actor import Actor
+from executions.clock import database_now
+from executions.models import Workflow, Workspace
+from executions.states import FINAL
+
+UNITS = {"h": 1 / 24, "d": 1.0, "w": 7.0}
+MORE = 3  # exit code: stopped with more to do
+FOR_EVER = float(10**9)  # seconds
+EXAMPLES = """
+examples:
+  manage.py prune --dry-run
+  manage.py prune --older-than 30d --state SUCCESS --workspace finance --dry-run
+  manage.py prune --what executions,logs --max-seconds 600
+
+Without --older-than the settings say how long what is kept (docs/configuration.md, VALKYR_KEEP_*).
+Open and pinned dead letters stay in any case, with their executions, and so does what belongs to
+something that is under way. Ctrl-C or SIGTERM ends it after the transaction at hand; the next run
+goes on.
+
+exit codes: 0 all done, 1 refused, 3 stopped by Ctrl-C or --max-seconds with more to do
+"""
+
+
+class Command(BaseCommand):
+    """Prints a line for each kind: how many went, from when to when, and why others stay."""
+
+    help = "Delete what is past its time: executions, dead letters and what belongs to them."
+
+    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
+        """The parser, with examples below its options."""
+        parser = super().create_parser(prog_name, subcommand, epilog=EXAMPLES, **kwargs)
+        parser.formatter_class = RawDescriptionHelpFormatter
+        return parser
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """What, and how gently."""
+        names = ", ".join(kind.replace(" ", "-") for kind in pruning.KINDS)
+        parser.add_argument("--dry-run", action="store_true", help="say what would go, no more")
+        parser.add_argument(
+            "--older-than", type=_days, metavar="30d", help="in place of the settings; h, d or w"
+        )
+        parser.add_argument(
+            "--state", type=_states, metavar="SUCCESS", default=frozenset(),
+            help="executions that ended so, and what belongs to them; several with commas",
+        )  # fmt: skip
+        parser.add_argument("--workspace", metavar="SLUG", help="of this workspace alone")
+        parser.add_argument("--workflow", metavar="SLUG", help="of this workflow (--workspace too)")
+        parser.add_argument(
+            "--what", type=_kinds, metavar="KINDS", default=pruning.KINDS,
+            help=f"some of {names}, with commas; all unless given",
+        )  # fmt: skip
+        parser.add_argument(
+            "--batch", type=_number, default=500, metavar="N", help="rows a transaction (500)"
+        )
+        parser.add_argument(
+            "--max-seconds", type=_number, default=FOR_EVER, metavar="S", help="stop after so long"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Look, or delete."""
+        try:
+            wanted = _wanted(options)
+        except ImproperlyConfigured as error:
+            raise CommandError(str(error)) from error
+        with _stop_asked() as stop:
+            pace = Pace.for_seconds(
+                options["max_seconds"],
+                batch=options["batch"],
+                rest=0.0 if options["dry_run"] else 1.0,
+            )
+            pace.stopped = stop.is_set
+            tallies = self._go(options, wanted, pace)
+        if any(tally.more for tally in tallies):
+            raise CommandError("Stopped; there is more to do. Run it again.", returncode=MORE)
+
+    def _go(self, options: dict[str, Any], wanted: Wanted, pace: Pace) -> list[Tally]:
+        dry = options["dry_run"]
+        self.stdout.write("would delete" if dry else "deleted")
+        made = (pruning.look if dry else pruning.prune)(options["what"], wanted, pace)
+        done: list[Tally] = []
+        try:
+            for tally in made:
+                done.append(tally)
+                for line in of_tally(tally, bytes_=weigh(tally) if dry else None):
+                    self.stdout.write(line)
+        finally:
+            if not dry:
+                duty.note(done, Actor.of_command(), **_asked(options))
+        return done
+
+
+def _wanted(options: dict[str, Any]) -> Wanted:
+    scope = Scope(*_place(options["workspace"], options["workflow"]), states=options["state"])
+    if options["older_than"] is None:
+        return as_set(database_now(), scope)
+    return older_than(options["older_than"], database_now(), scope)
+
+
+def _place(workspace: str | None, workflow: str | None) -> tuple[Any, Any]:
+    if workspace is None:
+        if workflow is not None:
+            raise CommandError("--workflow needs --workspace: slugs are of a workspace.")
+        return None, None
+    space = Workspace.objects.filter(slug=workspace).first()
+    if space is None:
+        raise CommandError(f"There is no workspace {workspace!r}.")
+    if workflow is None:
+        return space.pk, None
+    # Of several of the name the one that is not archived.
+    flows = Workflow.objects.filter(workspace=space, slug=workflow)
+    flow = flows.order_by("-archived_at").first() if flows.exists() else None
+    if flow is None:
+        raise CommandError(f"Workspace {workspace!r} has no workflow {workflow!r}.")
+    return space.pk, flow.pk
+
+
+def _asked(options: dict[str, Any]) -> dict[str, Any]:
+    """What was asked for, for the audit trail."""
+    said = {name: options[name] for name in ("workspace", "workflow") if options[name]}
+    if options["older_than"] is not None:
+        said["olderThanDays"] = options["older_than"]
+    if options["state"]:
+        said["states"] = sorted(options["state"])
+    return said
+
+
+@contextmanager
+def _stop_asked() -> Iterator[Event]:
+    """Set once somebody asks it to stop; the handlers before are put back."""
+    stop = Event()
+    before = {
+        number: signal.signal(number, lambda *_: stop.set())
+        for number in (signal.SIGTERM, signal.SIGINT)
+    }
+    try:
+        yield stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _days(text: str) -> float:
+    unit, number = text[-1:], text[:-1]
+    if unit not in UNITS or not number.replace(".", "", 1).isdigit() or float(number) <= 0:
+        raise ArgumentTypeError(f"{text!r} is no age; expected such as 12h, 30d or 8w")
+    return float(number) * UNITS[unit]
+
+
+def _states(text: str) -> frozenset[str]:
+    found = frozenset(word.strip().upper() for word in text.split(","))
+    if not found <= FINAL:
+        raise ArgumentTypeError(f"{text!r}: expected some of {', '.join(sorted(FINAL))}")
+    return found
+
+
+def _kinds(text: str) -> tuple[str, ...]:
+    found = tuple(word.strip().replace("-", " ") for word in text.split(","))
+    if unknown := sorted(set(found) - set(pruning.KINDS)):
+        known = ", ".join(kind.replace(" ", "-") for kind in pruning.KINDS)
+        raise ArgumentTypeError(f"{unknown[0]!r} is nothing to prune; expected some of {known}")
+    return found
+
+
+def _number(text: str) -> int:
+    if not text.isdigit() or int(text) < 1:
+        raise ArgumentTypeError(f"{text!r}: expected a whole number from 1 on")
+    return int(text)

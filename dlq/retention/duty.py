@@ -1,0 +1,49 @@
+"""Once a day, and again at once while there is more: a turn of some seconds."""
+
+from dataclasses import dataclass, field
+
+from dlq.alerts.alone import alone
+from dlq.retention import pruning, wanted
+from dlq.retention.pace import Pace
+from dlq.retention.tally import Tally
+from executions.actor import Actor, record
+from executions.clock import database_now
+
+RETAINING = 7_263_544_424
+TURN_SECONDS = 5.0
+ACTOR = Actor.system("retention")
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """How many rows went, by kind, and whether time was over before all did."""
+
+    counts: dict[str, int] = field(default_factory=dict)
+    more: bool = False
+
+
+def turn(seconds: float = TURN_SECONDS) -> Turn:
+    """Prune for so long; nothing where somebody else does right now.
+
+    Raises ImproperlyConfigured where the settings make no sense: then nothing is deleted.
+    """
+    with alone(RETAINING) as held:
+        if not held:
+            return Turn()
+        tallies = pruning.carry_on(wanted.as_set(database_now()), Pace.for_seconds(seconds))
+    note(tallies, ACTOR)
+    return Turn({one.kind: one.rows for one in tallies}, any(one.more for one in tallies))
+
+
+def note(tallies: list[Tally], actor: Actor, **how: object) -> None:
+    """A row of the audit trail that says what went, where anything did."""
+    gone = {one.kind: one.rows for one in tallies if one.rows}
+    if gone:
+        record(
+            actor,
+            "retention.prune",
+            workspace_id=None,
+            object_type="Retention",
+            object_id="prune",
+            details={"deleted": gone, **how},
+        )

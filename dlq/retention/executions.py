@@ -1,0 +1,165 @@
+"""Finished executions go, family by family, with their runs and what else belongs to them.
+
+A transaction takes families of `batch` executions, and 5,000 runs, at most. What does not fit by
+itself goes in several: runs first, those without children next, the root last, so that whoever dies
+in the middle leaves something that the next one goes on with.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from itertools import islice
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Model
+
+from dlq import statements
+from dlq.retention.families import Family, Position, families, horizon, walk
+from dlq.retention.pace import Pace
+from dlq.retention.tally import Tally
+from dlq.retention.wanted import Wanted
+from executions.models import Checkpoint, CronTick, RefusedMessage, WorkflowExecution
+from runners.models import EarlyCallback, Run, Waiter
+
+RUNS_AT_ONCE = 5_000
+ASKED_AT_ONCE = 200
+# What belongs to an execution, has a foreign key to it, and goes before it and its runs.
+BELONGINGS: tuple[type[Model], ...] = (Waiter, EarlyCallback, Checkpoint, CronTick)
+
+
+def prune(wanted: Wanted, pace: Pace, since: Position) -> tuple[Tally, Position | None]:
+    """Delete until the time is over; what went, and where to go on (None: all was looked at)."""
+    tally = Tally("executions")
+    before = horizon(wanted)
+    if before is None:
+        return tally, None
+    for stretch in walk(wanted, since, before):
+        for roots in _some(stretch.roots):
+            found = families(roots, wanted, before)
+            _note_kept(tally, found)
+            for pack in packs([family for family in found if not family.reason], pace.batch):
+                _drop(pack, wanted, before, pace, tally, stretch.roots)
+                if pace.over:
+                    tally.more = True
+                    return tally, since
+        since = stretch.end
+        if pace.over:
+            tally.more = True
+            return tally, since
+    return tally, None
+
+
+def look(wanted: Wanted, pace: Pace, without: tuple[datetime | None, datetime | None]) -> Tally:
+    """What `prune` would delete, from the beginning."""
+    tally = Tally("executions")
+    before = horizon(wanted)
+    if before is None:
+        return tally
+    for stretch in walk(wanted, Position(), before):
+        for roots in _some(stretch.roots):
+            found = families(roots, wanted, before, without=without)
+            _note_kept(tally, found)
+            for family in found:
+                if not family.reason:
+                    _note(tally, family.size, family.runs, stretch.roots[family.root])
+        if pace.over:
+            tally.more = True
+            break
+    return tally
+
+
+def packs(found: Sequence[Family], most: int) -> Iterator[list[Family]]:
+    """Families that fit into one transaction together; one that does not fit comes alone. Pure."""
+    pack: list[Family] = []
+    size = runs = 0
+    for family in found:
+        if pack and (size + family.size > most or runs + family.runs > RUNS_AT_ONCE):
+            yield pack
+            pack, size, runs = [], 0, 0
+        pack.append(family)
+        size, runs = size + family.size, runs + family.runs
+    if pack:
+        yield pack
+
+
+def _drop(
+    pack: list[Family],
+    wanted: Wanted,
+    before: datetime,
+    pace: Pace,
+    tally: Tally,
+    ends: dict[UUID, datetime],
+) -> None:
+    """Delete a pack, in as many transactions as it takes or the time allows."""
+    while pack:
+        with pace.transaction():
+            pack = _locked(pack, wanted, before)
+            gone = _delete(pack, pace.batch)
+        if not gone.total():
+            return
+        _note(tally, gone["executions"], gone["runs"], *(ends[one.root] for one in pack))
+        # Of one that did not fit more is to go; the others are gone.
+        pack = [family for family in pack if not _fits(family, pace.batch)]
+        if pace.over:
+            return
+        pack = families([family.root for family in pack], wanted, before) if pack else []
+
+
+def _fits(family: Family, most: int) -> bool:
+    return family.whole and family.size <= most and family.runs <= RUNS_AT_ONCE
+
+
+def _locked(pack: list[Family], wanted: Wanted, before: datetime) -> list[Family]:
+    """Those that may still go once nobody can change it any more; others stay for another time."""
+    ids = [pk for family in pack for pk in family.members]
+    rows = statements.fetch("prune_lock", {"ids": ids})
+    held = {pk for pk, _ in rows}
+    forks = WorkflowExecution.objects.filter(origin_id__in=ids).values_list("pk", "origin_id")
+    torn = {origin for fork, origin in forks if fork not in held}
+    sure = families([family.root for family in pack if family.root in held], wanted, before)
+    return [
+        family
+        for family in sure
+        if not family.reason and held.issuperset(family.members) and torn.isdisjoint(family.members)
+    ]
+
+
+def _delete(pack: list[Family], most: int) -> Counter[str]:
+    """Delete what fits of locked families; how many executions and runs."""
+    # Those without children first: a part of a family must not be needed by the rest of it.
+    ids = [pk for family in pack for pk in family.members][:most]
+    if not ids:
+        return Counter()
+    for model in BELONGINGS:
+        _raw(model.objects.filter(execution_id__in=ids))  # type: ignore[attr-defined]
+    some = Run.objects.filter(execution_id__in=ids).values("pk")[:RUNS_AT_ONCE]
+    runs = _raw(Run.objects.filter(pk__in=some))
+    if runs == RUNS_AT_ONCE and Run.objects.filter(execution_id__in=ids).exists():
+        return Counter(runs=runs)
+    RefusedMessage.objects.filter(execution_id__in=ids).update(execution=None)
+    WorkflowExecution.objects.filter(origin_id__in=ids).update(origin=None)
+    executions = _raw(WorkflowExecution.objects.filter(pk__in=ids))
+    return Counter(executions=executions, runs=runs)
+
+
+def _some(roots: Iterable[UUID]) -> Iterator[list[UUID]]:
+    """A few at a time."""
+    rest = iter(roots)
+    while some := list(islice(rest, ASKED_AT_ONCE)):
+        yield some
+
+
+def _raw(rows: Any) -> int:
+    """Delete by one statement, without reading rows; what hangs on them is gone before."""
+    return int(rows._raw_delete(rows.db))
+
+
+def _note(tally: Tally, executions: int, runs: int, *ends: datetime) -> None:
+    tally.rows += executions
+    tally.parts["runs"] += runs
+    tally.span(min(ends, default=None), max(ends, default=None))
+
+
+def _note_kept(tally: Tally, found: Sequence[Family]) -> None:
+    tally.kept.update(family.reason for family in found if family.reason)

@@ -1,0 +1,111 @@
+"""Which executions may go: whole families, a root with all that it started, and never a part.
+
+A family goes when each of its members has ended and its time is over, no dead letter of it is left
+(open and pinned ones stay), no dead letter points at it, and no fork under way began from it.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+from dlq import statements
+from dlq.retention.terms import parameters, youngest_end
+from dlq.retention.wanted import Wanted
+from executions.models import CountedHour
+from runners.figures.reading import LIVE_HOURS
+from runners.figures.rollup import due
+
+CHUNK = 2_000
+REASONS = {
+    5: "something they started is under way",
+    4: "something they started is to be kept longer",
+    3: "open dead letters",
+    2: "dead letters that are pinned or whose time is not over",
+    1: "forks under way that began from them",
+}
+MEMBERS = 500
+START = datetime(1970, 1, 1, tzinfo=UTC)
+NOBODY = UUID(int=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """A root and what it started; `reason` says why it stays, "" where it may go.
+
+    `members` are those without children first, 500 at most; `size` and `runs` count all.
+    """
+
+    root: UUID
+    size: int
+    runs: int
+    reason: str
+    members: tuple[UUID, ...]
+
+    @property
+    def whole(self) -> bool:
+        """Whether `members` are all."""
+        return self.size == len(self.members)
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """How far a walk has come: the end, and the id, of the last execution that it looked at."""
+
+    at: datetime = START
+    id: UUID = NOBODY
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """A piece of a walk: the roots whose time is over, with their ends, and where it ended."""
+
+    roots: dict[UUID, datetime]
+    end: Position
+
+
+def horizon(wanted: Wanted) -> datetime | None:
+    """Nothing that ended later goes: by the terms, and for dashboards that have yet to count it."""
+    youngest = youngest_end(wanted.terms, wanted.now)
+    if youngest is None:
+        return None
+    known = dict(CountedHour.objects.values_list("hour", "counted_at"))
+    uncounted = min(due(known, wanted.now), default=wanted.now)
+    return min(youngest, uncounted, wanted.now - timedelta(hours=LIVE_HOURS + 1))
+
+
+def walk(wanted: Wanted, since: Position, before: datetime) -> Iterator[Stretch]:
+    """The finished executions that ended before a time, in the order of their ends."""
+    told = parameters(wanted.terms, wanted.scope, wanted.now)
+    while True:
+        place = {"at": since.at, "id": since.id, "before": before, "chunk": CHUNK}
+        rows = statements.fetch("prune_walk", told | place)
+        if not rows:
+            return
+        since = Position(rows[-1][1], rows[-1][0])
+        yield Stretch({pk: at for pk, at, over in rows if over}, since)
+
+
+def families(
+    roots: Sequence[UUID],
+    wanted: Wanted,
+    before: datetime,
+    *,
+    without: tuple[datetime | None, datetime | None] = (None, None),
+) -> list[Family]:
+    """The families of these roots, in no order.
+
+    `without`: dead letters resolved that expired by the first or were resolved before the second
+    time count as gone, since they go before executions do.
+    """
+    expired, resolved = without
+    found = statements.fetch(
+        "prune_families",
+        parameters(wanted.terms, wanted.scope, wanted.now)
+        | {"roots": list(roots), "before": before, "most": MEMBERS}
+        | {"expired": expired, "resolved": resolved},
+    )
+    return [
+        Family(root, size, runs, REASONS.get(reason, ""), tuple(members))
+        for root, size, runs, reason, members in found
+    ]

@@ -1,0 +1,55 @@
+"""One go through what is to be pruned: dead letters first, then the executions that they held."""
+
+from collections.abc import Iterator, Sequence
+
+from dlq.retention import aged, evidence, executions, groups, logs, marks
+from dlq.retention.families import Position
+from dlq.retention.pace import Pace
+from dlq.retention.tally import Tally
+from dlq.retention.wanted import Wanted
+
+KINDS = ("dead letters", "executions", "logs", *aged.KINDS)
+
+
+def prune(kinds: Sequence[str], wanted: Wanted, pace: Pace) -> Iterator[Tally]:
+    """Delete what is due of each kind, from the beginning; a tally each."""
+    for kind in KINDS:
+        if kind not in kinds:
+            continue
+        if kind == "dead letters":
+            yield evidence.prune(wanted, pace)
+        elif kind == "executions":
+            yield executions.prune(wanted, pace, Position())[0]
+        elif kind == "logs":
+            yield logs.prune(wanted, pace, Position())[0]
+        else:
+            yield aged.prune(kind, wanted, pace)
+
+
+def look(kinds: Sequence[str], wanted: Wanted, pace: Pace) -> Iterator[Tally]:
+    """What `prune` would delete, and why the rest stays; changes nothing."""
+    for kind in KINDS:
+        if kind not in kinds:
+            continue
+        if kind == "dead letters":
+            yield evidence.look(wanted)
+        elif kind == "executions":
+            letters = "dead letters" in kinds
+            without = evidence.gone_by(wanted) if letters else (None, None)
+            yield executions.look(wanted, pace, without)
+        elif kind == "logs":
+            yield logs.prune(wanted, pace, Position(), looking=True)[0]
+        else:
+            yield aged.look(kind, wanted)
+
+
+def carry_on(wanted: Wanted, pace: Pace) -> list[Tally]:
+    """What is due by the settings, from where the last turn stopped."""
+    done = [evidence.prune(wanted, pace), *groups.prune(wanted.now, pace)]
+    tally, place = executions.prune(wanted, pace, marks.read("executions"))
+    marks.write("executions", place)
+    done.append(tally)
+    tally, reached = logs.prune(wanted, pace, marks.read("logs"))
+    if reached != Position():
+        marks.write("logs", reached)
+    return [*done, tally, *(aged.prune(kind, wanted, pace) for kind in aged.KINDS)]

@@ -1,0 +1,59 @@
+-- The families of roots: how many executions and runs, why it stays (0: it may go), and its members,
+-- those without children first, as many as are wanted. A family is what the root started and what was
+-- started for its failures. Reasons: 5 a member is under way, 4 its time is not over, 3 an open dead
+-- letter, 2 another dead letter, 1 a fork under way that began from it. Dead letters that go before
+-- (a look ahead; else both times are null) count as gone.
+WITH RECURSIVE member (root, id, depth) AS (
+     SELECT r.id, r.id, 0 FROM unnest(%(roots)s::uuid[]) AS r (id)
+      UNION ALL
+     SELECT m.root, c.id, m.depth + 1
+       FROM member m
+      CROSS JOIN LATERAL (
+            SELECT e.id FROM executions_workflowexecution e WHERE e.parent_id = m.id
+             UNION ALL
+            SELECT e.id FROM executions_workflowexecution e WHERE e.failure_of_id = m.id) c),
+  once AS (SELECT m.root, m.id, max(m.depth) AS depth FROM member m GROUP BY m.root, m.id)
+SELECT m.root, count(*), sum(x.runs)::bigint, max(x.reason),
+       (array_agg(m.id ORDER BY m.depth DESC, m.id))[1:%(most)s]
+  FROM once m
+  JOIN executions_workflowexecution e ON e.id = m.id
+  LEFT JOIN LATERAL (
+       SELECT d.days
+         FROM unnest(%(term_states)s::text[], %(term_workspaces)s::uuid[],
+                     %(term_workflows)s::uuid[], %(term_days)s::float8[])
+              AS d (state, workspace_id, workflow_id, days)
+        WHERE d.state = e.state
+          AND (d.workspace_id IS NULL OR d.workspace_id = e.workspace_id)
+          AND (d.workflow_id IS NULL OR d.workflow_id = e.workflow_id)
+        ORDER BY d.workflow_id IS NULL, d.workspace_id IS NULL
+        LIMIT 1) t ON true
+  LEFT JOIN LATERAL (
+       SELECT max(CASE WHEN l.resolution = 'PENDING' THEN 3 ELSE 2 END) AS reason
+         FROM (SELECT a.id, a.execution_id, a.workflow_id, a.resolution, a.pinned, a.expires_at,
+                      a.resolved_at
+                 FROM dlq_deadletterentry a WHERE a.execution_id = e.id
+                UNION ALL
+               SELECT b.id, b.execution_id, b.workflow_id, b.resolution, b.pinned, b.expires_at,
+                      b.resolved_at
+                 FROM dlq_deadletterentry b WHERE b.requeued_execution_id = e.id) l
+        WHERE NOT coalesce(
+              l.resolution <> 'PENDING' AND NOT l.pinned
+              AND (l.expires_at <= %(expired)s::timestamptz
+                   OR l.resolved_at < %(resolved)s::timestamptz)
+              AND (%(workflow)s::uuid IS NULL OR l.workflow_id = %(workflow)s::uuid)
+              AND EXISTS (SELECT 1 FROM executions_workflowexecution o
+                           WHERE o.id = l.execution_id AND o.finished_at IS NOT NULL
+                             AND (%(states)s::text[] IS NULL OR o.state = ANY(%(states)s::text[])))
+              AND NOT EXISTS (SELECT 1 FROM dlq_redriveitem i
+                               WHERE i.entry_id = l.id AND i.active), false)) l ON true
+ CROSS JOIN LATERAL (
+       SELECT (SELECT count(*) FROM runners_run r WHERE r.execution_id = e.id) AS runs,
+              CASE WHEN e.finished_at IS NULL THEN 5
+                   WHEN coalesce(t.days, 0) = 0
+                        OR e.finished_at >= %(now)s - t.days * interval '1 day'
+                        OR e.finished_at >= %(before)s THEN 4
+                   WHEN l.reason IS NOT NULL THEN l.reason
+                   WHEN EXISTS (SELECT 1 FROM executions_workflowexecution f
+                                 WHERE f.origin_id = e.id AND f.finished_at IS NULL) THEN 1
+                   ELSE 0 END AS reason) x
+ GROUP BY m.root

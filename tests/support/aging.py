@@ -1,0 +1,33 @@
+"""Executions that ended so many days ago, with what hangs on them."""
+
+from datetime import timedelta
+from typing import Any
+
+from django.utils import timezone
+
+from executions.models import Checkpoint, Workflow, WorkflowExecution
+from runners.models import Run
+from tests.support import admin_rows
+
+
+def aged(of: Workflow, days: float, state: str = "SUCCESS", **values: Any) -> WorkflowExecution:
+    """One that ended so many days ago, with two runs and a checkpoint; `days` of -1: under way."""
+    made = admin_rows.execution(of, state if days >= 0 else "RUNNING", **values)
+    if days >= 0:
+        at = timezone.now() - timedelta(days=days)
+        ended = {"created_at": at, "started_at": at, "finished_at": at}
+        WorkflowExecution.objects.filter(pk=made.pk).update(**ended)
+    for step in ("begin.main", "charge.main"):
+        admin_rows.run(made, step, "SUCCESS", logs=[{"message": "hello"}])
+    Checkpoint.objects.create(execution=made, sequence=1, variables={})
+    return made
+
+
+def left() -> set[Any]:
+    """The executions that there are."""
+    return set(WorkflowExecution.objects.values_list("pk", flat=True))
+
+
+def runs_of(execution: WorkflowExecution) -> int:
+    """How many runs of one are left."""
+    return Run.objects.filter(execution=execution).count()
