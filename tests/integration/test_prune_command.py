@@ -1,0 +1,99 @@
+"""`manage.py prune`: what it prints, refuses, writes down and answers."""
+
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from executions.models import Activity, Workflow
+from tests.support import admin_rows
+from tests.support.aging import aged, left
+from tests.support.failures import fail
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def orders() -> Workflow:
+    return admin_rows.workflow()
+
+
+def prune(*arguments: str) -> str:
+    said = StringIO()
+    call_command("prune", *arguments, stdout=said)
+    return said.getvalue()
+
+
+def test_a_dry_run_says_what_would_go_and_why_the_rest_stays(orders: Workflow) -> None:
+    for _ in range(3):
+        aged(orders, 400)
+    letter = fail(orders)
+    aged(orders, 400, "FAILED")
+    type(letter.execution).objects.filter(pk=letter.execution_id).update(
+        state="FAILED", finished_at="2020-01-01T00:00:00Z"
+    )
+    before = left()
+
+    said = prune("--dry-run")
+
+    assert "would delete" in said
+    assert "executions               4, 8 runs, from " in said
+    assert "1 stay: open dead letters" in said
+    assert left() == before
+    assert not Activity.objects.filter(action="retention.prune").exists()
+
+    assert "executions               4, 8 runs, from " in prune()
+    assert left() == {letter.execution_id}
+
+
+def test_it_may_be_narrowed_and_is_written_down(orders: Workflow) -> None:
+    other = admin_rows.workflow(owner=admin_rows.workspace("other"))
+    kept = [aged(other, 400), aged(orders, 400, "CANCELLED"), aged(orders, 39)]
+    aged(orders, 41)
+
+    prune("--older-than", "40d", "--state", "success", "--workspace", "default",
+          "--workflow", orders.slug, "--what", "executions")  # fmt: skip
+
+    assert left() == {one.pk for one in kept}
+    row = Activity.objects.get(action="retention.prune")
+    assert row.via == "command"
+    assert row.details == {
+        "deleted": {"executions": 1}, "workspace": "default", "workflow": orders.slug,
+        "olderThanDays": 40.0, "states": ["SUCCESS"],
+    }  # fmt: skip
+
+
+def test_time_that_is_over_is_an_exit_code_of_its_own(orders: Workflow) -> None:
+    for _ in range(3):
+        aged(orders, 400)
+
+    with pytest.raises(CommandError, match="there is more") as stopped:
+        call_command("prune", "--batch", "1", max_seconds=0, stdout=StringIO())
+
+    assert stopped.value.returncode == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--older-than", "soon"], "is no age"),
+        (["--older-than", "0d"], "is no age"),
+        (["--state", "RUNNING"], "expected some of"),
+        (["--what", "everything"], "nothing to prune"),
+        (["--workspace", "nobody"], "no workspace"),
+        (["--workflow", "orders"], "needs --workspace"),
+        (["--workspace", "default", "--workflow", "none"], "has no workflow"),
+        (["--batch", "0"], "whole number"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(arguments: list[str], said: str) -> None:
+    with pytest.raises(CommandError, match=said):
+        prune(*arguments)
+
+
+def test_settings_that_make_no_sense_are_said(monkeypatch: Any) -> None:
+    monkeypatch.setenv("VALKYR_KEEP_FAILED_DAYS", "-1")
+
+    with pytest.raises(CommandError, match="VALKYR_KEEP_FAILED_DAYS is -1"):
+        prune("--dry-run")
