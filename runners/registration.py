@@ -16,6 +16,7 @@ from celery.signals import (
 from django.db import Error, connection
 
 from executions.clock import ClockTimestamp
+from runners import consuming
 from runners.leaving import Departure
 from runners.models import Runner
 from runners.modules import registry
@@ -33,6 +34,7 @@ def name_process(sender: Any = None, **_: Any) -> None:
     none: it loads a module with its first step, and so holds what it uses (half the memory).
     """
     os.environ.setdefault("RUNNER_ID", sender.hostname)
+    sender.app.steps["consumer"].add(consuming.Consuming)
     if _forks():
         registry.warm_up()
         gc.collect()
@@ -92,7 +94,9 @@ def _announce() -> None:
 
 
 def _seen() -> None:
-    _update(seen_at=ClockTimestamp())
+    # A worker that lives and gets no messages any more is as good as gone.
+    if consuming.proven():
+        _update(seen_at=ClockTimestamp())
 
 
 def _update(**facts: Any) -> None:

@@ -1,6 +1,7 @@
 """Beat reads its entries from the database; of several beats one is elected and ticks."""
 
 import logging
+import socket
 import time
 from typing import Any
 
@@ -8,6 +9,8 @@ import psycopg
 from django.conf import settings
 from django.db import connection
 from django_celery_beat.schedulers import DatabaseScheduler
+
+from valkyr_project import health
 
 log = logging.getLogger(__name__)
 
@@ -25,12 +28,25 @@ class ElectedScheduler(DatabaseScheduler):
 
     _session: psycopg.Connection[Any] | None = None
     _elected = False
+    _sign_at = float("-inf")
 
     def tick(self, *args: Any, **kwargs: Any) -> Any:
         """Send what is due if elected; return the seconds until the next look."""
-        if not self._is_elected():
+        elected = self._is_elected()
+        self._give_sign("ticking" if elected else "standing by")
+        if not elected:
             return 1.0
         return super().tick(*args, **kwargs)
+
+    def _give_sign(self, state: str) -> None:
+        """Say every few seconds that it turns; without the database too, which no restart mends."""
+        if time.monotonic() - self._sign_at < health.patience() / 12:
+            return
+        self._sign_at = time.monotonic()
+        try:
+            health.give("beat", f"beat of {socket.gethostname()}", state)
+        except OSError as error:
+            log.warning("no sign of life can be given in %s (%s)", health.folder(), error)
 
     def _is_elected(self) -> bool:
         try:

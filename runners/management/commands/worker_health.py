@@ -1,0 +1,26 @@
+"""`manage.py worker_health`: whether the workers of this machine are well."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from valkyr_project import health
+
+
+class Command(BaseCommand):
+    """For people; containers ask `python valkyr_project/health.py worker`, which starts faster."""
+
+    help = "Ends with 0 when every worker here still takes messages, with 1 and a reason if not."
+    requires_system_checks = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Which workers."""
+        parser.add_argument("--queue", default="", help="only workers of this queue")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Say how they are; raises CommandError when one is not well."""
+        well, sentence = health.check("worker", options["queue"])
+        if not well:
+            raise CommandError(sentence)
+        self.stdout.write(sentence)
