@@ -46,12 +46,15 @@ def run(fault: Fault, world: World) -> Outcome:
 def _inject(fault: Fault, world: World, outcome: Outcome) -> None:
     try:
         fault.run(world)
+    except Exception as error:
+        outcome.broken(_said(error))
+    try:
         world.load.stop()
+        world.fleet.ensure(90)
         world.wait_all_ended(END_SECONDS)
     except Exception as error:
         outcome.broken(_said(error))
     finally:
-        world.load.stop()
         world.watch.stop()
 
 

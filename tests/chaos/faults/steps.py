@@ -9,6 +9,7 @@ from tests.chaos.fault import Fault, Load
 from tests.chaos.world import World
 from tests.support.modules import ODD
 from tests.support.outages import marks_of
+from tests.support.waiting import wait_until_gone
 from tests.support.workflows import effect, publish, start, start_many, states, task, wait_for_end
 
 LITTLE = Load(rate=1)
@@ -58,6 +59,9 @@ def _never_returns(world: World) -> None:
         for run in runs:
             assert (run.state, run.error_type) == ("DLQ", "TIMEOUT"), run.error
             world.recovered("ended after its time-out", run.took.total_seconds() - 2)
+        if stubborn:
+            pids = [mark["pid"] for pk in ids for mark in marks_of(pk, "work.main")]
+            wait_until_gone(pids, 20)
 
 
 def _outputs(world: World) -> None:
