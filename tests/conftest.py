@@ -25,6 +25,7 @@ ALONE = (
     "tests/integration/test_walkthrough.py",
     "tests/integration/traces/",
     "tests/integration/test_your_own_walk.py",
+    "tests/servers/",
 )
 
 

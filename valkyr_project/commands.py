@@ -47,7 +47,7 @@ def pool_of(queue: str) -> Pool:
 def web(host: str, port: int, grace: int) -> Program:
     """Admin, API and health, over ASGI; at its end requests get `grace` seconds to finish."""
     command = (
-        *(sys.executable, "-m", "uvicorn", "valkyr_project.asgi:application"),
+        *(sys.executable, "-m", "valkyr_project.web", "valkyr_project.asgi:application"),
         *("--host", host, "--port", str(port), "--lifespan", "off"),
         *("--timeout-graceful-shutdown", str(grace), "--log-level", "warning"),
         # uvicorn would believe whoever calls from this machine; our own list decides.

@@ -12,11 +12,13 @@ PARTNER_ADDRESS = "127.0.0.77"
 
 
 def step_defaults(home: Path) -> dict[str, str]:
-    """What steps may do in a stack of one's own, where the caller does not say otherwise."""
+    """What holds in a stack of one's own, where the caller does not say otherwise."""
     return {
         "VALKYR_HTTP_ALLOWED_NETWORKS": f"{PARTNER_ADDRESS}/32",
         "VALKYR_EMAIL_URL": (home / "mail").as_uri(),
         "VALKYR_REMOTE_QUEUES": "remote",
+        # Who presses Ctrl-C waits; shorter than WORKER_STOP's first step.
+        "VALKYR_DRAIN_SECONDS": "8",
     }
 
 

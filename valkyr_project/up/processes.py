@@ -12,8 +12,7 @@ from valkyr_project.commands import Pool, Program
 from valkyr_project.up.credentials import Credentials
 from valkyr_project.up.options import Options
 
-# A warm shutdown finishes what runs; a cold one gives messages back; steps cut off by the end of
-# the time are taken over through their leases.
+# A worker finishes what it can and gives back the rest (VALKYR_DRAIN_SECONDS); then it is pushed.
 WORKER_STOP = ((signal.SIGTERM, 10.0), (signal.SIGQUIT, 3.0))
 PLAIN_STOP = ((signal.SIGTERM, 7.0),)
 # Requests under way when the stack stops; shorter than PLAIN_STOP.

@@ -1,0 +1,25 @@
+"""uvicorn, ending as asked: `python -m valkyr_project.web valkyr_project.asgi:application --port 8000`.
+
+After its graceful end uvicorn raises the signal that it was sent once more, for whoever handled it
+before; where nobody did, a web process that ended in order looks killed (exit code 143).
+"""
+
+import signal
+import sys
+from types import FrameType
+
+import uvicorn
+
+
+def main() -> None:
+    """Serve until asked to end; takes uvicorn's own arguments."""
+    signal.signal(signal.SIGTERM, _end)
+    uvicorn.main()
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    sys.exit(0)
+
+
+if __name__ == "__main__":
+    main()
