@@ -62,11 +62,11 @@ def engine_worker(folder: Path, *, concurrency: int, queues: str = "default,cont
     return Program("engine-worker", command, folder, **more)
 
 
-def control_worker(folder: Path) -> Program:
-    """The worker of the sweeper, as `make up` starts it."""
+def control_worker(folder: Path, *, timed: bool = False) -> Program:
+    """The worker of the sweeper, as `make up` starts it; `timed` notes what each duty takes."""
     command = (
         *(*CELERY, "worker", "-n", "control@%h", "-Q", "control", "--pool", "threads"),
-        *("--concurrency", "4", *WORKER),
+        *("--concurrency", "4", *WORKER, *(("-I", "tests.benchmarks.ticks") if timed else ())),
     )
     more = {"VALKYR_PROCESS": "worker-control", "VALKYR_POOL": "threads"}
     return Program("control-worker", command, folder, **more)

@@ -28,6 +28,11 @@ def fan(use: str) -> dict[str, Any]:
     return _document(f"fan {use}", tasks, edges)
 
 
+def abreast(use: str, width: int) -> dict[str, Any]:
+    """So many steps that are ready together, and nothing after them."""
+    return _document(f"abreast {use}", [_task(i, use, "{{ input.n }}") for i in range(width)], [])
+
+
 def mapped(use: str) -> dict[str, Any]:
     """One step for each of ten thousand items, and the list of their outputs."""
     body = {"tasks": [_task(0, use, "{{ item }}")], "edges": []}

@@ -5,15 +5,15 @@ everything sleeps no worker is held; at the instant the sweeper wakes all, and t
 asking the API (a list, and a new execution) as before.
 """
 
-import threading
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import httpx
 
 from tests.benchmarks import shapes
+from tests.benchmarks.callers import Caller, calling
 from tests.benchmarks.dispatch_time import sign_in
 from tests.benchmarks.options import Options
 from tests.benchmarks.programs import beat, control_worker, engine_worker, web
@@ -26,7 +26,6 @@ from valkyr_project.embedded.child import free_port
 SLEEPERS = 10_000
 REST = 8.0  # seconds of sleep in which the API is measured
 PATIENCE = 600.0  # for all to fall asleep, and for all to end
-PAUSE = 0.05  # between two requests of one caller
 # Until when they sleep is moved once all do: nobody knows before how long that takes.
 DELAY = {"seconds": 86_400}
 
@@ -51,35 +50,6 @@ class Sleep:
     ended: float  # until all had ended
     late: Quantiles  # from the instant until each was woken
     answers: dict[str, Answers]
-
-
-@dataclass
-class Caller:
-    """One thread that sends the same request again and again."""
-
-    client: httpx.Client
-    method: str
-    address: str
-    body: dict[str, Any] | None = None
-    sent: list[tuple[float, float]] = field(default_factory=list)  # when, and milliseconds
-    failed: list[str] = field(default_factory=list)
-
-    def run(self, stop: threading.Event) -> None:
-        """Ask until told to stop."""
-        while not stop.wait(PAUSE):
-            began = time.time()
-            answer = self.client.request(self.method, self.address, json=self.body)
-            self.sent.append((began, 1000 * (time.time() - began)))
-            if not answer.is_success:
-                self.failed.append(f"{answer.status_code} {answer.text[:200]}")
-
-    def answers(self, instant: float, ended: float) -> Answers:
-        """What it measured before the instant, and from then until all had ended."""
-        if self.failed:
-            raise RuntimeError(f"{len(self.failed)} requests failed, such as {self.failed[0]}")
-        rest = [took for at, took in self.sent if at < instant]
-        burst = [took for at, took in self.sent if instant <= at <= ended]
-        return Answers(quantiles(rest), quantiles(burst), len(burst), max(burst))
 
 
 def measure(stage: Stage, options: Options) -> Sleep:
@@ -142,17 +112,9 @@ def _fall_asleep(ours: Any, number: int, stage: Stage) -> None:
 
 def _watch(callers: dict[str, Caller], ours: Any, stage: Stage) -> float:
     """Keep asking the API, at rest and until all have ended; when they were woken."""
-    stop = threading.Event()
-    threads = [threading.Thread(target=one.run, args=(stop,)) for one in callers.values()]
-    for thread in threads:
-        thread.start()
-    try:
+    with calling(callers):
         instant = _set_alarm()
         wait(lambda: not ours.filter(state="RUNNING").exists(), stage, 0.2, PATIENCE)
-    finally:
-        stop.set()
-        for thread in threads:
-            thread.join()
     return instant
 
 
@@ -183,5 +145,12 @@ def _result(
         ends[0] - instant,
         ends[-1] - instant,
         quantiles(woken),
-        {name: one.answers(instant, ends[-1]) for name, one in callers.items()},
+        {name: _answers(one, instant, ends[-1]) for name, one in callers.items()},
     )
+
+
+def _answers(caller: Caller, instant: float, ended: float) -> Answers:
+    """What it measured before the instant, and from then until all had ended."""
+    burst = caller.between(instant, ended)
+    rest = caller.between(0, instant)
+    return Answers(quantiles(rest), quantiles(burst), len(burst), max(burst))

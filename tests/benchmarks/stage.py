@@ -7,19 +7,22 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from tests.benchmarks.programs import Program
+from tests.benchmarks import databases
+from tests.benchmarks.cast import Cast
 from valkyr_project.embedded import Postgres, Redis
 
 
-class Stage:
+class Stage(Cast):
     """Servers and processes that end with the block; Django is set up inside it."""
 
+    postgres: Postgres  # type: ignore[assignment] # has a pid as well
+    redis: Redis  # type: ignore[assignment]
+
     def __init__(self) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="valkyr-bench-"))
-        self.folder.chmod(0o711)  # the servers' account passes through
-        self.postgres = Postgres(self.folder, durable=True)
-        self.redis = Redis(self.folder, durable=True)
-        self.programs: list[Program] = []
+        folder = Path(tempfile.mkdtemp(prefix="valkyr-bench-"))
+        folder.chmod(0o711)  # the servers' account passes through
+        postgres, redis = Postgres(folder, durable=True), Redis(folder, durable=True)
+        super().__init__(folder, postgres, redis)  # type: ignore[arg-type]
 
     def __enter__(self) -> Self:
         try:
@@ -37,25 +40,6 @@ class Stage:
     ) -> None:
         self._stop()
 
-    def add(self, program: Program) -> Program:
-        """Have a process ended with the stage."""
-        self.programs.append(program)
-        return program
-
-    def end(self, program: Program) -> None:
-        """End a process now."""
-        self.programs.remove(program)
-        program.stop()
-
-    def last_lines(self) -> str:
-        """The end of what each process said; the folder goes with the stage."""
-        return "\n".join(f"--- {one.name}\n{one.last_lines()}" for one in self.programs)
-
-    def check(self) -> None:
-        """Raise when a process that should run has ended."""
-        for program in self.programs:
-            program.check()
-
     def _start(self) -> None:
         for server in (self.postgres, self.redis):
             server.launch()
@@ -64,14 +48,16 @@ class Stage:
         _configure(self.postgres.url, self.redis.url, self.folder)
         import django
         from django.core.management import call_command
+        from django.db import connection
 
         django.setup()
         call_command("migrate", interactive=False, verbosity=0)
         call_command("ensure_admin", stdout=open(os.devnull, "w"))  # noqa: PTH123, SIM115
+        connection.close()
+        databases.keep_fresh(self.postgres.url)
 
     def _stop(self) -> None:
-        while self.programs:
-            self.programs.pop().stop()
+        self.end_all()
         self.redis.stop()
         self.postgres.stop()
         for place in self.folder.iterdir():
@@ -83,13 +69,13 @@ class Stage:
 def _configure(database: str, redis: str, folder: Path) -> None:
     """The whole environment of this process and its children; the caller's must not leak in."""
     for name in list(os.environ):
-        if name.startswith(("CELERY_", "VALKYR_", "RUNNER_")):
+        if name.startswith(("CELERY_", "VALKYR_", "RUNNER_", "OTEL_")):
             del os.environ[name]
     os.environ |= {
         "DJANGO_SETTINGS_MODULE": "valkyr_project.settings",
         "DATABASE_URL": database,
         "REDIS_URL": redis,
-        "BENCH_PLAIN_REDIS_URL": redis.rpartition("/")[0] + "/1",
+        "BENCH_PLAIN_REDIS_URL": databases.redis_database(redis, 1),
         "VALKYR_HOME": str(folder),
         "VALKYR_SECRET_KEY": "benchmark-" + "0123456789abcdef" * 4,
         "VALKYR_EXTRA_MODULES": "tests.benchmarks.modules",

@@ -1,10 +1,18 @@
-"""Progress lines, each with the seconds since the start."""
+"""Progress lines, each with the seconds since the start of the whole benchmark."""
 
+import os
 import time
 
-_BEGAN = time.monotonic()
+BEGAN = "BENCH_BEGAN"
+# The clock is the machine's, so that parts in processes of their own count from the same instant.
+_BEGAN = float(os.environ.get(BEGAN) or time.monotonic())
 
 
 def say(text: str) -> None:
     """Print one line at once."""
-    print(f"[{time.monotonic() - _BEGAN:5.1f} s] {text}", flush=True)
+    print(f"[{time.monotonic() - _BEGAN:6.1f} s] {text}", flush=True)
+
+
+def inherited() -> dict[str, str]:
+    """What a part's environment needs to count on."""
+    return {BEGAN: str(_BEGAN)}

@@ -24,7 +24,7 @@ from tests.benchmarks.dispatch_time import sign_in
 from tests.benchmarks.options import Options
 from tests.benchmarks.programs import PROJECT, engine_worker, web
 from tests.benchmarks.quantiles import Quantiles, quantiles
-from tests.benchmarks.report import machine
+from tests.benchmarks.saved import machine
 from tests.benchmarks.sides import Engine, wait
 from tests.benchmarks.stage import Stage
 from tests.benchmarks.talk import say

@@ -1,0 +1,117 @@
+"""A backlog of 100,000 single-step executions, made while no worker runs, and then worked off.
+
+Beat and the sweeper run throughout. The rate of each tenth comes from the rows' own times; the CPU
+of each tenth is read from /proc five times a second and asks the database nothing.
+"""
+
+import threading
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from tests.benchmarks import shapes
+from tests.benchmarks.cast import Cast
+from tests.benchmarks.options import Options
+from tests.benchmarks.programs import beat, control_worker, engine_worker
+from tests.benchmarks.sides import BATCH, Engine, wait
+from tests.benchmarks.talk import say
+from tests.benchmarks.tenths import Clock, spread, tenths
+from tests.benchmarks.ticks import longest
+
+EXECUTIONS = 100_000
+LEAST = 2_000
+PATIENCE = 900.0
+
+
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """Steps a second, and CPU milliseconds a step, of each tenth; milliseconds of ticks."""
+
+    executions: int
+    growing: list[float]  # executions accepted a second, by tenth
+    rates: list[float]
+    cpu_ms: list[float]
+    workers_ms: list[float]  # of cpu_ms: the workers of steps
+    database_ms: list[float]
+    ticks: dict[str, float]
+    doubled: int  # messages sent more than once
+
+    @property
+    def spread(self) -> float:
+        """How far the tenth that is farthest off lies from the mean rate."""
+        return spread(self.rates)
+
+    @property
+    def cpu_spread(self) -> float:
+        """The same of the CPU a step."""
+        return spread(self.cpu_ms)
+
+
+def measure(cast: Cast, options: Options) -> Backlog:
+    """Grow it, then let the workers at it."""
+    many = max(LEAST, round(EXECUTIONS * options.scale))
+    cast.add(control_worker(cast.folder, timed=True))
+    cast.add(beat(cast.folder))
+    engine = Engine(cast, cast.programs[0])
+    workflow = engine.publish(shapes.single("bench.effect", {"value": "{{ input.n }}"}))
+    growing = grow(workflow, many)
+    say(f"backlog: {many:,} executions wait; starting workers")
+    worker = cast.add(engine_worker(cast.folder, concurrency=options.concurrency, queues="default"))
+    clock = Clock(worker.pid, cast.postgres.pid, cast.redis.pid)
+    stop = threading.Event()
+    watching = threading.Thread(target=clock.run, args=(stop,))
+    watching.start()
+    try:
+        wait(lambda: not _running(workflow), cast, 0.5, PATIENCE)
+    finally:
+        stop.set()
+        watching.join()
+    ends = _ends(workflow, many)
+    found = tenths(ends, clock)
+    result = Backlog(
+        many, growing, found.rates, found.cpu_ms, found.workers_ms, found.database_ms,
+        longest(), _doubled(workflow),
+    )  # fmt: skip
+    say(
+        f"backlog: {many / (ends[-1] - ends[0]):,.0f} steps/s, tenths within {result.spread:.0%}, "
+        f"CPU a step within {result.cpu_spread:.0%}"
+    )
+    return result
+
+
+def grow(workflow: Any, many: int) -> list[float]:
+    """Start them in batches; executions a second of each tenth."""
+    from executions.actor import Actor
+    from executions.triggers.start import start_batch
+
+    actor, rates, share = Actor.system("benchmark"), [], many // 10
+    for tenth in range(10):
+        began = time.monotonic()
+        number = share if tenth < 9 else many - 9 * share
+        for first in range(0, number, BATCH):
+            start_batch(workflow, [{"n": 1}] * min(BATCH, number - first), actor=actor)
+        rates.append(number / (time.monotonic() - began))
+    return rates
+
+
+def _running(workflow: Any) -> bool:
+    from executions.models import WorkflowExecution
+
+    return bool(WorkflowExecution.objects.filter(workflow=workflow, state="RUNNING").exists())
+
+
+def _ends(workflow: Any, many: int) -> list[float]:
+    """When each ended, in order; raises where one did not end well."""
+    from executions.models import WorkflowExecution
+
+    rows = WorkflowExecution.objects.filter(workflow=workflow, state="SUCCESS")
+    ends = sorted(at.timestamp() for at in rows.values_list("finished_at", flat=True))
+    if len(ends) != many:
+        raise RuntimeError(f"{len(ends):,} of {many:,} executions succeeded")
+    return ends
+
+
+def _doubled(workflow: Any) -> int:
+    from runners.models import Run
+
+    return int(Run.objects.filter(execution__workflow=workflow, publications__gt=1).count())

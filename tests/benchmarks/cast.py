@@ -1,0 +1,47 @@
+"""The processes of one measurement, and the servers they talk to."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.benchmarks.programs import Program
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """The root of a server's process tree."""
+
+    pid: int
+
+
+@dataclass
+class Cast:
+    """Who plays: processes that end with the part, and servers that somebody else ends."""
+
+    folder: Path
+    postgres: Server
+    redis: Server
+    programs: list[Program] = field(default_factory=list)
+
+    def add(self, program: Program) -> Program:
+        """Have a process ended with the measurement."""
+        self.programs.append(program)
+        return program
+
+    def end(self, program: Program) -> None:
+        """End a process now."""
+        self.programs.remove(program)
+        program.stop()
+
+    def end_all(self) -> None:
+        """End what runs, the last one first."""
+        while self.programs:
+            self.programs.pop().stop()
+
+    def last_lines(self) -> str:
+        """The end of what each process said; the folder goes with the stage."""
+        return "\n".join(f"--- {one.name}\n{one.last_lines()}" for one in self.programs)
+
+    def check(self) -> None:
+        """Raise when a process that should run has ended."""
+        for program in self.programs:
+            program.check()

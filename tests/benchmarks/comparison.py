@@ -1,0 +1,45 @@
+"""This run beside the last committed one: CPU milliseconds a step and ratios, never rates.
+
+A rate says how busy a machine was; CPU a step says what the engine costs on such a machine, and a
+ratio to plain Celery, run by turns on the same one, holds from machine to machine.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+# Higher is better of these; lower of CPU.
+RATIOS = re.compile(r"^W\w+\.(ratio|cpu_ratio)$")
+CPU = re.compile(r"^(W\w+|backlog)\.cpu_ms(\.(engine|database|broker))?$")
+NOTEWORTHY = 0.10
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One figure of both runs."""
+
+    figure: str
+    last: float
+    new: float
+
+    @property
+    def change(self) -> float:
+        """As a share of the last."""
+        return self.new / self.last - 1
+
+    @property
+    def mark(self) -> str:
+        """`worse` or `better` beyond a tenth, else nothing."""
+        if abs(self.change) <= NOTEWORTHY:
+            return ""
+        rose = self.change > 0
+        return "better" if rose == bool(RATIOS.match(self.figure)) else "WORSE"
+
+
+def differences(new: Mapping[str, float], last: Mapping[str, float]) -> list[Difference]:
+    """What both runs measured and what may be compared, in the order of the new one."""
+    return [
+        Difference(name, last[name], value)
+        for name, value in new.items()
+        if last.get(name) and (RATIOS.match(name) or CPU.match(name))
+    ]

@@ -1,0 +1,39 @@
+"""Databases for parts of the benchmark: copies of the one that has its tables and nothing else."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import psycopg
+from psycopg import sql
+
+FRESH = "bench_fresh"
+
+
+def keep_fresh(url: str) -> None:
+    """Put a copy of this database, to which nobody is connected, aside."""
+    _copy(url, url.rpartition("/")[2], FRESH)
+
+
+@contextmanager
+def fresh(url: str, name: str) -> Iterator[str]:
+    """The address of a database with its tables and nothing else, dropped afterwards."""
+    _copy(url, FRESH, name)
+    try:
+        yield f"{url.rpartition('/')[0]}/{name}"
+    finally:
+        _ask(url, sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+def redis_database(url: str, number: int) -> str:
+    """The same Redis, another of its sixteen databases."""
+    return f"{url.rpartition('/')[0]}/{number}"
+
+
+def _copy(url: str, original: str, copy: str) -> None:
+    statement = sql.SQL("CREATE DATABASE {} TEMPLATE {}")
+    _ask(url, statement.format(sql.Identifier(copy), sql.Identifier(original)))
+
+
+def _ask(url: str, statement: sql.Composed) -> None:
+    with psycopg.connect(f"{url.rpartition('/')[0]}/postgres", autocommit=True) as connection:
+        connection.execute(statement)

@@ -1,0 +1,102 @@
+"""`python -m tests.benchmarks.growth`: what a step leaves behind in PostgreSQL and asks of Redis.
+
+Bytes, commits and messages, not times: they are the same on a busy machine. docs/scaling.md
+multiplies them.
+"""
+
+import argparse
+from dataclasses import dataclass
+from typing import Any
+
+from tests.benchmarks import programs, shapes
+from tests.benchmarks.sides import Engine
+from tests.benchmarks.stage import Stage
+from tests.benchmarks.talk import say
+
+EXECUTIONS = 200
+SHAPES = {
+    "W1e": (lambda: shapes.chain("bench.effect"), shapes.CHAIN),
+    "W1p": (lambda: shapes.chain("bench.pure"), shapes.CHAIN),
+    "W2e": (lambda: shapes.fan("bench.effect"), shapes.FAN + 2),
+    "one": (lambda: shapes.single("bench.effect", {"value": "{{ input.n }}"}), 1),
+}
+TABLES = ("executions_workflowexecution", "runners_run", "executions_activity")
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Counters that only grow, at one moment."""
+
+    wal: int
+    records: int
+    full_pages: int
+    commits: int
+    commands: int
+    table: int
+    index: int
+
+    def __sub__(self, before: "State") -> "State":
+        values = (getattr(self, name) - getattr(before, name) for name in self.__slots__)
+        return State(*values)
+
+
+def state(redis_url: str) -> State:
+    """The counters now, after a checkpoint's worth of nothing: statistics are flushed first."""
+    import redis
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+
+        def one(query: str, *values: Any) -> tuple[Any, ...]:
+            cursor.execute(query, values)
+            return tuple(cursor.fetchone() or ())
+
+        one("SELECT pg_stat_force_next_flush()")
+        table, index = one(
+            "SELECT sum(pg_table_size(t::regclass)), sum(pg_indexes_size(t::regclass)) "
+            "FROM unnest(%s::text[]) t",
+            list(TABLES),
+        )
+        wal = one("SELECT wal_bytes, wal_records, wal_fpi FROM pg_stat_wal")
+        [commits] = one(
+            "SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()"
+        )
+    with redis.Redis.from_url(redis_url) as client:
+        commands = int(client.info("stats")["total_commands_processed"])
+    return State(*(int(value) for value in (*wal, commits, commands, table, index)))
+
+
+def measure(stage: Stage, name: str, executions: int) -> None:
+    """One workload, after a first run of it that grew what is grown once."""
+    document, steps = SHAPES[name][0](), SHAPES[name][1]
+    engine = Engine(stage, stage.programs[0])
+    workflow = engine.publish(document)
+    engine.run(workflow, max(10, executions // 10), steps)
+    before = state(stage.redis.url)
+    engine.run(workflow, executions, steps)
+    used = state(stage.redis.url) - before
+    many = executions * steps
+    say(
+        f"{name:<5}{many:>7}{used.wal / many:>9,.0f}{used.records / many:>9.1f}"
+        f"{used.full_pages / many:>7.2f}{used.commits / many:>9.2f}{used.commands / many:>8.1f}"
+        f"{used.table / many:>9,.0f}{used.index / many:>9,.0f}"
+        f"{(used.table + used.index) / executions:>12,.0f}"
+    )
+
+
+def main() -> None:
+    """Print a line a workload."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--executions", type=int, default=EXECUTIONS)
+    parser.add_argument("--only", default=",".join(SHAPES), help="workloads, by commas")
+    options = parser.parse_args()
+    with Stage() as stage:
+        stage.add(programs.engine_worker(stage.folder, concurrency=2))
+        say("A step: WAL bytes, WAL records, full pages, commits, Redis commands, bytes on disk")
+        say("       steps      WAL  records  pages  commits   Redis    table    index  B/execution")
+        for name in options.only.split(","):
+            measure(stage, name, options.executions)
+
+
+if __name__ == "__main__":
+    main()

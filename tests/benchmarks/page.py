@@ -1,0 +1,168 @@
+"""The tables of docs/performance.md, written between its markers from a run's figures.
+
+A table stands between `<!-- bench: NAME -->` and `<!-- /bench -->`; all else is left alone, and so
+is a table of which the run measured nothing.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from tests.benchmarks.options import THROUGHPUT
+from tests.benchmarks.saved import Saved
+from tests.benchmarks.targets import judged, shown
+
+MARKED = re.compile(r"(<!-- bench: (\w+) -->\n).*?(<!-- /bench -->)", re.DOTALL)
+Figures = Mapping[str, float]
+
+
+def write(path: Path, run: Saved) -> None:
+    """Replace what stands between the markers; raises ValueError where a name is unknown."""
+    path.write_text(rewritten(path.read_text(), run))
+
+
+def rewritten(text: str, run: Saved) -> str:
+    """The page with this run's tables."""
+
+    def table(found: re.Match[str]) -> str:
+        begin, name, end = found.groups()
+        if name not in TABLES:
+            raise ValueError(f"the page's marker {name!r} is none of {', '.join(TABLES)}")
+        made = TABLES[name](run)
+        return f"{begin}{made}\n{end}" if made else found.group()
+
+    return MARKED.sub(table, text)
+
+
+def _machine(run: Saved) -> str:
+    facts, versions = run.machine, ", ".join(f"{k} {v}" for k, v in run.versions.items())
+    scale = "" if run.scale == 1 else f" **Sizes at {run.scale:g} of the full ones.**"
+    return (
+        f"{run.date}, commit {run.commit}: {facts['cores']} cores ({facts['cpu']}), "
+        f"{facts['memory_gib']} GiB, load {facts['load']} before the start; Python "
+        f"{facts['python']}, {versions}.{scale}"
+    )
+
+
+def _targets(run: Saved) -> str:
+    rows = [(row.words, row.measured, row.wanted, row.verdict) for row in judged(run.figures)]
+    return _table(("target", "measured", "wanted", ""), rows)
+
+
+def _throughput(run: Saved) -> str:
+    rows = [
+        (
+            name,
+            *(_cell(run.figures, f"{name}.{key}") for key in ("rate", "celery.rate", "ratio")),
+            *(_cell(run.figures, f"{name}.cpu_ms{part}") for part in PARTS),
+            _cell(run.figures, f"{name}.celery.cpu_ms"),
+        )
+        for name in THROUGHPUT
+        if f"{name}.rate" in run.figures
+    ]
+    heads = ("", "steps/s", "Celery", "ratio", "CPU ms a step", "engine", "database", "broker")
+    return _table((*heads, "Celery, all"), rows)
+
+
+PARTS = ("", ".engine", ".database", ".broker")
+LATENCIES = {
+    "W3.answered": "request sent → 202, durable",
+    "W3.first_line": "request sent → first line of the step",
+    "W3.recorded": "request sent → recorded as finished",
+    "W3.dispatch": "message published → run claimed",
+    "W3.lease": "message in the child's hands → first line",
+    "W3.celery": "plain Celery, without HTTP: published → first line",
+    "W5.at_half": "W5: a request at half the highest rate",
+    "crowd.list executions": "crowd: list of executions",
+    "crowd.list pending runs": "crowd: list of pending runs",
+    "crowd.start one": "crowd: start one",
+}
+
+
+def _latencies(run: Saved) -> str:
+    rows = [
+        (words, *(_cell(run.figures, f"{name}.{rank}") for rank in ("p50", "p95", "p99")))
+        for name, words in LATENCIES.items()
+        if f"{name}.p50" in run.figures
+    ]
+    return _table(("milliseconds", "p50", "p95", "p99"), rows)
+
+
+def _backlog(run: Saved) -> str:
+    rows = [
+        (words, *(_cell(run.figures, f"backlog.{key}.{tenth}") for tenth in range(1, 11)))
+        for key, words in (
+            ("rates", "worked off, steps/s"),
+            ("cpu_ms", "CPU ms a step"),
+            ("growing", "growing, executions/s"),
+        )
+        if f"backlog.{key}.1" in run.figures
+    ]
+    return _table(("tenth", *map(str, range(1, 11))), rows)
+
+
+def _full(run: Saved) -> str:
+    rows = [
+        (
+            name,
+            _cell(run.figures, f"full.{name}.empty"),
+            _cell(run.figures, f"full.{name}.full"),
+            *(
+                f"{run.figures[f'full.{name}.{part}']:+.1%}"
+                for part in ("change", "engine", "database")
+            ),
+        )
+        for name in ("W1e", "W1p")
+        if f"full.{name}.empty" in run.figures
+    ]
+    return _table(("CPU ms a step", "empty", "full", "more", "engine", "database"), rows)
+
+
+def _ticks(run: Saved) -> str:
+    prefix = "crowd.tick."
+    rows = [
+        (name.removeprefix(prefix), shown(value, ""))
+        for name, value in run.figures.items()
+        if name.startswith(prefix)
+    ]
+    return _table(("duty", "longest, ms"), rows[:8])
+
+
+def _idle(run: Saved) -> str:
+    prefix = "idle.memory."
+    names = [name.removeprefix(prefix) for name in run.figures if name.startswith(prefix)]
+    rows = [
+        (
+            name,
+            _cell(run.figures, f"idle.memory.{name}"),
+            _cell(run.figures, f"idle.cpu.{name}"),
+        )
+        for name in names
+    ]
+    if rows:
+        whole = (_cell(run.figures, "idle.memory"), _cell(run.figures, "idle.cpu"))
+        rows.append(("**all**", *whole))
+    return _table(("process", "MiB (PSS)", "% of a core"), rows)
+
+
+TABLES: dict[str, Callable[[Saved], str]] = {
+    "machine": _machine,
+    "targets": _targets,
+    "throughput": _throughput,
+    "latencies": _latencies,
+    "backlog": _backlog,
+    "full": _full,
+    "ticks": _ticks,
+    "idle": _idle,
+}
+
+
+def _cell(figures: Figures, name: str) -> str:
+    return shown(figures[name], "") if name in figures else ""
+
+
+def _table(heads: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    if not rows:
+        return ""
+    lines = [heads, tuple("---" for _ in heads), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)

@@ -1,0 +1,102 @@
+"""A part of the benchmark in a process, a database and a Redis database of its own.
+
+`python -m tests.benchmarks.part NAME FILE` is that process; its result goes into FILE as JSON.
+What one part leaves behind (a quarter of a million pending steps) touches no other.
+"""
+
+import importlib
+import json
+import os
+import signal
+import subprocess
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import redis
+
+from tests.benchmarks import databases
+from tests.benchmarks.cast import Cast, Server
+from tests.benchmarks.options import Options
+from tests.benchmarks.programs import PROJECT
+from tests.benchmarks.stage import Stage
+from tests.benchmarks.talk import inherited
+
+GIVEN = "BENCH_PART"
+REDIS, PLAIN = 3, 4
+
+
+def run(stage: Stage, name: str, options: Options) -> dict[str, Any]:
+    """Run `tests.benchmarks.<name>` there and return what its `measure` found."""
+    result = stage.folder / f"{name}.json"
+    with databases.fresh(stage.postgres.url, f"bench_{name}") as database:
+        try:
+            subprocess.run(
+                (sys.executable, "-m", "tests.benchmarks.part", name, str(result)),
+                cwd=PROJECT,
+                env=_environment(stage, options, database),
+                check=True,
+            )
+        finally:
+            for number in (REDIS, PLAIN):
+                _flush(databases.redis_database(stage.redis.url, number))
+    found: dict[str, Any] = json.loads(result.read_text())
+    return found
+
+
+def _environment(stage: Stage, options: Options, database: str) -> dict[str, str]:
+    given = {
+        "folder": str(stage.folder),
+        "postgres": stage.postgres.pid,
+        "redis": stage.redis.pid,
+        "scale": options.scale,
+        "pairs": options.pairs,
+        "concurrency": options.concurrency,
+        "quick": options.quick,
+    }
+    return (
+        os.environ
+        | inherited()
+        | {
+            "DATABASE_URL": database,
+            "REDIS_URL": databases.redis_database(stage.redis.url, REDIS),
+            "BENCH_PLAIN_REDIS_URL": databases.redis_database(stage.redis.url, PLAIN),
+            GIVEN: json.dumps(given),
+        }
+    )
+
+
+def _flush(url: str) -> None:
+    with redis.Redis.from_url(url) as client:
+        client.flushdb()
+
+
+def main(name: str, result: Path) -> None:
+    """Measure on the servers of the process that started this one."""
+    import django
+
+    django.setup()
+    given = json.loads(os.environ[GIVEN])
+    cast = Cast(Path(given["folder"]), Server(given["postgres"]), Server(given["redis"]))
+    options = Options(
+        only=(name,),
+        pairs=given["pairs"],
+        scale=given["scale"],
+        concurrency=given["concurrency"],
+        quick=given["quick"],
+    )
+    try:
+        found = importlib.import_module(f"tests.benchmarks.{name}").measure(cast, options)
+    finally:
+        cast.end_all()
+    result.write_text(json.dumps(asdict(found)))
+
+
+def _end(*_: Any) -> None:
+    sys.exit("ended by SIGTERM")
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, _end)
+    main(sys.argv[1], Path(sys.argv[2]))

@@ -1,0 +1,88 @@
+"""The last committed result: docs/benchmarks/last.json."""
+
+import json
+import os
+import platform
+import subprocess
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from tests.benchmarks.programs import PROJECT
+
+LAST = PROJECT / "docs" / "benchmarks" / "last.json"
+LIBRARIES = ("celery", "kombu", "Django", "psycopg", "redis", "pydantic")
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """A run: where, when, of what, and every figure."""
+
+    machine: dict[str, Any]
+    date: str
+    commit: str
+    versions: dict[str, str]
+    scale: float
+    figures: dict[str, float] = field(default_factory=dict)
+
+
+def machine() -> dict[str, Any]:
+    """What was measured on, and how busy it was with anything before."""
+    cpu = next(
+        (line.split(":")[1].strip() for line in _lines("/proc/cpuinfo") if "model name" in line),
+        platform.machine(),
+    )
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return {
+        "cpu": cpu,
+        "cores": os.cpu_count(),
+        "memory_gib": round(memory),
+        "load": round(os.getloadavg()[0], 1),
+        "python": platform.python_version(),
+    }
+
+
+def this_run(
+    facts: dict[str, Any], scale: float, figures: Mapping[str, float], postgres: str
+) -> Saved:
+    """What would be saved."""
+    versions = {name: version(name) for name in LIBRARIES} | {"PostgreSQL": postgres}
+    date = datetime.now(UTC).date().isoformat()
+    rounded = {name: float(f"{value:.4g}") for name, value in figures.items()}
+    return Saved(facts, date, _commit(), versions, scale, rounded)
+
+
+def load(path: Path = LAST) -> Saved | None:
+    """The last result; None where none was saved."""
+    if not path.exists():
+        return None
+    return Saved(**json.loads(path.read_text()))
+
+
+def save(run: Saved, path: Path = LAST) -> None:
+    """Make this the last result.
+
+    Figures of workloads that this run left out are kept: they are still the last there are.
+    """
+    before = load(path)
+    figures = (before.figures if before else {}) | run.figures
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps(asdict(run) | {"figures": figures}, indent=2) + "\n")
+
+
+def _commit() -> str:
+    done = subprocess.run(
+        ("git", "describe", "--always", "--dirty"),
+        cwd=PROJECT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    return done.stdout.strip()
+
+
+def _lines(path: str) -> list[str]:
+    try:
+        return Path(path).read_text().splitlines()
+    except OSError:
+        return []

@@ -1,0 +1,103 @@
+"""One of two engines measured by turns: a process with database, broker and worker of its own.
+
+`python -m tests.benchmarks.side` reads orders from standard input, one JSON object a line, and
+answers each with one on standard output. Two sides live at once and work one after the other, so
+what else the machine does touches both alike.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Self
+
+from tests.benchmarks import databases
+from tests.benchmarks.cast import Cast, Server
+from tests.benchmarks.cpu import Usage
+from tests.benchmarks.programs import PROJECT
+from tests.benchmarks.sides import Repetition
+
+GIVEN = "BENCH_SIDE"
+
+
+class Side:
+    """The other end of such a process."""
+
+    def __init__(self, cast: Cast, *, name: str, database: str, redis: int, concurrency: int):
+        url = os.environ["REDIS_URL"]
+        folder = cast.folder / name
+        folder.mkdir()
+        given = {
+            "folder": str(folder),
+            "postgres": cast.postgres.pid,
+            "redis": cast.redis.pid,
+            "concurrency": concurrency,
+        }
+        addresses = {
+            "DATABASE_URL": database,
+            "REDIS_URL": databases.redis_database(url, redis),
+            GIVEN: json.dumps(given),
+        }
+        self._child = subprocess.Popen(
+            (sys.executable, "-m", "tests.benchmarks.side"),
+            cwd=PROJECT,
+            env=os.environ | addresses,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._child.stdin is not None:
+            self._child.stdin.close()  # which ends it, in order
+        self._child.wait(60)
+
+    def run(self, workload: str, executions: int) -> Repetition:
+        """One repetition; raises where the side could not do it."""
+        assert self._child.stdin is not None
+        assert self._child.stdout is not None
+        order = {"workload": workload, "executions": executions}
+        self._child.stdin.write(json.dumps(order) + "\n")
+        self._child.stdin.flush()
+        answer = self._child.stdout.readline()
+        if not answer:
+            raise RuntimeError(f"a side ended while it ran {workload}; its words are above")
+        found = json.loads(answer)
+        return Repetition(**found | {"usage": Usage(**found["usage"])})
+
+
+def main() -> None:
+    """Carry orders out until standard input ends."""
+    import django
+
+    django.setup()
+    from tests.benchmarks.programs import engine_worker
+    from tests.benchmarks.sides import Engine
+    from tests.benchmarks.throughput import workloads
+
+    given = json.loads(os.environ[GIVEN])
+    cast = Cast(Path(given["folder"]), Server(given["postgres"]), Server(given["redis"]))
+    published: dict[str, Any] = {}
+    known = {workload.name: workload for workload in workloads()}
+    try:
+        worker = cast.add(engine_worker(cast.folder, concurrency=given["concurrency"]))
+        engine = Engine(cast, worker)
+        for line in sys.stdin:
+            order = json.loads(line)
+            workload = known[order["workload"]]
+            if workload.name not in published:
+                published[workload.name] = engine.publish(workload.document)
+            workflow = published[workload.name]
+            found = engine.run(workflow, order["executions"], workload.steps)
+            print(json.dumps(asdict(found)), flush=True)
+    finally:
+        cast.end_all()
+
+
+if __name__ == "__main__":
+    main()
