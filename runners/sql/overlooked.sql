@@ -15,10 +15,15 @@ WITH late AS (
       FROM late l
      WHERE r.id = l.id
     RETURNING r.id, r.execution_id, r.queue, r.priority, r.published_at
+), overtaking AS MATERIALIZED (
+    -- Once, not for each late run: beside a backlog the index still holds thousands of entries of
+    -- runs that were running a moment ago, and each look passes them all.
+    SELECT queue, priority, max(published_at) AS newest
+      FROM runners_run
+     WHERE state = 'RUNNING'
+     GROUP BY queue, priority
 )
-SELECT s.queue, s.id,
-       EXISTS (SELECT 1 FROM runners_run o
-                WHERE o.state = 'RUNNING' AND o.queue = s.queue AND o.priority = s.priority
-                  AND o.published_at > s.published_at + interval '10 seconds')
+SELECT s.queue, s.id, coalesce(o.newest > s.published_at + interval '10 seconds', false)
   FROM stamped s
   JOIN executions_workflowexecution e ON e.id = s.execution_id AND e.state = 'RUNNING'
+  LEFT JOIN overtaking o ON o.queue = s.queue AND o.priority = s.priority
