@@ -1,6 +1,7 @@
 """A fault that needs a world of its own: the same program again, in a process of its own."""
 
 import json
+import signal
 import subprocess
 import sys
 import tempfile
@@ -10,6 +11,7 @@ from tests.chaos import trial
 from tests.chaos.fault import Fault
 from tests.chaos.options import Options
 from tests.chaos.outcome import Outcome, from_json
+from valkyr_project.embedded.child import die_with_parent
 
 SECONDS = 900
 
@@ -24,7 +26,12 @@ def run(fault: Fault, options: Options) -> Outcome:
             *("--minutes", str(options.minutes), *(("--quick",) if options.quick else ())),
         ]
         done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, stdout=sys.stderr, check=False, timeout=SECONDS
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=sys.stderr,
+            check=False,
+            timeout=SECONDS,
+            preexec_fn=die_with_parent(signal.SIGTERM),  # noqa: PLW1509 - one system call
         )
         if not answer.exists():
             outcome = trial.blank(fault)
