@@ -31,7 +31,7 @@ def run(fault: Fault, options: Options) -> Outcome:
             stdout=sys.stderr,
             check=False,
             timeout=SECONDS,
-            preexec_fn=die_with_parent(signal.SIGTERM),  # noqa: PLW1509 - one system call
+            preexec_fn=die_with_parent(signal.SIGTERM),
         )
         if not answer.exists():
             outcome = trial.blank(fault)

@@ -36,12 +36,17 @@ class Watch:
     def __init__(self, since: datetime, workflows: Iterable[UUID]) -> None:
         self.worst = 0.0
         self.overlooked: dict[UUID, float] = {}  # unattended for more than LIMIT; how long
-        self._asked = [since, list(workflows)]
+        self._workflows = list(workflows)
+        self._asked = [since, self._workflows]
         self._seen: dict[Mark, float] = {}
         self._excused = 0
         self._lock = Lock()
         self._over = Event()
         self._thread = Thread(target=self._go, name="watch", daemon=True)
+
+    def include(self, workflows: Iterable[UUID]) -> None:
+        """Look at the executions of these, too."""
+        self._workflows.extend(workflows)
 
     def start(self) -> None:
         """Begin."""

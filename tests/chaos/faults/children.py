@@ -14,6 +14,7 @@ HANGS_ONCE = {"tasks": [effect("work", hangSeconds=50), effect("after", after="w
 
 def _run(world: World) -> None:
     workflow = publish(HANGS_ONCE)
+    world.watch.include([workflow.pk])
     for _ in range(4 if world.quick else KILLS // 2):
         batch = start_many(workflow, [{}] * 2)
         world.own(batch)

@@ -32,6 +32,7 @@ def _run(world: World) -> None:
     plan = kills(world.random, seconds)
     drawn = _drawn(world.random, 30 if world.quick else EXECUTIONS)
     workflows = [publish(one.document) for one in drawn]
+    world.watch.include(workflow.pk for workflow in workflows)
     begun = _storm(world, seconds, plan, workflows)
     world.own(begun.values())
     world.fleet.ensure()
