@@ -1,15 +1,22 @@
-"""A worker outlives the loss of its Redis broker with messages in hand.
+"""What Celery and kombu do with brokers that is done otherwise here.
 
-kombu's channel asks its closed connection for an address when it puts unacknowledged messages back
-or acknowledges a late one, finds none and raises AttributeError, which ends the worker
-("Unrecoverable error"). Said as what it is, a lost connection, kombu and Celery deal with it: they
-reconnect, and the messages are found by the broker's visibility time-out or by the sweeper.
+A worker outlives the loss of its Redis broker with messages in hand. kombu's channel asks its
+closed connection for an address when it puts unacknowledged messages back or acknowledges a late
+one, finds none and raises AttributeError, which ends the worker ("Unrecoverable error"). Said as
+what it is, a lost connection, kombu and Celery deal with it: they reconnect, and the messages are
+found by the broker's visibility time-out or by the sweeper.
+
+A worker on RabbitMQ's quorum queues sets nothing up for delayed messages: 28 queues that would hold
+none here, where timers are rows, and an error at every first start.
 """
 
 from typing import Any
 
+from celery.signals import worker_init
 from kombu.transport import redis as transport
 from redis.exceptions import ConnectionError as ConnectionLost
+
+DELAYS = "celery.worker.consumer.delayed_delivery:DelayedDelivery"
 
 
 class Channel(transport.Channel):
@@ -23,5 +30,14 @@ class Channel(transport.Channel):
 
 
 def use() -> None:
-    """Let kombu's Redis transport make such channels in this process."""
+    """Let kombu's Redis transport make such channels in this process, and leave that step out."""
     transport.Transport.Channel = Channel
+    worker_init.connect(_leave_delays_out, weak=False)
+
+
+def _leave_delays_out(**_: Any) -> None:
+    from celery.worker.consumer import Consumer  # a worker loads it anyway
+
+    steps = Consumer.Blueprint.default_steps
+    if DELAYS in steps:
+        steps.remove(DELAYS)

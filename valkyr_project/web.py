@@ -1,4 +1,4 @@
-"""uvicorn, ending as asked: `python -m valkyr_project.web valkyr_project.asgi:application --port 8000`.
+"""uvicorn, ending as asked: `python -m valkyr_project.web valkyr_project.asgi:application …`.
 
 After its graceful end uvicorn raises the signal that it was sent once more, for whoever handled it
 before; where nobody did, a web process that ended in order looks killed (exit code 143).

@@ -1,0 +1,98 @@
+"""RabbitMQ with quorum queues as the broker: dispatch, chords, lost messages, a killed node."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+from kombu import Connection
+
+from executions.models import WorkflowExecution
+from tests.support import rabbitmq
+from tests.support.auditor import audit
+from tests.support.fleet import QUICK, Fleet
+from tests.support.outages import kill, wait_for_mark
+from tests.support.rabbitmq import RabbitMQ, publishing_to
+from tests.support.waiting import wait_until
+from tests.support.workflows import effect, publish, start, start_many, task, wait_for_end
+
+pytestmark = pytest.mark.skipif(
+    bool(rabbitmq.missing()) and not os.environ.get("CI"), reason=rabbitmq.missing()
+)
+TASKS = [
+    task("begin"),
+    *(effect(f"part{n}", after="begin", seconds=0.05) for n in range(3)),
+    effect("join", after=["part0", "part1", "part2"], join="all"),
+    {**effect("io", after="join"), "queue": "io"},
+    effect("flaky", after="io", failTimes=1, retry={"maxAttempts": 3, "baseSeconds": 0.2}),
+]
+
+
+@pytest.fixture(scope="module")
+def node(home: Path) -> Iterator[RabbitMQ]:
+    made = RabbitMQ(home)
+    try:
+        made.start()
+        yield made
+    finally:
+        made.stop()
+
+
+@pytest.fixture(scope="module")
+def fleet(engine: None, node: RabbitMQ, home: Path) -> Iterator[Fleet]:
+    made = Fleet(home, os.environ["REDIS_URL"], QUICK, broker_url=node.url)
+    try:
+        made.worker("control", "control", "threads", 2)
+        made.worker("default", "default", "prefork", 2)
+        made.worker("io", "io", "threads", 4)
+        made.beat()
+        made.ensure()
+        with publishing_to(node.url):
+            yield made
+    finally:
+        made.stop()
+
+
+def test_executions_end_over_quorum_queues(fleet: Fleet, node: RabbitMQ) -> None:
+    ids = start_many(publish({"tasks": TASKS}), [{}] * 10)
+
+    assert set(wait_for_end(ids).values()) == {"SUCCESS"}
+    audit(ids)
+    with Connection(node.url) as link:
+        for queue in ("default", "io", "control"):
+            # Declared otherwise than it is, a queue is refused.
+            link.default_channel.queue_declare(
+                queue, durable=True, auto_delete=False, arguments={"x-queue-type": "quorum"}
+            )
+
+
+def test_a_killed_childs_step_goes_on_at_once(fleet: Fleet) -> None:
+    execution = start(publish({"tasks": [effect("work", hangSeconds=50)]}))
+    mark = wait_for_mark(execution)
+
+    kill(mark["pid"])
+    again = wait_for_mark(execution, number=2)
+
+    assert again["token"] > mark["token"]
+    assert wait_for_end([execution])[execution] == "SUCCESS"
+    audit([execution])
+
+
+def test_nothing_is_lost_when_the_node_is_killed_and_comes_back_empty(
+    fleet: Fleet, node: RabbitMQ
+) -> None:
+    ids = start_many(publish({"tasks": TASKS}), [{}] * 20)
+    wait_until(lambda: _ended(ids) >= 2, 60, "the end of the first two")
+
+    node.kill()
+    node.forget()
+    node.start()
+
+    assert set(wait_for_end(ids, 90).values()) == {"SUCCESS"}
+    assert all(member.alive() for member in fleet.members.values())
+    audit(ids)
+
+
+def _ended(ids: list[UUID]) -> int:
+    return WorkflowExecution.objects.filter(pk__in=ids, finished_at__isnull=False).count()

@@ -1,0 +1,186 @@
+"""A RabbitMQ node of our own: on 127.0.0.1 only, with its own folder, ports and epmd; ours to kill.
+
+Debian's service is not used. Erlang's port mapper (epmd) is a child too: the one that Erlang would
+start by itself outlives everybody.
+"""
+
+import os
+import secrets
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from celery import current_app
+from kombu import Connection
+
+from tests.support.fleet import _reconfigure
+from valkyr_project.embedded.account import server_account
+from valkyr_project.embedded.child import die_with_parent, free_port, plain_environment, stop
+
+PROGRAM = Path("/usr/lib/rabbitmq/bin/rabbitmq-server")
+MISSING = "RabbitMQ is not here: apt-get install --no-install-recommends rabbitmq-server"
+START_SECONDS = 120.0
+STOP_STEPS = ((signal.SIGTERM, 15.0),)
+CONFIGURATION = """\
+listeners.tcp.1 = 127.0.0.1:{port}
+default_user = valkyr
+default_pass = {password}
+# Ours to kill at any moment: it must not wait for its peers, of which there are none.
+cluster_formation.peer_discovery_backend = classic_config
+disk_free_limit.absolute = 20MB
+vm_memory_high_watermark.absolute = 512MB
+log.console = true
+log.console.level = warning
+log.file = false
+"""
+
+
+def missing() -> str:
+    """Why no node can be started here; empty where one can."""
+    return "" if PROGRAM.exists() and shutil.which("epmd") else MISSING
+
+
+class RabbitMQ:
+    """One node with its data under `<home>/rabbitmq`; its account must be able to pass `home`."""
+
+    def __init__(self, home: Path) -> None:
+        self._account = server_account()
+        self._home = home / "rabbitmq"
+        self._password = secrets.token_hex(16)
+        self._port, self._node_port, self._mapper_port = (free_port() for _ in range(3))
+        self._node: subprocess.Popen[bytes] | None = None
+        self._mapper: subprocess.Popen[bytes] | None = None
+        self._home.mkdir()
+        for folder in (self._home, self._home / "data"):
+            folder.mkdir(exist_ok=True)
+            self._account.own(folder)
+        configuration = CONFIGURATION.format(port=self._port, password=self._password)
+        (self._home / "rabbitmq.conf").write_text(configuration)
+
+    @property
+    def url(self) -> str:
+        """Where clients connect, with user and password."""
+        return f"amqp://valkyr:{self._password}@127.0.0.1:{self._port}//"
+
+    @property
+    def pid(self) -> int:
+        """The node's process, once started."""
+        return self._node.pid if self._node else 0
+
+    def launch(self) -> None:
+        """Start the node without waiting for it."""
+        if self._mapper is None:
+            self._mapper = self._spawn(["epmd", "-address", "127.0.0.1"])
+        self._node = self._spawn([str(PROGRAM)])
+
+    def wait(self) -> None:
+        """Return once it takes connections; AssertionError with its last words otherwise."""
+        deadline = time.monotonic() + START_SECONDS
+        while not self._answers():
+            assert self.alive(), f"RabbitMQ ended:\n{self.last_lines()}"
+            assert time.monotonic() < deadline, f"RabbitMQ is not ready:\n{self.last_lines()}"
+            time.sleep(0.1)
+
+    def start(self) -> str:
+        """Launch, wait, and return the URL."""
+        self.launch()
+        self.wait()
+        return self.url
+
+    def alive(self) -> bool:
+        """Whether the node's process runs."""
+        return self._node is not None and self._node.poll() is None
+
+    def kill(self) -> None:
+        """kill -9; what it had confirmed is on its disk."""
+        assert self._node is not None
+        os.killpg(self._node.pid, signal.SIGKILL)
+        self._node.wait()
+
+    def forget(self) -> None:
+        """Remove all queues and messages of a node that was killed."""
+        assert not self.alive(), "it still runs"
+        shutil.rmtree(self._home / "data")
+        (self._home / "data").mkdir()
+        self._account.own(self._home / "data")
+
+    def stop(self) -> None:
+        """Stop the node and the port mapper."""
+        for child in (self._node, self._mapper):
+            if child is not None:
+                stop(child, STOP_STEPS)
+        self._node = self._mapper = None
+
+    def last_lines(self) -> str:
+        """The end of what it said."""
+        return (self._home / "log").read_text(errors="replace")[-3000:]
+
+    def _spawn(self, command: list[str]) -> subprocess.Popen[bytes]:
+        with (self._home / "log").open("ab") as log:
+            return subprocess.Popen(
+                command,
+                cwd=self._home,
+                env=self._environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                preexec_fn=die_with_parent(signal.SIGKILL),  # noqa: PLW1509 - one system call
+                **self._account.popen_arguments(),
+            )
+
+    def _environment(self) -> dict[str, str]:
+        data = str(self._home / "data")
+        return plain_environment(self._home) | {
+            "LC_ALL": "C.UTF-8",
+            "RABBITMQ_CONF_ENV_FILE": "/dev/null",
+            "RABBITMQ_CONFIG_FILE": str(self._home / "rabbitmq.conf"),
+            "RABBITMQ_ENABLED_PLUGINS_FILE": "/dev/null",
+            "RABBITMQ_NODENAME": f"valkyr-{self._port}@localhost",
+            "RABBITMQ_NODE_PORT": str(self._port),
+            "RABBITMQ_NODE_IP_ADDRESS": "127.0.0.1",
+            "RABBITMQ_DIST_PORT": str(self._node_port),
+            "RABBITMQ_MNESIA_BASE": data,
+            "RABBITMQ_LOG_BASE": str(self._home),
+            # The shell gives way to Erlang: the child is the node itself.
+            "RABBITMQ_ALLOW_INPUT": "1",
+            "RABBITMQ_SERVER_START_ARGS": "-noinput",
+            "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS": "-kernel inet_dist_use_interface {127,0,0,1}",
+            "ERL_EPMD_ADDRESS": "127.0.0.1",
+            "ERL_EPMD_PORT": str(self._mapper_port),
+        }
+
+    def _answers(self) -> bool:
+        try:
+            with Connection(self.url, connect_timeout=2) as link:
+                link.connect()
+        except Exception:  # refused, closed while it starts, or not yet able to sign in
+            return False
+        return True
+
+
+@contextmanager
+def publishing_to(url: str) -> Iterator[None]:
+    """This process sends its messages to that node, as settings.py says for RabbitMQ."""
+    app = current_app._get_current_object()
+    changed: dict[str, Any] = {
+        "broker_url": url,
+        "broker_write_url": url,
+        "broker_read_url": url,
+        "broker_transport_options": {"confirm_publish": True},
+        "task_default_queue_type": "quorum",
+        "task_create_missing_queue_type": "quorum",
+    }
+    before = {name: getattr(app.conf, name) for name in changed}
+    _reconfigure(app, changed)
+    app.__dict__.pop("amqp", None)  # it keeps the queues' declarations
+    try:
+        yield
+    finally:
+        _reconfigure(app, before)
+        app.__dict__.pop("amqp", None)
