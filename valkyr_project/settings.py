@@ -8,7 +8,7 @@ from typing import Any
 from django.core.exceptions import ImproperlyConfigured
 from django.urls import reverse_lazy
 
-from valkyr_project import duties, production
+from valkyr_project import duties, production, replica
 from valkyr_project import environment as env
 from valkyr_project.content_security import ADMIN_POLICY
 from valkyr_project.proxies import read_networks
@@ -52,7 +52,13 @@ INSTALLATION = production.Installation(
     proxies=env.words("VALKYR_TRUSTED_PROXIES"),
     addresses={
         name: env.text(name)
-        for name in ("DATABASE_URL", "DATABASE_DIRECT_URL", "REDIS_URL", "CELERY_BROKER_URL")
+        for name in (
+            "DATABASE_URL",
+            "DATABASE_DIRECT_URL",
+            "DATABASE_REPLICA_URL",
+            "REDIS_URL",
+            "CELERY_BROKER_URL",
+        )
     },
 )
 if _refusals := production.refusals(INSTALLATION):
@@ -164,6 +170,11 @@ else:
     _database["CONN_MAX_AGE"] = 600
 _database["CONN_HEALTH_CHECKS"] = True
 _database["TEST"] = {"NAME": env.text("VALKYR_TEST_DATABASE_NAME") or None}
+# Lists and dashboards may be read from a replica that is at most so old (executions/replica).
+REPLICA_LAG_SECONDS = env.number("VALKYR_REPLICA_LAG_SECONDS", 5)
+if _replica := env.text("DATABASE_REPLICA_URL"):
+    DATABASES["replica"] = replica.database(_database, _replica)
+    MIDDLEWARE.append("executions.replica.marks.marking")
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # ---- Celery: reasons in docs/celery.md.
@@ -207,7 +218,6 @@ if _redis_broker:
 else:
     CELERY_BROKER_TRANSPORT_OPTIONS = {"confirm_publish": True}
     CELERY_TASK_DEFAULT_QUEUE_TYPE = CELERY_TASK_CREATE_MISSING_QUEUE_TYPE = "quorum"
-    CELERY_TASK_DEFAULT_EXCHANGE_TYPE = "topic"
 CELERY_TASK_SERIALIZER = CELERY_RESULT_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_TASK_ACKS_LATE = True

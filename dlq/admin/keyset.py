@@ -58,7 +58,7 @@ class KeysetChangeList(BoundedChangeList):
         self.order: tuple[str, ...] = self.model_admin.order_of(request)
         return [f"-{name}" for name in self.order]
 
-    def get_results(self, request: HttpRequest) -> None:
+    def read_page(self, request: HttpRequest) -> None:
         """Read one page, and how much there is up to a bound."""
         backwards = BEFORE in self.params
         cursor = read(self.params.get(BEFORE) or self.params.get(AFTER), self.order)

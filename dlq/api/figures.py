@@ -8,6 +8,7 @@ from rest_framework.response import Response
 
 from dlq.api.figures_shapes import FiguresQuery, FiguresShape
 from dlq.models import DeadLetterEntry, Resolution
+from executions import replica
 from executions.access import Action, obtain, reach_of, visible
 from executions.access.reach import Reach
 from executions.access.scoping import sees_all
@@ -50,16 +51,19 @@ class FiguresOf(Endpoint):
         runs = visible(self.user, Run.objects.filter(**of_execution), reach=reach)
         letters = visible(self.user, pending, reach=reach)
         circuits = visible(self.user, resting, reach=reach)
-        with hurried():
-            answer = {
-                "figures": read(scope, range_named(query["range"]), now),
-                "running": bounded_count(executions.filter(state="RUNNING")),
-                "waiting": bounded_count(executions.filter(state="PENDING")),
-                "openDeadLetters": bounded_count(letters),
-                "openCircuits": bounded_count(circuits),
-                "queues": queues(runs, self._runners(reach), now),
-            }
-        return Response(FiguresShape(answer).data)
+
+        def counted() -> dict[str, Any]:
+            with hurried():
+                return {
+                    "figures": read(scope, range_named(query["range"]), now),
+                    "running": bounded_count(executions.filter(state="RUNNING")),
+                    "waiting": bounded_count(executions.filter(state="PENDING")),
+                    "openDeadLetters": bounded_count(letters),
+                    "openCircuits": bounded_count(circuits),
+                    "queues": queues(runs, self._runners(reach), now),
+                }
+
+        return Response(FiguresShape(replica.read(request, counted)).data)
 
     def _scope(self, query: dict[str, Any], reach: Reach) -> tuple[Scope, dict[str, Any]]:
         """Whose executions are counted, and the same as a filter of rows."""

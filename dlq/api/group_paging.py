@@ -15,6 +15,7 @@ from rest_framework.utils.urls import replace_query_param
 
 from dlq.api.group_shapes import ORDERS
 from dlq.models import FailureGroup
+from executions import replica
 from executions.api.paging import Page
 
 LARGEST = 2**63 - 1
@@ -28,7 +29,8 @@ def group_page(request: Request, rows: QuerySet[FailureGroup], query: dict[str, 
         rows = rows.filter(**{f"{name}__lte": value}).filter(
             Q(**{f"{name}__lt": value}) | Q(pk__lt=pk)
         )
-    found = list(rows.order_by(f"-{name}", "-pk")[: limit + 1])
+    wanted = rows.order_by(f"-{name}", "-pk")[: limit + 1]
+    found = replica.read(request, lambda: list(wanted.all()))
     headers = {}
     if len(found) > limit:
         found.pop()

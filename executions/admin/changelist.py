@@ -5,6 +5,7 @@ from typing import Any
 from django.http import HttpRequest
 from unfold.views import ChangeList
 
+from executions import replica
 from executions.admin.paginator import PAGED
 
 
@@ -12,9 +13,14 @@ class BoundedChangeList(ChangeList):
     """A list whose count stops at a bound and says so."""
 
     def get_results(self, request: HttpRequest) -> None:
+        """Read the page, from a replica where there is one."""
+        replica.read(request, lambda: self.read_page(request))
+
+    def read_page(self, request: HttpRequest) -> None:
         """As Django's, without the offer to "show all", which our bound cannot keep."""
         super().get_results(request)
         self.full_result_count = self.result_count
+        len(self.result_list)  # reads the rows now, not while the page is drawn
 
     @property
     def count_text(self) -> str:

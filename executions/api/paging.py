@@ -14,6 +14,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.utils.urls import replace_query_param
 
+from executions import replica
 from executions.access import workspace_path
 from executions.api.fields import Body
 
@@ -61,10 +62,12 @@ def page(
     *,
     order: Sequence[str] = ("created_at", "id"),
     ascending: bool = False,
+    fresh: bool = False,
 ) -> Page:
     """One page of `rows`, ordered by `order` (a time and the id, or the id alone).
 
-    The query's own `order`, where it has one, says whether the oldest comes first.
+    The query's own `order`, where it has one, says whether the oldest comes first. Rows may be
+    some seconds old (`executions.replica`), unless they must be `fresh`.
     Raises ValidationError for a cursor that is not ours.
     """
     limit = query["limit"]
@@ -72,7 +75,8 @@ def page(
     if query.get("cursor"):
         rows = rows.filter(_after(_read(query["cursor"], order), order, ascending))
     ordering = [name if ascending else f"-{name}" for name in order]
-    found = list(rows.order_by(*ordering)[: limit + 1])
+    wanted = rows.order_by(*ordering)[: limit + 1]
+    found = list(wanted) if fresh else replica.read(request, lambda: list(wanted.all()))
     headers = {}
     if len(found) > limit:
         found.pop()

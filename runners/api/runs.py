@@ -86,7 +86,8 @@ class Timeline(Endpoint):
         obtain(self.user, rows, id, Action.VIEW)
         query = self.query(TimelineQuery)
         order = ("queued_at", "id")
-        found = page(request, bars(id, query), query, order=order, ascending=True)
+        # Who watches live joins these rows with what is told from the primary.
+        found = page(request, bars(id, query), query, order=order, ascending=True, fresh=True)
         context = {"now": database_now(), "children": children_of(id, found.rows)}
         shown = Bar(found.rows, many=True, context=context)
         return Response(shown.data, headers=found.headers)

@@ -8,6 +8,7 @@ that the data is worthless (tests).
 import signal
 import subprocess
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 import psycopg
@@ -42,12 +43,23 @@ WORTHLESS = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "o
 class Postgres:
     """One embedded server with its data under `<home>/postgres`."""
 
-    def __init__(self, home: Path, *, durable: bool = True, database: str = "valkyr") -> None:
-        """Take the place (raises ServerError if another process has it); start nothing yet."""
+    def __init__(
+        self,
+        home: Path,
+        *,
+        durable: bool = True,
+        database: str = "valkyr",
+        settings: Mapping[str, str] | None = None,
+    ) -> None:
+        """Take the place (raises ServerError if another process has it); start nothing yet.
+
+        `settings` go before ours, such as `wal_level` for a server that is to have replicas.
+        """
         self._account = server_account()
         self._bin = postgres_bin(self._account)
         self._place = open_place(home, "postgres", self._account)
         self._durable = durable
+        self._settings = settings or {}
         self._database = database
         self._port = 0
         self._child: subprocess.Popen[bytes] | None = None
@@ -71,7 +83,8 @@ class Postgres:
         stop_leftovers("postgres", data, self._account, STOP_STEPS)
         self._drop_foreign_pid_file()
         self._port = free_port(self._place.remembered_port())
-        settings = SETTINGS | {"port": str(self._port)} | ({} if self._durable else WORTHLESS)
+        settings = SETTINGS | ({} if self._durable else WORTHLESS) | self._settings
+        settings["port"] = str(self._port)
         options = [word for key, value in settings.items() for word in ("-c", f"{key}={value}")]
         self._launched_at = time.monotonic()
         with self._place.open_log() as log:

@@ -15,6 +15,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from dlq.models import DeadLetterEntry, FailureGroup, Redrive, RedriveState, Resolution
+from executions import replica
 from executions.admin.paginator import BOUND, bounded_count
 from executions.admin.scope import is_superuser, reach, scoped
 from executions.clock import first_id_at
@@ -44,7 +45,7 @@ def facts(request: HttpRequest, wanted: Range) -> Facts:
     key = f"dashboard:{wanted.name}:{_reach_key(request, scope)}"
     kept: Facts | None = cache.get(key)
     if kept is None:
-        kept = _gather(request, scope, wanted)
+        kept = replica.read(request, lambda: _gather(request, scope, wanted))
         cache.set(key, kept, KEPT_SECONDS)
     return kept
 

@@ -1,0 +1,98 @@
+"""One thread a process that knows how fresh the replica is; it runs while lists are asked for."""
+
+import logging
+from collections.abc import Mapping
+from math import inf
+from threading import Event, Lock, Thread
+from time import monotonic
+from typing import Any
+
+import psycopg
+from django.db import DEFAULT_DB_ALIAS, connections
+
+from executions.replica.positions import Positions
+
+log = logging.getLogger(__name__)
+ALIAS = "replica"
+LOOK_SECONDS = 1.0
+# After so long without a reader the thread ends, and its two sessions with it.
+IDLE_SECONDS = 60.0
+# A replica that failed a reader is not asked again at once.
+REST_SECONDS = 5.0
+NAMES = ("host", "port", "dbname", "user", "password", "sslmode", "sslrootcert")
+OF_PRIMARY = "SELECT pg_current_wal_flush_lsn() - '0/0'"
+OF_REPLICA = "SELECT pg_last_wal_replay_lsn() - '0/0' WHERE pg_is_in_recovery()"
+
+
+class Watch:
+    """Whether the replica is fresh enough now: asked by many threads, found out by one."""
+
+    def __init__(self, lag_seconds: float) -> None:
+        """Know nothing yet; a replica older than `lag_seconds` is not read."""
+        self._lag = lag_seconds
+        self._positions = Positions(lag_seconds + 2 * LOOK_SECONDS)
+        self._fresh_until = -inf
+        self._rests_until = -inf
+        self._asked_at = -inf
+        self._thread: Thread | None = None
+        self._lock = Lock()
+
+    def fresh(self) -> bool:
+        """Whether all that was committed up to `lag_seconds` ago can be read there; no waiting."""
+        now = self._asked_at = monotonic()
+        self._run()
+        return now >= self._rests_until and now - self._fresh_until <= self._lag
+
+    def distrust(self, error: object) -> None:
+        """A reader was failed: let it rest."""
+        log.warning("the replica failed a reader, lists are read from the primary: %s", error)
+        self._rests_until = monotonic() + REST_SECONDS
+
+    def _run(self) -> None:
+        if self._thread is not None and self._thread.is_alive():
+            return
+        with self._lock:
+            if self._thread is None or not self._thread.is_alive():
+                self._thread = Thread(target=self._watch, name="replica watch", daemon=True)
+                self._thread.start()
+
+    def _watch(self) -> None:
+        never = Event()
+        while monotonic() - self._asked_at < IDLE_SECONDS:
+            try:
+                self._look_on(never)
+            except psycopg.Error as error:
+                self._fresh_until = -inf
+                log.warning("how fresh the replica is cannot be seen: %s", error)
+            never.wait(LOOK_SECONDS)
+
+    def _look_on(self, never: Event) -> None:
+        with _session(DEFAULT_DB_ALIAS) as primary, _session(ALIAS) as replica:
+            while monotonic() - self._asked_at < IDLE_SECONDS:
+                self._look(primary, replica)
+                never.wait(LOOK_SECONDS)
+
+    def _look(self, primary: psycopg.Connection[Any], replica: psycopg.Connection[Any]) -> None:
+        asked_at = monotonic()
+        [position] = primary.execute(OF_PRIMARY).fetchone() or [None]
+        replayed = replica.execute(OF_REPLICA).fetchone()
+        if position is None or replayed is None or replayed[0] is None:
+            # A server that replays nothing is no replica: one that was promoted goes its own way.
+            self._fresh_until = -inf
+            return
+        self._positions.note(asked_at, int(position))
+        self._fresh_until = self._positions.fresh_until(int(replayed[0]))
+
+
+def _session(alias: str) -> psycopg.Connection[Any]:
+    """A session past the pool, that waits for nothing long."""
+    given: Mapping[str, Any] = connections[alias].get_connection_params()
+    parts = {name: given[name] for name in NAMES if given.get(name)}
+    return psycopg.connect(
+        **parts,
+        autocommit=True,
+        connect_timeout=2,
+        tcp_user_timeout=2000,
+        application_name="valkyr-replica-watch",
+        options="-c statement_timeout=2000",
+    )

@@ -1,0 +1,124 @@
+"""Real PostgreSQL servers beside the tests' own: a primary, and a standby that follows it."""
+
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psycopg
+
+from tests.support.waiting import wait_until
+from valkyr_project.embedded import Postgres
+from valkyr_project.embedded.account import server_account
+from valkyr_project.embedded.child import free_port, plain_environment, spawn, stop
+from valkyr_project.embedded.place import open_place
+from valkyr_project.embedded.postgres import SETTINGS
+from valkyr_project.embedded.programs import postgres_bin
+
+# What a server needs to be followed, or backed up while it runs.
+FOLLOWED = {"wal_level": "replica", "max_wal_senders": "4"}
+STOP_STEPS = ((signal.SIGINT, 10.0), (signal.SIGQUIT, 5.0))
+
+
+@contextmanager
+def primary(home: Path) -> Iterator[Postgres]:
+    """A server with an empty database, which others may follow."""
+    server = Postgres(home, durable=False, settings=FOLLOWED)
+    try:
+        server.start()
+        yield server
+    finally:
+        server.stop()
+
+
+def copy_database(source: str, target: str) -> None:
+    """Tables and rows of one database in another, empty one: `pg_dump`, `psql`."""
+    folder = postgres_bin(server_account())
+    dump = subprocess.run(
+        [str(folder / "pg_dump"), "--no-owner", source], capture_output=True, check=True
+    )
+    subprocess.run(
+        [str(folder / "psql"), "--quiet", "--set=ON_ERROR_STOP=1", target],
+        input=dump.stdout,
+        stdout=subprocess.DEVNULL,
+        check=True,
+    )
+
+
+class Standby:
+    """A server that follows another one, made by `pg_basebackup`."""
+
+    def __init__(self, home: Path, followed: str) -> None:
+        """Copy the server at the URL `followed`; start nothing yet."""
+        self._account = server_account()
+        self._bin = postgres_bin(self._account)
+        self._place = open_place(home, "standby", self._account)
+        self._port = free_port()
+        self._child: subprocess.Popen[bytes] | None = None
+        self.url = f"{followed.rpartition(':')[0]}:{self._port}/{followed.rpartition('/')[2]}"
+        self._place.fill_data(lambda data: self._copy(followed, data))
+
+    def start(self) -> None:
+        """Start it; returns once it answers and follows."""
+        # A standby must have room for at least what its primary has room for.
+        settings = SETTINGS | FOLLOWED | {"port": str(self._port), "fsync": "off"}
+        words = [word for key, value in settings.items() for word in ("-c", f"{key}={value}")]
+        with self._place.open_log() as log:
+            self._child = spawn(
+                [str(self._bin / "postgres"), "-D", str(self._place.data), *words],
+                folder=self._place.data,
+                log=log,
+                death_signal=signal.SIGQUIT,
+                account_arguments=self._account.popen_arguments(),
+            )
+        wait_until(self._answers, 60, "the standby's first answer")
+
+    def pause(self) -> None:
+        """Replay nothing more: it falls behind."""
+        self._ask("SELECT pg_wal_replay_pause()")
+        wait_until(
+            lambda: self._ask("SELECT pg_get_wal_replay_pause_state()") == "paused",
+            20,
+            "the end of its replay",
+        )
+
+    def resume(self) -> None:
+        """Follow again."""
+        self._ask("SELECT pg_wal_replay_resume()")
+
+    def stop(self) -> None:
+        """End it at once."""
+        if self._child is not None:
+            stop(self._child, STOP_STEPS)
+
+    def close(self) -> None:
+        """End it and give its place free."""
+        self.stop()
+        self._place.unlock()
+
+    def _copy(self, followed: str, data: Path) -> None:
+        subprocess.run(
+            [
+                *(str(self._bin / "pg_basebackup"), "--dbname", followed, "--pgdata", str(data)),
+                *("--write-recovery-conf", "--wal-method=stream", "--checkpoint=fast"),
+                "--no-sync",
+            ],
+            cwd=data,
+            env=plain_environment(data),
+            check=True,
+            **self._account.popen_arguments(),
+        )
+
+    def _answers(self) -> bool:
+        assert self._child is not None
+        assert self._child.poll() is None, self._place.last_lines()
+        try:
+            return self._ask("SELECT pg_is_in_recovery()") is True
+        except psycopg.OperationalError:
+            return False
+
+    def _ask(self, query: str) -> object:
+        with psycopg.connect(self.url, autocommit=True, connect_timeout=5) as connection:
+            row = connection.execute(query).fetchone()  # type: ignore[arg-type]
+        return row[0] if row else None
