@@ -1,0 +1,41 @@
+"""Once after a restore from a backup, before web, workers and beat are started."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from executions.actor import Actor
+from runners.restored import StillConnected, settle
+
+
+class Command(BaseCommand):
+    """Fences what was under way in the time before, ends sessions, says what is lost."""
+
+    help = (
+        "Make a database that was restored from a backup safe to work with: workers of the time "
+        "before can record nothing, and everybody signs in anew. Run it once, with every process "
+        "stopped; docs/backup.md has the whole procedure."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Nothing needs to be said, unless processes run."""
+        parser.add_argument(
+            "--force",
+            action="store_true",
+            help="although processes are connected; steps that they run are done again",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> str:
+        """Do it, and say what was found."""
+        try:
+            done = settle(Actor.of_command(), force=options["force"])
+        except StillConnected as error:
+            raise CommandError(str(error)) from None
+        newest = f"{done.newest:%Y-%m-%d %H:%M:%S} UTC" if done.newest else "no execution at all"
+        return (
+            f"{done.runs} runs under way are taken over by whoever claims them next; "
+            f"{done.sessions} sessions ended.\n"
+            f"The newest execution here: {newest}. What was accepted later is lost: ask those who "
+            "send triggers to send it again.\n"
+            "API tokens that were revoked after the backup are valid again: revoke them now."
+        )
