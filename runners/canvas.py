@@ -5,19 +5,26 @@ decided from the rows.
 """
 
 from dataclasses import dataclass
+from functools import partial
 from itertools import takewhile
 
 from executions.graph.model import Graph, Step
 from executions.graph.places import Place
+from runners import packing
+from runners.packing import Packing
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """One segment: the path of its first step, its queue, and its name in Flower."""
+    """One segment: the path of its first step, its queue, and its name in Flower.
+
+    `others` are sibling segments that the same message carries, one after another.
+    """
 
     segment: str
     queue: str
     name: str
+    others: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,34 +44,44 @@ class Chord:
 Canvas = Chain | Chord
 
 
-def link(place: Place, step: Step) -> Link:
-    """The segment that begins with this step."""
+def link(place: Place, step: Step, *others: Step) -> Link:
+    """The segment that begins with this step, packed with those that begin with the others."""
     path = place.prefix + step.path
-    return Link(path, step.queue, f"{place.graph.name}: {path}")
+    paths = tuple(place.prefix + other.path for other in others)
+    name = f"{place.graph.name}: {path}"
+    return Link(path, step.queue, f"{name} and {len(paths)} more" if paths else name, paths)
 
 
-def arrange(place: Place, ready: list[int], *, headers: int, links: int) -> list[Canvas]:
-    """How to send these ready steps; `headers` and `links` bound chords and chains."""
+def arrange(
+    place: Place, ready: list[int], *, headers: int, links: int, rules: Packing = packing.NONE
+) -> list[Canvas]:
+    """How to send these ready steps; `headers` and `links` bound chords and chains.
+
+    Branches of one join, all of which have to end before it, are packed by `rules`.
+    """
     graph = place.graph
-    steps = [graph.steps[index] for index in ready]
-    joined: dict[int, list[Step]] = {}
-    rest: list[Step] = []
-    for step in steps:
-        join = join_of(graph, step)
-        if join is None:
-            rest.append(step)
-        else:
-            joined.setdefault(join, []).append(step)
+    forks = fork_of(graph, ready)
+    forked = {step.index for branches in forks.values() for step in branches}
     canvas: list[Canvas] = []
-    for branches in joined.values():
-        if len(branches) == 1:
-            rest.extend(branches)
-            continue
-        for start in range(0, len(branches), headers):
-            batch = tuple(link(place, step) for step in branches[start : start + headers])
-            canvas.append(Chord(batch) if len(batch) > 1 else Chain(batch))
+    for branches in forks.values():
+        packs = packing.packed(branches, partial(segment_of, graph), rules)
+        for start in range(0, len(packs), headers):
+            batch = tuple(link(place, *pack) for pack in packs[start : start + headers])
+            single = len(batch) == 1 and not batch[0].others
+            canvas.append(Chain(batch) if single else Chord(batch))
+    rest = [graph.steps[index] for index in ready if index not in forked]
     canvas.extend(Chain(chain_of(place, step, links)) for step in rest)
     return canvas
+
+
+def fork_of(graph: Graph, ready: list[int]) -> dict[int, list[Step]]:
+    """The ready steps that lead to one join with others, by the join."""
+    joined: dict[int, list[Step]] = {}
+    for index in ready:
+        join = join_of(graph, graph.steps[index])
+        if join is not None:
+            joined.setdefault(join, []).append(graph.steps[index])
+    return {join: branches for join, branches in joined.items() if len(branches) > 1}
 
 
 def ours(canvas: Canvas, remote: frozenset[str]) -> list[Canvas]:
@@ -93,15 +110,20 @@ def successor(graph: Graph, step: Step) -> Step | None:
     return graph.steps[target.steps[0]] if len(target.incoming) == 1 else None
 
 
+def segment_of(graph: Graph, step: Step) -> list[Step]:
+    """A step and those that certainly follow it, up to a choice, a join or the end."""
+    steps = [step]
+    while (following := successor(graph, steps[-1])) is not None:
+        steps.append(following)
+    return steps
+
+
 def join_of(graph: Graph, step: Step) -> int | None:
     """The join a branch leads to: one segment, without a choice, on one queue; else None."""
-    while True:
-        following = successor(graph, step)
-        if following is None:
-            break
-        if following.queue != step.queue:
-            return None
-        step = following
+    steps = segment_of(graph, step)
+    if any(following.queue != step.queue for following in steps):
+        return None
+    step = steps[-1]
     edges = graph.tasks[step.task].outgoing
     chooses = step.outcomes or step.container or step.following is not None
     if chooses or len(edges) != 1 or edges[0].on != "success":

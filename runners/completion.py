@@ -33,9 +33,11 @@ from runners.delivery import catch_up
 from runners.errors import LeaseLost
 from runners.events import run_dead_lettered
 from runners.journey import Frontier, Journey, failed
+from runners.leases import attempt_prepare
 from runners.modules.base import Wait
 from runners.onward import Onward, choose, needs_lock
 from runners.outcomes import Failure
+from runners.seen import Seen
 from runners.states import ErrorType, RunState, WaitKind
 from runners.work import Unit, Work
 
@@ -70,9 +72,47 @@ def _record(journey: Journey, work: Work, unit: Unit) -> Work | None:
     if wanted or _writes_variables(unit) or needs_lock(journey, unit):
         return _record_locked(journey, work, unit)
     onward = choose(journey, work, unit.broken)
+    sibling = _sibling(journey, unit, onward)
+    if sibling is not None:
+        return _hand_on(journey, work, unit, sibling)
     recording.write(journey, work, unit, onward)
     history.note(journey, unit)
     return _go_on(journey, work, onward)
+
+
+def _sibling(journey: Journey, unit: Unit, onward: Onward) -> Seen | None:
+    """The sibling to claim with a segment's last record, where nothing else is to be written."""
+    if journey.pack is None or onward.step is not None or onward.pending:
+        return None
+    if unit.more or unit.skipped or journey.frontier.skipped:
+        return None
+    return journey.pack.following()
+
+
+def _hand_on(journey: Journey, work: Work, unit: Unit, sibling: Seen) -> Work | None:
+    """Record, and claim a sibling in the same statement; None when somebody else has it."""
+    prepared, failure = attempt_prepare(journey, sibling.step, sibling.attempt)
+    try:
+        claimed = recording.hand_on(journey, work, unit, sibling, prepared)
+    except LeaseLost:
+        assert journey.pack is not None
+        journey.pack.left.appendleft(journey.path(sibling.step))
+        raise
+    history.note(journey, unit)
+    if not claimed:
+        return None
+    journey.turn_to(sibling.step)
+    return Work(
+        run_id=sibling.id,
+        token=1,
+        holder=work.holder,
+        step=sibling.step,
+        path=journey.path(sibling.step),
+        prepared=prepared,
+        failure=failure,
+        attempt=sibling.attempt,
+        budget=sibling.budget,
+    )
 
 
 def _record_failure(journey: Journey, work: Work, unit: Unit, failure: Failure) -> Work | None:

@@ -16,8 +16,11 @@ from kombu.exceptions import OperationalError
 
 from executions.graph.places import Place
 from executions.limits import limits
+from executions.versions import compiled
+from runners import durations, workforce
 from runners.canvas import Canvas, Chain, Chord, Link, arrange, ours
 from runners.conf import config
+from runners.packing import NONE, Packing
 
 log = logging.getLogger(__name__)
 
@@ -40,8 +43,19 @@ def parcel(
 ) -> Parcel:
     """Arrange an execution's ready steps for sending."""
     most = config()
-    canvas = arrange(place, list(ready), headers=most.chord_headers, links=most.chain_links)
+    rules = _packing(version_id, place, ready) if len(ready) > 1 else NONE
+    canvas = arrange(
+        place, list(ready), headers=most.chord_headers, links=most.chain_links, rules=rules
+    )
     return Parcel(execution_id, version_id, priority, tuple(canvas))
+
+
+def _packing(version_id: UUID, place: Place, ready: Sequence[int]) -> Packing:
+    """By how long these steps took lately."""
+    steps = [place.graph.steps[index] for index in ready]
+    durations.learn(compiled(version_id).workflow_id, steps)
+    most = config()
+    return Packing(most.pack_seconds, most.pack_steps, durations.estimate, workforce.serving)
 
 
 def publish_segment_after_commit(
@@ -119,9 +133,10 @@ def _signature(item: Parcel, canvas: Canvas) -> Signature:
 
 
 def _segment(item: Parcel, link: Link) -> Signature:
+    named = (str(item.execution_id), str(item.version_id), link.segment)
     return current_app.signature(
         RUN_SEGMENT,
-        args=(str(item.execution_id), str(item.version_id), link.segment),
+        args=(*named, link.others) if link.others else named,
         immutable=True,
         queue=link.queue,
         priority=broker_priority(item.priority),

@@ -5,7 +5,8 @@ No database connection is held while a module does I/O.
 
 import logging
 import time
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
@@ -23,6 +24,7 @@ from runners import (
     bodies,
     caching,
     completion,
+    durations,
     gates,
     heartbeat,
     leases,
@@ -33,11 +35,13 @@ from runners import (
 from runners.conf import config, pool
 from runners.context import Context
 from runners.deadline import StepTimeout, time_limit
-from runners.errors import StepFailed
+from runners.draining import draining
+from runners.errors import LeaseLost, StepFailed
 from runners.journey import Journey, Segment
 from runners.modules import registry
 from runners.modules.base import StepError, Wait
 from runners.outcomes import Failure, classify
+from runners.packs import Pack
 from runners.prepare import Prepared, prepare
 from runners.quiet_logs import scrubbed_logs
 from runners.secrets import Revealed
@@ -56,24 +60,30 @@ def carry_segment(
     version_id: UUID,
     segment: str,
     *,
+    others: Sequence[str] = (),
     links: tuple[str, ...] = (),
     header: bool = False,
 ) -> None:
-    """Run a segment from its one live run on.
+    """Run a segment from its one live run on, and then its siblings that came with it.
 
     A message that comes twice, late or for nothing finds no run to claim and returns. Raises
     LeaseLost when somebody else took the run over meanwhile, StepFailed (outside chains and
     chords) when a step failed, so that Flower shows it.
     """
     until = time.monotonic() + config().stay_seconds
-    onward: Segment | None = Segment(segment, "", "")
+    left = deque((segment, *others))
     failure: Failure | None = None
-    while onward is not None:
-        journey = _carry(execution_id, version_id, onward, until, links=links, header=header)
-        if journey is None:
-            return
-        links, header, onward = (), False, journey.onward
-        failure = failure or (None if journey.header or journey.links else journey.failure)
+    while left:
+        onward: Segment | None = Segment(left.popleft(), "", "")
+        now_links, now_header = links, header
+        while onward is not None:
+            journey = _carry(
+                execution_id, version_id, onward, until, left, links=now_links, header=now_header
+            )
+            if journey is None:
+                break
+            now_links, now_header, onward = (), False, journey.onward
+            failure = failure or (None if journey.header or journey.links else journey.failure)
     if failure is not None:
         raise StepFailed(f"{failure.exception}: {failure.message}")
 
@@ -83,45 +93,70 @@ def _carry(
     version_id: UUID,
     segment: Segment,
     until: float,
+    others: deque[str],
     *,
     links: tuple[str, ...],
     header: bool,
 ) -> Journey | None:
     """Carry one segment; what it knows at the end names the segment to go on with, if any.
 
-    `until` (of `time.monotonic`) is when this worker takes on no further segment by itself.
+    `until` (of `time.monotonic`) is when this worker takes on no further segment by itself;
+    `others` are siblings to be carried too, and those that were are taken out.
     """
-    taken = take_up(execution_id, version_id, segment, links=links, header=header)
+    taken = take_up(execution_id, version_id, segment, others, links=links, header=header)
     if taken is None:
         return None
     journey, work = taken
-    while work is not None:
-        held_now = work
-        unit = perform(journey, held_now)
-        journey.stays = time.monotonic() < until
-        try:
+    held_now = work
+    try:
+        while work is not None or (work := leases.claim_following(journey)) is not None:
+            held_now = work
+            unit = perform(journey, held_now)
+            journey.stays = time.monotonic() < until and not draining()
             work = completion.record(journey, held_now, unit)
-        except IntegrityError as error:
-            # Somebody planned the whole execution while steps of ours were in memory only.
-            log.warning("segment %s of %s planned twice: %s", segment.path, execution_id, error)
-            leases.give_back(held_now)
-            return None
+            if draining():
+                leave(journey, work)
+                break
+    except IntegrityError as error:
+        # Somebody planned the whole execution while steps of ours were in memory only.
+        log.warning("segment %s of %s planned twice: %s", journey.segment, execution_id, error)
+        leave(journey, held_now)
+        return None
+    except LeaseLost:
+        leave(journey, None)
+        raise
     return journey
+
+
+def leave(journey: Journey, work: Work | None) -> None:
+    """Leave to others what is held, and the siblings that were not begun."""
+    if work is not None:
+        leases.give_back(work)
+    if journey.pack is not None:
+        journey.pack.hand_back()
 
 
 def take_up(
     execution_id: UUID,
     version_id: UUID,
     segment: Segment,
+    others: deque[str] | None = None,
     *,
     links: tuple[str, ...] = (),
     header: bool = False,
 ) -> tuple[Journey, Work | None] | None:
-    """Load a segment and claim its live run; None when there is none, no work when it is taken."""
-    found = leases.load(execution_id, version_id, segment.path, links=links, header=header)
+    """Load a segment and claim its live run; None when there is none, no work when it is taken.
+
+    `others` are the siblings that came with it, left to the journey to take out and carry.
+    """
+    found = leases.load(
+        execution_id, version_id, segment.path, others=others or (), links=links, header=header
+    )
     if found is None:
         return None
     journey, seen = found
+    if others:
+        journey.pack = leases.pack(journey, others)
     if segment.batch and not journey.resumed:
         journey.batch = list(segment.batch)
         if any(step.reads_item for step in journey.graph.steps):
@@ -142,6 +177,8 @@ def perform(journey: Journey, work: Work) -> Unit:
         journey.ended(work.step, reused.result.outcome, reused.result.outputs)
         return Unit(reused)
     unit = _run(journey, work, work.prepared)
+    if unit.wait is None and not work.step.inline:
+        durations.note(work.step, unit.head.milliseconds if unit.head else unit.milliseconds)
     if unit.head is not None:
         head = unit.head
         journey.ended(work.step, head.result.outcome, head.result.outputs)
@@ -164,7 +201,7 @@ def _run(journey: Journey, work: Work, prepared: Prepared) -> Unit:
             return Unit(None, wait=asked)
         passage = asked
         context.target_timeout = passage.timeout
-        with _logs(revealed), held(work, context):
+        with _logs(revealed), held(work, context, journey.pack):
             head = execute(journey, work.step, prepared, context, work.wake, revealed)
     except (Exception, StepTimeout) as error:
         milliseconds = 1000 * (time.perf_counter() - started)
@@ -320,7 +357,7 @@ def seconds_for(step: Step) -> float:
 
 
 @contextmanager
-def held(work: Work, context: Context) -> Iterator[None]:
+def held(work: Work, context: Context, pack: Pack | None = None) -> Iterator[None]:
     """The block in which a module runs: timed, its lease renewed, no connection kept."""
     if work.step.inline:
         with time_limit(seconds_for(work.step)):
@@ -329,7 +366,7 @@ def held(work: Work, context: Context) -> Iterator[None]:
     if pool() == "threads":
         connection.close()  # back to the pool
     heart = heartbeat.heart()
-    beat = heart.hold(work, work.step.timeout_seconds)
+    beat = heart.hold(work, work.step.timeout_seconds, pack)
     context.mind(cancelled=beat.cancelled, details=beat.tell)
     try:
         with time_limit(work.step.timeout_seconds):

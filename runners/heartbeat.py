@@ -20,6 +20,7 @@ from executions import payloads
 from runners import statements
 from runners.conf import config, pool
 from runners.outcomes import Failure
+from runners.packs import Pack
 from runners.states import ErrorType
 from runners.work import Work
 
@@ -39,6 +40,7 @@ class Beat:
     unwanted: bool = False
     expired: bool = False
     details: str | None = None  # canonical JSON
+    pack: Pack | None = None  # siblings that wait for this step to end
 
     def cancelled(self) -> bool:
         """Whether the run is not wanted any more."""
@@ -63,10 +65,10 @@ class Heart:
         self._connection: psycopg.Connection[Any] | None = None
         self._wake = threading.Event()
 
-    def hold(self, work: Work, seconds: float) -> Beat:
-        """Mind a step from now on."""
+    def hold(self, work: Work, seconds: float, pack: Pack | None = None) -> Beat:
+        """Mind a step from now on, and the siblings behind it: they go to others if it is slow."""
         now = time.monotonic()
-        beat = Beat(work, until=now + seconds, renewed=now)
+        beat = Beat(work, until=now + seconds, renewed=now, pack=pack)
         with self._lock:
             self._beats[work.run_id] = beat
             if self._thread is None:
@@ -94,6 +96,7 @@ class Heart:
             if beats:
                 self._renew(beats)
                 self._expire(beats)
+                self._hand_back(beats)
 
     def _renew(self, beats: list[Beat]) -> None:
         limits = config()
@@ -137,6 +140,12 @@ class Heart:
         if pool() == "threads" and self.stuck() >= limits.stuck_threads:
             log.error("%s steps ignore their time-outs; this worker restarts", self.stuck())
             os.kill(os.getpid(), signal.SIGTERM)
+
+    def _hand_back(self, beats: list[Beat]) -> None:
+        """Apart from this thread, since a broker that does not answer must not cost a lease."""
+        for beat in beats:
+            if beat.pack is not None and beat.pack.left and beat.pack.late():
+                threading.Thread(target=beat.pack.hand_back, name="valkyr-pack").start()
 
     def _end(self, beat: Beat) -> None:
         from runners import outside

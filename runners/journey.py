@@ -6,7 +6,7 @@ predecessor ran in this segment; the rest is left to planning under the executio
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from executions.graph.model import Graph, Step
@@ -17,6 +17,9 @@ from executions.templating.secrets import REFERENCES
 from executions.versions import Compiled
 from runners import scopes
 from runners.outcomes import Failure
+
+if TYPE_CHECKING:
+    from runners.packs import Pack
 
 
 @dataclass(slots=True)
@@ -69,7 +72,9 @@ class Journey:
     stays: bool = True  # whether this worker may go on with more
     trace_id: str = ""  # of the execution; where it was loaded
     principal_id: int | None = None  # the user who started it, or its root; where it was loaded
+    pack: "Pack | None" = None  # the siblings that came with the segment
     hands_over: bool = False  # nobody carries it on: all that follows is sent to workers
+    taken_up: float = 0.0  # when the worker took it up, of `time.perf_counter()`
 
     @property
     def graph(self) -> Graph:
@@ -130,6 +135,12 @@ class Journey:
         self.frontier = Frontier(
             ready=[self.graph.tasks[task].steps[0] for task in self.graph.roots]
         )
+
+    def turn_to(self, step: Step) -> None:
+        """Turn to the sibling segment that begins with this step, of which nothing ran yet."""
+        self.segment = self.path(step)
+        self.frontier = Frontier()
+        self.carried, self.seconds = 1, step.timeout_seconds
 
     def learn(self, rows: list[Any]) -> None:
         """Take in results read from the database: (path, state, outcome, outputs, error, type)."""

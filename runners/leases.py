@@ -1,6 +1,8 @@
 """Look at a segment's live run and claim it: the token in the row is the fence."""
 
-from dataclasses import dataclass
+import time
+from collections import deque
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
@@ -9,39 +11,22 @@ from executions.graph.model import Step
 from executions.graph.places import find, place_of, split
 from executions.templates import TemplateError
 from executions.versions import compiled
-from runners import statements
+from runners import metrics, statements
 from runners.conf import config
 from runners.holder import gone, holder
 from runners.journey import Journey
 from runners.models import Runner
 from runners.outcomes import Failure, classify
+from runners.packs import Pack
 from runners.prepare import Prepared, prepare, restored
 from runners.resend import resend
 from runners.scopes import reads_of
+from runners.seen import Seen
 from runners.states import HOLDS, ErrorType, RunState
+from runners.tracing import tell_taken_over
 from runners.work import Work
 
 CLAIMABLE = (RunState.PENDING, RunState.RUNNING)
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """A live run as it was when looked at; the claim compares the token."""
-
-    id: UUID
-    step: Step
-    attempt: int
-    budget: int
-    state: str
-    token: int
-    leased_by: str
-    recoveries: int
-    overrides: Any
-    details: Any
-    expired: bool
-    waits_for: str = ""
-    wake: Any = None  # what ended its wait
-    inputs: Any = None  # as they were when it began to wait
 
 
 def load(
@@ -51,16 +36,21 @@ def load(
     *,
     links: tuple[str, ...] = (),
     header: bool = False,
+    others: Sequence[str] = (),
     states: tuple[str, ...] = CLAIMABLE,
 ) -> tuple[Journey, Seen] | None:
     """The segment's live run and what its first step needs; None when there is nothing to do.
 
-    `states` are those in which the run is of interest.
+    `others` are siblings that came with it: what they read is loaded too. `states` are those in
+    which the run is of interest.
     """
+    began = time.perf_counter()
     version = compiled(version_id)
     try:
         place, first = find(version.graph, segment)
         reads = reads_of(place, first)
+        for other in others:
+            reads += reads_of(*find(version.graph, other))
     except KeyError:
         return None  # a message of another time, or of nobody's making
     row = statements.fetch_one(
@@ -70,7 +60,7 @@ def load(
             "segment": segment,
             "want_input": version.reads_input,
             "want_vars": bool(version.graph.variables),
-            "reads": reads,
+            "reads": list(set(reads)) if others else reads,
         },
     )
     if row is None:
@@ -102,6 +92,7 @@ def load(
         links=links,
         header=header,
         resumed=not woken and (token > 0 or path != segment),
+        taken_up=began,
     )
     journey.learn(results or [])
     seen = Seen(
@@ -109,6 +100,27 @@ def load(
         leased_by, recoveries, overrides, details, bool(expired), waits_for, wake, inputs,
     )  # fmt: skip
     return journey, seen
+
+
+def pack(journey: Journey, others: deque[str]) -> Pack:
+    """The siblings that came with a journey's segment; those that wait untouched are seen.
+
+    The worker leaves to others what it has not begun when its patience ends.
+    """
+    until = time.monotonic() + config().pack_patience
+    made = Pack(journey.execution_id, journey.version, others, until, journey.priority)
+    if journey.resumed:
+        return made  # this one was tried before: each of the others is looked at in its turn
+    found = statements.fetch(
+        "siblings",
+        {"execution": journey.execution_id, "epoch": journey.epoch, "paths": list(others)},
+    )
+    for run_id, path, attempt, budget in found:
+        _, step = find(journey.version.graph, path)
+        made.seen[path] = Seen(
+            run_id, step, attempt, budget, RunState.PENDING, 0, "", 0, None, None, expired=False
+        )
+    return made
 
 
 def claim(journey: Journey, seen: Seen) -> Work | None:
@@ -146,6 +158,13 @@ def claim(journey: Journey, seen: Seen) -> Work | None:
     )
     if row is None:
         return None
+    metrics.claimed(journey.queue, row[1], journey.taken_up)
+    journey.taken_up = 0.0
+    if seen.state == RunState.RUNNING:
+        metrics.RECOVERIES.labels("claim").inc()
+    if seen.state == RunState.RUNNING:
+        path = journey.path(seen.step)
+        tell_taken_over(seen.id, path, seen.leased_by, crashed=bool(crashed))
     journey.carried = 1
     journey.seconds = seen.step.timeout_seconds
     return Work(
@@ -163,6 +182,16 @@ def claim(journey: Journey, seen: Seen) -> Work | None:
         wake=None if seen.waits_for in HOLDS else seen.wake,
         held_seconds=_held_seconds(seen),
     )
+
+
+def claim_following(journey: Journey) -> Work | None:
+    """Claim the next sibling that came with the journey's message; None when there is none."""
+    while journey.pack is not None and (seen := journey.pack.following()) is not None:
+        journey.turn_to(seen.step)
+        work = claim(journey, seen)
+        if work is not None:
+            return work
+    return None
 
 
 def _inputs(journey: Journey, seen: Seen) -> tuple[Prepared | None, Failure | None]:

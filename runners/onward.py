@@ -9,7 +9,7 @@ from uuid import UUID
 from uuid6 import uuid7
 
 from executions.graph.model import Step
-from runners.canvas import Chord, arrange
+from runners.canvas import fork_of, successor
 from runners.conf import config
 from runners.journey import Journey
 from runners.leases import attempt_prepare
@@ -57,28 +57,24 @@ def choose(journey: Journey, work: Work, broken: Broken | None) -> Onward:
 
 
 def _mine(journey: Journey, work: Work, effects: list[int]) -> int | None:
-    """The effect step to go on with: on this queue, within bounds, no chord's branch."""
+    """The effect step to go on with: on this queue, within bounds, no chord's branch.
+
+    With siblings still to be carried only what belongs to the same segment is gone on with.
+    """
     limits = config()
     graph = journey.graph
     if journey.carried >= limits.segment_steps:
         return None
-    chords = _branches(journey, effects) if len(effects) > 1 else ()
+    if journey.pack is not None and journey.pack.left:
+        following = successor(graph, work.step)
+        effects = [index for index in effects if following is graph.steps[index]]
+    branches = {step.index for fork in fork_of(graph, effects).values() for step in fork}
     for index in effects:
         step = graph.steps[index]
         fits = journey.seconds + step.timeout_seconds <= limits.segment_seconds
-        if step.queue == work.step.queue and fits and journey.path(step) not in chords:
+        if step.queue == work.step.queue and fits and index not in branches:
             return index
     return None
-
-
-def _branches(journey: Journey, effects: list[int]) -> set[str]:
-    """The segments among these that go out as a chord's headers."""
-    return {
-        link.segment
-        for canvas in arrange(journey.place, effects, headers=config().chord_headers, links=1)
-        if isinstance(canvas, Chord)
-        for link in canvas.headers
-    }
 
 
 def needs_lock(journey: Journey, unit: Unit) -> bool:

@@ -7,13 +7,15 @@ from typing import Any
 from django.db import InterfaceError, OperationalError, connection, transaction
 
 from executions import payloads
-from runners import caching, rows, statements
+from runners import caching, metrics, rows, statements
 from runners.budgets import spending
 from runners.conf import config
 from runners.errors import LeaseLost
 from runners.journey import Journey
 from runners.onward import Onward
 from runners.outcomes import Failure
+from runners.prepare import Prepared
+from runners.seen import Seen
 from runners.states import RunState
 from runners.work import Unit, Work
 
@@ -31,47 +33,91 @@ def write(
     survey: bool = False,
 ) -> bool | None:
     """Run `record.sql`; returns whether other runs are live, if asked. Raises LeaseLost."""
-    head = unit.head
-    failure = unit.failure
-    tokens, amount = spending.totals(unit)
     limits = config()
     row = _insist(
-        {
-            "execution": journey.execution_id,
-            "epoch": journey.epoch,
-            "run": work.run_id,
-            "token": work.token,
-            "holder": work.holder,
-            "state": state.value,
-            "outcome": outcome or (head.result.outcome if head else ""),
-            "outputs": head.outputs if head else None,
-            "error": failure.message if failure else "",
-            "error_type": failure.error_type.value if failure else "",
-            "error_details": _error_details(failure),
-            "logs": payloads.dump(logs, "log")
-            if (logs := head.logs if head else unit.logs)
-            else None,
-            "duration_ms": head.milliseconds if head else unit.milliseconds,
-            "cost_tokens": tokens,
-            "cost_amount": amount,
-            "cached_from": head.cached_from if head else None,
+        "record",
+        _ending(journey, work, unit, state, outcome)
+        | {
             "lease": limits.lease,
             "patience": limits.patience,
             "rows": _rows(journey, unit, onward),
             "survey": survey,
         },
     )
-    assert row is not None
     recorded, _, claims, others = row
-    if not recorded:
-        log.warning("fenced: run %s of %s is no more ours", work.run_id, journey.execution_id)
-        raise LeaseLost(str(work.run_id))
-    if work.step.cache is not None:
-        transaction.on_commit(partial(caching.store, journey, work, unit), robust=True)
+    _note(journey, work, unit, state, recorded=recorded, retried=onward.retry is not None)
     if onward.step is not None and not claims:
         onward.step = None  # paused: the row is pending, and waits for the resume
         onward.run_id = None
     return None if others is None else bool(others)
+
+
+def hand_on(
+    journey: Journey, work: Work, unit: Unit, following: Seen, prepared: Prepared | None
+) -> bool:
+    """Record a segment's last step and claim a pending sibling, in one statement.
+
+    Nothing else follows from the step. Whether the sibling is ours now. Raises LeaseLost.
+    """
+    row = _insist(
+        "hand_on",
+        _ending(journey, work, unit, RunState.SUCCESS, None)
+        | {
+            "lease": config().lease,
+            "next": following.id,
+            "timeout": following.step.timeout_seconds,
+            "inputs": prepared.text if prepared else None,
+            "inputs_hash": prepared.hash if prepared else "",
+            "config_hash": following.step.config_hash,
+            "key": prepared.key if prepared else "",
+        },
+    )
+    recorded, claimed = row
+    _note(journey, work, unit, RunState.SUCCESS, recorded=recorded, retried=False)
+    return bool(claimed)
+
+
+def _ending(
+    journey: Journey, work: Work, unit: Unit, state: RunState, outcome: str | None
+) -> dict[str, Any]:
+    """What is written of a run that ends, and what its fence compares."""
+    head, failure = unit.head, unit.failure
+    tokens, amount = spending.totals(unit)
+    logs = head.logs if head else unit.logs
+    return {
+        "execution": journey.execution_id,
+        "epoch": journey.epoch,
+        "run": work.run_id,
+        "token": work.token,
+        "holder": work.holder,
+        "state": state.value,
+        "outcome": outcome or (head.result.outcome if head else ""),
+        "outputs": head.outputs if head else None,
+        "error": failure.message if failure else "",
+        "error_type": failure.error_type.value if failure else "",
+        "error_details": _error_details(failure),
+        "logs": payloads.dump(logs, "log") if logs else None,
+        "duration_ms": head.milliseconds if head else unit.milliseconds,
+        "cost_tokens": tokens,
+        "cost_amount": amount,
+        "cached_from": head.cached_from if head else None,
+    }
+
+
+def _note(
+    journey: Journey, work: Work, unit: Unit, state: RunState, *, recorded: int, retried: bool
+) -> None:
+    """Raise LeaseLost where nothing was recorded; else tell of the run's end."""
+    if not recorded:
+        log.warning(
+            "fenced: run %s of step %s is no more ours; what it came to is dropped",
+            work.run_id,
+            work.path,
+        )
+        raise LeaseLost(str(work.run_id))
+    metrics.recorded(work, unit, state, retried=retried)
+    if work.step.cache is not None:
+        transaction.on_commit(partial(caching.store, journey, work, unit), robust=True)
 
 
 def _rows(journey: Journey, unit: Unit, onward: Onward) -> str:
@@ -97,18 +143,20 @@ def _rows(journey: Journey, unit: Unit, onward: Onward) -> str:
     return f"[{','.join(parts)}]"
 
 
-def _insist(params: dict[str, Any]) -> tuple[Any, ...] | None:
+def _insist(name: str, params: dict[str, Any]) -> tuple[Any, ...]:
     """Run the statement, once more if the connection was lost: a result is worth a second try.
 
     The fence makes that safe: what was recorded already is not recorded again.
     """
     try:
-        return statements.fetch_one("record", params)
+        row = statements.fetch_one(name, params)
     except (OperationalError, InterfaceError):
         if connection.in_atomic_block:
             raise
         connection.close()
-        return statements.fetch_one("record", params)
+        row = statements.fetch_one(name, params)
+    assert row is not None
+    return row
 
 
 def retry_row(journey: Journey, work: Work, delay: float, details: Any = None) -> str:

@@ -50,7 +50,11 @@ def share_memory(**_: Any) -> None:
 def arrive(sender: Any = None, **_: Any) -> None:
     """Write the worker's row, and renew it while the worker lives."""
     queues = sorted(sender.app.amqp.queues.consume_from)
-    _write(pool=os.environ.get("VALKYR_POOL", "prefork"), queues=queues)
+    _write(
+        pool=os.environ.get("VALKYR_POOL", "prefork"),
+        processes=max(1, sender.pool.num_processes or 1),
+        queues=queues,
+    )
     sender.timer.call_repeatedly(EVERY, _seen)
 
 

@@ -1,12 +1,19 @@
 """Celery's way in: ids come, one call is made. The message is a wake-up, the row is the truth."""
 
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
 from celery import shared_task
 from django.db import InterfaceError, OperationalError
 
-from runners import children, executor, planning, registration  # noqa: F401 - signals connect
+from runners import (
+    children,
+    executor,
+    metrics,
+    planning,
+    registration,  # noqa: F401 - signals connect
+)
 from runners.delivery import deliver
 from runners.errors import LeaseLost, StepFailed
 
@@ -20,18 +27,22 @@ TRANSPORT: dict[str, Any] = {
 
 
 @shared_task(name="runners.run_segment", bind=True, throws=(StepFailed,), **TRANSPORT)
-def run_segment(self: Any, execution_id: str, version_id: str, segment: str) -> None:
-    """Carry one segment of an execution."""
+def run_segment(
+    self: Any, execution_id: str, version_id: str, segment: str, others: Sequence[str] = ()
+) -> None:
+    """Carry one segment of an execution, and the short siblings that come with it."""
     links = tuple(link["args"][2] for link in self.request.chain or ())
     try:
         executor.carry_segment(
             UUID(execution_id),
             UUID(version_id),
             segment,
+            others=others,
             links=links,
             header=self.request.chord is not None,
         )
     except LeaseLost:
+        metrics.FENCED.inc()
         return
 
 

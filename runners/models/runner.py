@@ -22,6 +22,9 @@ class Runner(models.Model):
     host = models.CharField(max_length=200)
     pid = models.PositiveIntegerField()
     pool = models.CharField(max_length=20)
+    processes = models.PositiveIntegerField(
+        default=1, db_default=1, help_text="How many steps it works on at once at most."
+    )
     queues = models.JSONField(default=list)
     started_at = models.DateTimeField(db_default=ClockTimestamp())
     seen_at = models.DateTimeField(db_default=ClockTimestamp())

@@ -1,5 +1,6 @@
 """Steps whose process on this machine is gone are sent again, long before their lease runs out."""
 
+import logging
 from uuid import UUID
 
 from runners import metrics, outside, statements
@@ -8,6 +9,8 @@ from runners.holder import gone
 from runners.leases import announced, poisoned
 from runners.resend import resend
 from runners.sweeper.each import each
+
+log = logging.getLogger(__name__)
 
 SEEN = 2_000
 
@@ -24,7 +27,13 @@ def sweep() -> int:
 def _mend(run_id: UUID, token: int, leased_by: str, recoveries: int) -> int:
     crashed = 0 if announced(leased_by) else 1
     if recoveries + crashed < config().poison:
-        return release(run_id, token, crashed)
+        sent = release(run_id, token, crashed)
+        if sent:
+            name = leased_by.partition("|")[0]
+            log.warning(
+                "run %s is sent again: the process of %s that held it is gone", run_id, name
+            )
+        return sent
     looked = outside.look(run_id)
     if looked is None:
         return 0
@@ -41,4 +50,14 @@ def release(run_id: object, token: int, crashed: int) -> int:
     )
     if sent:
         metrics.RECOVERIES.labels("sweeper").inc(sent)
+        _send_siblings(run_id)
     return sent
+
+
+def _send_siblings(run_id: object) -> None:
+    """Send again what may have come with the same message, and is with nobody now."""
+    limits = config()
+    found = statements.fetch("stranded", {"run": run_id, "most": limits.pack_steps - 1})
+    if found:
+        stranded = {"runs": [run for (run,) in found], "patience": limits.patience}
+        resend(statements.fetch("resend", stranded))

@@ -4,6 +4,7 @@ Messages are lost, doubled and reordered; workers die between an effect and its 
 run out. PostgreSQL is real, only the transport and the passing of time are acted.
 """
 
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,9 +16,10 @@ from django.db import IntegrityError, connection
 
 from executions import lifecycle
 from executions.actor import Actor
+from executions.graph.model import Step
 from executions.models import WorkflowExecution
 from executions.states import FINAL
-from runners import completion, dispatch, executor, leases, planning
+from runners import completion, dispatch, durations, executor, leases, planning
 from runners.canvas import Chain, Chord
 from runners.conf import config
 from runners.errors import LeaseLost
@@ -31,11 +33,15 @@ PERSON = Actor.system("somebody")
 
 @dataclass
 class Message:
-    """One segment, or (without one) an `advance`; the chord it counts for, the chain after it."""
+    """One segment, or (without one) an `advance`; the chord it counts for, the chain after it.
+
+    `others` are the siblings that a segment is packed with.
+    """
 
     execution: UUID
     version: UUID
     segment: str = ""
+    others: tuple[str, ...] = ()
     links: tuple[str, ...] = ()
     chord: "Count | None" = None
 
@@ -52,6 +58,7 @@ class Worker:
     """Somebody in the middle of a segment."""
 
     message: Message
+    left: deque[str]  # siblings not begun
     journey: Journey
     work: Work
     unit: Unit | None = None
@@ -67,6 +74,7 @@ class World:
     ) -> None:
         self.rng = rng
         self.pause = pause
+        self.slow = 0.05
         self.lose = lose
         self.double = double
         self.die = die
@@ -85,10 +93,15 @@ class World:
         if isinstance(canvas, Chord):
             count = Count(len(canvas.headers))
             for link in canvas.headers:
-                self._put(Message(item.execution_id, item.version_id, link.segment, chord=count))
+                self._put(
+                    Message(
+                        item.execution_id, item.version_id, link.segment, link.others, chord=count
+                    )
+                )
             return
-        first, *rest = (link.segment for link in canvas.links)
-        self._put(Message(item.execution_id, item.version_id, first, tuple(rest)))
+        first, *rest = canvas.links
+        links = tuple(link.segment for link in rest)
+        self._put(Message(item.execution_id, item.version_id, first.segment, first.others, links))
 
     def _put(self, message: Message) -> None:
         if self.rng.random() >= self.lose:
@@ -152,20 +165,36 @@ class World:
         if not message.segment:
             planning.advance(message.execution)
             return
-        chord = message.chord is not None
-        self._carry(message, Segment(message.segment, "", ""), message.links, header=chord)
+        self._next_segment(message, deque((message.segment, *message.others)))
+
+    def _next_segment(self, message: Message, left: deque[str]) -> None:
+        """A worker takes up what is left of a message, as `executor.carry_segment` does."""
+        header = message.chord is not None
+        while left:
+            segment = Segment(left.popleft(), "", "")
+            if self._carry(message, segment, left, message.links, header=header):
+                return
+        self._done(message)
 
     def _carry(
-        self, message: Message, segment: Segment, links: tuple[str, ...] = (), *, header: bool
-    ) -> None:
-        """A worker takes a segment up, as `executor.carry_segment` does."""
+        self,
+        message: Message,
+        segment: Segment,
+        left: deque[str],
+        links: tuple[str, ...] = (),
+        *,
+        header: bool,
+    ) -> bool:
         taken = executor.take_up(
-            message.execution, message.version, segment, links=links, header=header
+            message.execution, message.version, segment, left, links=links, header=header
         )
-        if taken and taken[1] is not None:
-            self.workers.append(Worker(message, taken[0], taken[1]))
-        else:
-            self._done(message)
+        if taken is None:
+            return False
+        journey, work = taken
+        work = work or leases.claim_following(journey)
+        if work is not None:
+            self.workers.append(Worker(message, left, journey, work))
+        return work is not None
 
     def _work(self, index: int) -> None:
         worker = self.workers[index]
@@ -174,6 +203,8 @@ class World:
             del self.workers[index]
             self._put(worker.message)
             return
+        if worker.journey.pack is not None and self.rng.random() < self.slow:
+            worker.journey.pack.until = 0  # as if a step took long: the others are handed back
         if worker.unit is None:
             worker.unit = executor.perform(worker.journey, worker.work)
             worker.journey.stays = self.rng.random() < 0.7
@@ -184,24 +215,29 @@ class World:
         except LeaseLost:
             self.fenced += 1
             work, lost = None, True
+            executor.leave(worker.journey, None)
         except IntegrityError:  # as in executor.carry_segment
-            leases.give_back(worker.work)
             work, lost = None, True
+            executor.leave(worker.journey, worker.work)
+        if not lost:
+            work = work or leases.claim_following(worker.journey)
         worker.unit = None
         if work is not None:
             worker.work = work
             return
         self.workers.remove(worker)
         onward = worker.journey.onward
-        if onward is None or lost:
-            self._done(worker.message)
-        else:
-            self._carry(worker.message, onward, header=False)
+        if (
+            lost
+            or onward is None
+            or not self._carry(worker.message, onward, worker.left, header=False)
+        ):
+            self._next_segment(worker.message, worker.left)
 
     def _done(self, message: Message) -> None:
         if message.links:
             following, *rest = message.links
-            self._put(Message(message.execution, message.version, following, tuple(rest)))
+            self._put(Message(message.execution, message.version, following, links=tuple(rest)))
         if message.chord is not None:
             message.chord.left -= 1
             if message.chord.left == 0:
@@ -256,10 +292,19 @@ def world(rng: Random, monkeypatch: Any, **chances: float) -> Iterator[World]:
         "chord_headers": rng.choice([2, 100]),
         "chain_links": rng.choice([1, 2, 8]),
         "batch_steps": rng.choice([1, 5, 256]),
+        "pack_steps": rng.choice([1, 2, 32]),
+        "pack_patience": 60.0,  # the rules of chance above end it, not a busy machine
     }
     with monkeypatch.context() as patched, configured(**limits):
         patched.setattr(dispatch, "publish", made.publish)
+        patched.setattr(durations, "estimate", _estimates(rng))
         yield made
+
+
+def _estimates(rng: Random) -> Callable[[Step], float | None]:
+    """What is known of steps' durations: short of some, nothing of others, always the same."""
+    known: dict[str, float | None] = {}
+    return lambda step: known.setdefault(step.path, rng.choice([None, 1.0, 1.0, 12.0]))
 
 
 @contextmanager

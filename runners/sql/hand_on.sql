@@ -1,0 +1,52 @@
+-- Record a segment's last step, from which nothing follows here, and claim a pending sibling that
+-- came with the same message: `record` and `claim` in one statement, without new rows.
+-- Races closed here, besides those that `record` names:
+--  * a sibling that another worker took, since its message came twice or it was handed back: its
+--    token must still be 0 and its state PENDING, else only the result is recorded;
+--  * a pause or cancel that commits meanwhile: the claim selects FROM the fenced update, which read
+--    the execution after its lock.
+-- Always one row: (recorded, claimed).
+WITH execution AS MATERIALIZED (
+    SELECT id, state, place
+      FROM executions_workflowexecution
+     WHERE id = %(execution)s AND epoch = %(epoch)s AND state IN ('RUNNING', 'PAUSED')
+       FOR SHARE
+), fenced AS (
+    UPDATE runners_run r
+       SET state = %(state)s,
+           outcome = %(outcome)s,
+           outputs = %(outputs)s::jsonb,
+           error = %(error)s,
+           error_type = %(error_type)s,
+           error_details = %(error_details)s::jsonb,
+           logs = coalesce(%(logs)s::jsonb, r.logs),
+           duration_ms = %(duration_ms)s,
+           cost_tokens = r.cost_tokens + %(cost_tokens)s,
+           cost_amount = r.cost_amount + %(cost_amount)s,
+           cached_from = %(cached_from)s,
+           finished_at = clock_timestamp()
+      FROM execution e
+     WHERE r.id = %(run)s AND r.execution_id = e.id AND (r.state = 'RUNNING') IS TRUE
+       AND r.lease_token = %(token)s AND r.leased_by = %(holder)s
+    RETURNING r.id, r.execution_id, e.state AS execution_state, e.place
+), claimed AS (
+    UPDATE runners_run r
+       SET state = 'RUNNING',
+           lease_token = 1,
+           leased_by = %(holder)s,
+           lease_until = clock_timestamp() + %(lease)s * interval '1 second',
+           due_at = clock_timestamp() + %(lease)s * interval '1 second',
+           heartbeat_at = clock_timestamp(),
+           started_at = clock_timestamp(),
+           deadline_at = clock_timestamp() + %(timeout)s * interval '1 second',
+           inputs = %(inputs)s::jsonb,
+           inputs_hash = %(inputs_hash)s,
+           config_hash = %(config_hash)s,
+           idempotency_key = %(key)s
+      FROM fenced f
+     WHERE r.id = %(next)s AND r.execution_id = f.execution_id
+       AND f.execution_state = 'RUNNING' AND f.place = 'HELD'
+       AND (r.state = 'PENDING') IS TRUE AND r.lease_token = 0 AND r.retry_after IS NULL
+    RETURNING r.id
+)
+SELECT (SELECT count(*) FROM fenced), (SELECT count(*) FROM claimed)

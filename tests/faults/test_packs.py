@@ -1,0 +1,102 @@
+"""Short siblings that came with one message: killed, slow and cancelled in the middle."""
+
+from uuid import UUID
+
+from executions import lifecycle
+from executions.models import Workflow
+from executions.versions import compiled
+from runners import durations, workforce
+from runners.models import Run
+from tests.support.auditor import audit
+from tests.support.fleet import Fleet
+from tests.support.modules import marks
+from tests.support.outages import kill, marks_of, wait_for_mark
+from tests.support.waiting import wait_until
+from tests.support.workflows import ACTOR, effect, publish, start, wait_for_end
+
+BRANCHES = 12
+ODD = "b1.main"  # the second of the first pack
+
+
+def fan(**odd: object) -> Workflow:
+    """Twelve branches to one join, all known to be short, whatever the second one does."""
+    branches = [effect("b0"), effect("b1", **odd)]
+    branches += [effect(f"b{n}") for n in range(2, BRANCHES)]
+    tasks = [*branches, effect("end", [t["id"] for t in branches])]
+    workflow = publish({"tasks": tasks})
+    assert workflow.latest_version_id is not None
+    for step in compiled(workflow.latest_version_id).graph.steps:
+        durations.note(step, 1.0)
+    workforce.forget()  # the fleet came after what this process may have asked
+    return workflow
+
+
+def pid_of(execution: UUID, step: str) -> int:
+    return int(marks_of(execution, step)[0]["pid"])
+
+
+def test_siblings_of_one_message_run_one_after_another_in_one_process(fleet: Fleet) -> None:
+    execution = start(fan())
+    assert wait_for_end([execution])[execution] == "SUCCESS"
+    pids = [pid_of(execution, f"b{n}.main") for n in range(BRANCHES)]
+    assert all(len(set(pids[n : n + 3])) == 1 for n in range(0, BRANCHES, 3)), (
+        f"four processes serve the queue, so three branches come with each message; {pids}"
+    )
+    sent = Run.objects.filter(execution_id=execution).values_list("publications", flat=True)
+    assert max(sent) == 1, "nothing was sent again"
+    audit([execution])
+
+
+def test_kill_9_in_a_pack_loses_the_step_under_way_alone(fleet: Fleet) -> None:
+    execution = start(fan(hangSeconds=50))
+    first = wait_for_mark(execution, ODD)
+    killed = kill(first["pid"])
+    again = wait_for_mark(execution, ODD, number=2)
+    third = wait_for_mark(execution, "b2.main")
+    assert again["token"] > first["token"]
+    assert (again["at"] - killed).total_seconds() < 10
+    assert (third["at"] - killed).total_seconds() < 10
+    assert wait_for_end([execution])[execution] == "SUCCESS"
+    assert audit([execution]).repeats == 1
+    assert len(marks_of(execution, "b0.main")) == 1, "what was recorded is not done again"
+
+
+def test_kill_9_of_a_whole_worker_sends_the_siblings_promptly(fleet: Fleet) -> None:
+    execution = start(fan(hangSeconds=50))
+    first = wait_for_mark(execution, ODD)
+    victim = fleet.member_of(first["pid"])
+    killed = kill(victim.pid)
+    third = wait_for_mark(execution, "b2.main")
+    assert (third["at"] - killed).total_seconds() < 15
+    assert wait_for_end([execution])[execution] == "SUCCESS"
+    audit([execution])
+
+
+def test_siblings_of_a_slow_step_are_done_by_others_meanwhile(fleet: Fleet) -> None:
+    execution = start(fan(hangSeconds=12))
+    slow = wait_for_mark(execution, ODD)
+    others = [f"b{n}.main" for n in range(BRANCHES) if n != 1]
+    wait_until(
+        lambda: Run.objects.filter(
+            execution_id=execution, step_path__in=others, state="SUCCESS"
+        ).count() == len(others),
+        11,
+        "the end of the slow step's siblings",
+    )  # fmt: skip
+    assert Run.objects.get(execution_id=execution, step_path=ODD).state == "RUNNING"
+    assert wait_for_end([execution])[execution] == "SUCCESS"
+    assert marks_of(execution, "b2.main")[0]["at"] > slow["at"]
+    assert audit([execution]).repeats == 0
+
+
+def test_cancelling_in_the_middle_of_a_pack_begins_no_more_of_it(fleet: Fleet) -> None:
+    execution = start(fan(hangSeconds=20))
+    wait_for_mark(execution, ODD)
+    begun = {mark["step"] for mark in marks(execution)}
+    lifecycle.cancel(execution, actor=ACTOR)
+    assert wait_for_end([execution])[execution] == "CANCELLED"
+    after = {mark["step"] for mark in marks(execution)} - begun
+    assert "end.main" not in after
+    wait_until(lambda: not Run.objects.filter(execution_id=execution).exclude(
+        state__in=["SUCCESS", "CANCELLED"]).exists(), 10, "the end of all runs")  # fmt: skip
+    audit([execution])

@@ -1,0 +1,100 @@
+"""Which ready siblings go out in one message."""
+
+import pytest
+
+from executions.graph.places import Place
+from runners.canvas import Chain, Chord, arrange
+from runners.packing import Packing
+from tests.support.compiled import graph_of
+from tests.support.workflows import effect, task
+
+
+def fan(width, **branch):
+    branches = [effect(f"b{n}") | branch for n in range(width)]
+    end = effect("end", [t["id"] for t in branches])
+    return {"tasks": [*branches, end]}
+
+
+def sent(document, width, *, milliseconds=1.0, workers=1, most=32, seconds=0.05):
+    """The canvas for the branches, where every step is known to take so long, or by its path."""
+    graph = graph_of(document)
+
+    def estimate(step):
+        return milliseconds.get(step.path) if isinstance(milliseconds, dict) else milliseconds
+
+    return arrange(
+        Place("", graph),
+        [graph.by_path[f"b{n}.main"] for n in range(width)],
+        headers=100,
+        links=8,
+        rules=Packing(seconds, most, estimate, lambda _: workers),
+    )
+
+
+def sizes(canvas):
+    return [1 + len(link.others) for part in canvas for link in part.headers]
+
+
+def test_short_siblings_share_a_message():
+    [chord] = sent(fan(6), 6)
+    [header] = chord.headers
+    assert header.segment == "b0.main"
+    assert header.others == tuple(f"b{n}.main" for n in range(1, 6))
+    assert header.name == "tested: b0.main and 5 more"
+
+
+def test_steps_that_nobody_measured_go_alone():
+    [chord] = sent(fan(6), 6, milliseconds=None)
+    assert sizes([chord]) == [1] * 6
+
+
+def test_a_pack_holds_no_more_work_than_it_may():
+    assert sizes(sent(fan(9), 9, milliseconds=20.0)) == [2, 2, 2, 2, 1]
+
+
+def test_long_steps_go_alone_beside_short_ones():
+    known = {f"b{n}.main": 1.0 for n in range(5)} | {"b2.main": 400.0}
+    [chord] = sent(fan(5), 5, milliseconds=known)
+    assert sorted(1 + len(link.others) for link in chord.headers) == [1, 4]
+    assert [link.segment for link in chord.headers if not link.others] == ["b2.main"]
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3, 4, 7, 12, 50])
+def test_there_are_messages_for_all_workers(workers):
+    packs = sizes(sent(fan(50), 50, workers=workers))
+    assert sum(packs) == 50
+    assert len(packs) >= workers
+    assert max(packs) - min(packs) <= max(packs) // 2, "and none is much larger than another"
+
+
+def test_a_pack_has_no_more_segments_than_it_may():
+    assert max(sizes(sent(fan(50), 50, most=8))) == 8
+
+
+def test_what_waits_for_others_is_not_packed():
+    [chord] = sent(fan(4, queue="io"), 4)
+    assert sizes([chord]) == [1] * 4
+
+
+def test_a_branch_costs_what_its_steps_cost_together():
+    tasks = []
+    for n in range(4):
+        tasks += [effect(f"b{n}"), effect(f"c{n}", f"b{n}")]
+    document = {"tasks": [*tasks, effect("end", [f"c{n}" for n in range(4)])]}
+    known = {f"b{n}.main": 2.0 for n in range(4)} | {f"c{n}.main": 20.0 for n in range(4)}
+    assert sizes(sent(document, 4, milliseconds=known)) == [2, 2]
+
+
+def test_pure_steps_after_the_first_cost_nothing_worth_counting():
+    tasks = []
+    for n in range(4):
+        tasks += [effect(f"b{n}"), task(f"c{n}", after=f"b{n}")]
+    document = {"tasks": [*tasks, effect("end", [f"c{n}" for n in range(4)])]}
+    known = {f"b{n}.main": 2.0 for n in range(4)}
+    assert sizes(sent(document, 4, milliseconds=known)) == [4]
+
+
+def test_a_single_step_is_sent_as_ever():
+    [chain] = sent(fan(3), 1)
+    assert isinstance(chain, Chain)
+    assert not isinstance(chain, Chord)
