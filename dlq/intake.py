@@ -1,9 +1,11 @@
 """A dead run becomes a dead letter, once, in the transaction that ends the run."""
 
 import json
+from functools import partial
 from typing import Any
 from uuid import UUID
 
+from django.db import transaction
 from django.dispatch import receiver
 
 from dlq.fingerprint import fingerprint, normalise, place_of
@@ -11,6 +13,7 @@ from dlq.groups.facets import facets_of
 from dlq.groups.finding import Failing, note_entry, placed
 from dlq.metrics.counters import dead_letter
 from dlq.models import DeadLetterEntry, FailureType, Resolution
+from dlq.telling import tell
 from executions.graph.places import module_in
 from runners.events import run_dead_lettered
 from runners.models import Run
@@ -50,6 +53,7 @@ def take_in(
     entry.group_id, entry.fingerprint = home.group_id, home.fingerprint
     entry.save(force_insert=True)
     note_entry(entry.pk)
+    transaction.on_commit(partial(tell, entry), robust=True)
     dead_letter(entry.failure_type)
     return entry
 

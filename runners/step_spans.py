@@ -54,7 +54,7 @@ def traced(perform: Perform, journey: Journey, work: Work) -> Unit:
     try:
         with spans.current(span):
             unit = perform(journey, work)
-        _conclude(span, unit)
+        conclude(span, unit)
     finally:
         span.end()
     for done in unit.more:
@@ -105,9 +105,15 @@ def _sender(journey: Journey, request: Any) -> SpanContext:
     told = parent_of(str(request.get("traceparent") or "")) if request is not None else None
     if told is not None and told.trace_id == journey.trace_id:
         spans.believe(int(told.trace_id, 16), told.flags)
-        if request.args and journey.segment in request.args:
+        if journey.segment in _segments(request.args):
             return spans.place(told.trace_id, told.span_id)
     return tracing.root_of(journey.execution_id, journey.trace_id)
+
+
+def _segments(args: Any) -> set[str]:
+    """Those that a message is for: one, and the siblings that come with it."""
+    first, others = [*(args or ())[2:4], None, None][:2]
+    return {first, *(others or ())}
 
 
 def _links(journey: Journey, work: Work) -> list[Link]:
@@ -134,7 +140,8 @@ def _link(journey: Journey, run_id: UUID, token: int, kind: str) -> Link:
     return spans.link(spans.place(journey.trace_id, run_span_id(run_id, token)), kind)
 
 
-def _conclude(span: Span, unit: Unit) -> None:
+def conclude(span: Span, unit: Unit) -> None:
+    """Say on a run's span how it ended; the caller ends the span."""
     failure = unit.failure
     if failure is not None:
         span.set_attribute("run.error_type", failure.error_type.value)

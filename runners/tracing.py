@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable
 from functools import wraps
+from uuid import UUID
 
 from executions import log_context
 from executions.graph.model import Step
@@ -22,12 +23,14 @@ def observed(perform: Perform) -> Perform:
     @wraps(perform)
     def seen(journey: Journey, work: Work) -> Unit:
         name_lines(journey, work)
-        if switch.on():
-            from runners import step_spans
+        if not switch.on():
+            return told(journey, work)
+        from runners import step_spans
 
-            unit = step_spans.traced(perform, journey, work)
-        else:
-            unit = perform(journey, work)
+        return step_spans.traced(told, journey, work)
+
+    def told(journey: Journey, work: Work) -> Unit:
+        unit = perform(journey, work)
         if unit.failure is not None:
             tell_failure(work, unit)
         return unit
@@ -79,3 +82,14 @@ def facts_of(journey: Journey, step: Step, path: str, attempt: int) -> dict[str,
         "workflow.version": version.number,
         "workspace.id": str(version.workspace_id),
     }
+
+
+def tell_taken_over(run_id: UUID, path: str, leased_by: str, *, crashed: bool) -> None:
+    """One line for a run that somebody else held and did not end."""
+    log.warning(
+        "run %s of step %s is taken over from %s, %s",
+        run_id,
+        path,
+        leased_by.partition("|")[0] or "nobody",
+        "whose process is gone: a crash" if crashed else "whose lease ran out or who said goodbye",
+    )

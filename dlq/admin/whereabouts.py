@@ -1,16 +1,17 @@
 """Where else a failure is told of: its execution, monitor, run and group; trace, Flower, Sentry."""
 
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from django.conf import settings
 from django.urls import NoReverseMatch, reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from dlq.conf import sentry_template, trace_template
+from dlq.conf import sentry_template
 from dlq.models import DeadLetterEntry
 from executions.admin import links
+from executions.admin.elsewhere import filled, trace
 
 
 def whereabouts(entry: DeadLetterEntry) -> SafeString:
@@ -20,9 +21,9 @@ def whereabouts(entry: DeadLetterEntry) -> SafeString:
         ("Monitor", "monitoring", monitor(entry)),
         ("Run", "list_alt", page("runners_run", entry.run_id)),
         ("Failure group", "stacks", page("dlq_failuregroup", entry.group_id)),
-        ("Trace", "timeline", _filled(trace_template(), "trace_id", entry.execution.trace_id)),
+        ("Trace", "timeline", elsewhere.trace(entry.execution.trace_id)),
         ("Flower", "local_florist", flower(entry)),
-        ("Sentry", "bug_report", _filled(sentry_template(), "execution_id", entry.execution_id)),
+        ("Sentry", "bug_report", elsewhere.filled(sentry_template(), "execution_id", entry.execution_id)),
     ]
     found = [(address, icon, name) for name, icon, address in every if address]
     return format_html(

@@ -40,6 +40,8 @@ class ScopedAdmin(AuditedAdmin):
     # An id is looked for in these, other text in those (lists search nothing else).
     search_ids: tuple[str, ...] = ()
     search_texts: tuple[str, ...] = ()
+    # And 32 hexadecimal digits in these too: a trace's id looks like an id without its dashes.
+    search_traces: tuple[str, ...] = ()
 
     # What an empty list says, and what to do about it.
     empty_text = "Nothing here yet."
@@ -61,6 +63,7 @@ class ScopedAdmin(AuditedAdmin):
             return queryset, False
         try:
             wanted: dict[str, UUID | str] = {name: UUID(term) for name in self.search_ids}
+            wanted |= {name: UUID(term).hex for name in self.search_traces}
         except ValueError:
             wanted = {f"{name}__icontains": term for name in self.search_texts}
         if not wanted:

@@ -9,7 +9,7 @@ from unfold.decorators import display
 
 from executions import lifecycle
 from executions.access import Action
-from executions.admin import links, marks
+from executions.admin import elsewhere, links, marks
 from executions.admin.done import done_to
 from executions.admin.engine import FactAdmin
 from executions.admin.filters import AgeFilter, TabFilter, WorkflowFilter
@@ -120,6 +120,7 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
     empty_text = "No executions yet: run a workflow, or `make demo` for 200 orders."
     search_ids = ("id", "workflow_id", "parent_id")
     search_texts = ("workflow__name", "workflow__slug")
+    search_traces = ("trace_id",)
 
     @display(description="execution")
     def short_id(self, row: WorkflowExecution) -> Any:
@@ -192,5 +193,6 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
             ("Concurrency key", marks.copyable(obj.concurrency_key)),
             ("Slot", Place(obj.place).label if obj.state in ACTIVE else ""),
             ("Rolled back", f"{obj.epoch} times" if obj.epoch > 1 else "once" * obj.epoch),
+            ("Trace", elsewhere.trace_mark(obj.trace_id)),
             ("Id", marks.copyable(obj.pk)),
         ]

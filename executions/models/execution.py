@@ -1,5 +1,6 @@
 """One execution of one version; `lifecycle.py` alone writes its state."""
 
+from django.contrib.postgres.indexes import HashIndex
 from django.db import models
 from django.db.models import Q
 from uuid6 import uuid7
@@ -127,6 +128,8 @@ class WorkflowExecution(models.Model):
             models.Index(fields=["created_at", "id"], name="execution_list"),
             models.Index(fields=["workspace", "created_at", "id"], name="execution_workspace_list"),
             models.Index(fields=["workflow", "created_at", "id"], name="execution_workflow_list"),
+            # For whoever comes with a trace's id; equality is all that is asked of it.
+            HashIndex(fields=["trace_id"], name="execution_trace"),
             # For figures of what ended in an hour. A BRIN would be smaller, but one execution that
             # waited for a week stretches the range of its block over that week.
             models.Index(

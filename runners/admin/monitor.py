@@ -14,7 +14,7 @@ from django.middleware.csrf import get_token
 from django.template.response import TemplateResponse
 from django.urls import reverse
 
-from executions.admin import links, marks
+from executions.admin import elsewhere, links, marks
 from executions.admin.execution import WorkflowExecutionAdmin
 from executions.admin.operating import OperatingAdmin
 from executions.models import WorkflowExecution
@@ -69,6 +69,7 @@ def monitor(admin: OperatingAdmin, request: HttpRequest, object_id: str) -> Http
         "buttons": list(_buttons(admin, request, execution)),
         "addresses": addresses(execution.pk),
         "id": marks.copyable(execution.pk),
+        "trace": elsewhere.trace_mark(execution.trace_id),
         "workflow_name": str(execution.workflow),
         "dead_letters": links.listing("dlq_deadletterentry", q=str(execution.pk)),
         "filters": FILTERS,

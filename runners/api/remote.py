@@ -22,7 +22,7 @@ from runners.api.remote_shapes import (
 )
 from runners.api.run_shapes import RunShape
 from runners.models import Run
-from runners.remote import finishing, heartbeats, leasing, polling, registration
+from runners.remote import finishing, heartbeats, leasing, polling, registration, spans
 from runners.remote.errors import NotRemote
 from runners.states import ErrorType
 
@@ -51,7 +51,9 @@ class LeaseRun(Endpoint):
             return leasing.lease(runner, workspaces, queues, given["limit"], actor=self.actor)
 
         found = polling.poll(look, given["waitSeconds"])
-        return Response(LeasedRun([_shown(leased) for leased in found], many=True).data)
+        parents = spans.traceparents([leased.run for leased in found])
+        shown = [_shown(leased, parents.get(leased.run.pk)) for leased in found]
+        return Response(LeasedRun(shown, many=True).data)
 
 
 class HeartbeatRun(Endpoint):
@@ -130,8 +132,9 @@ def _held(endpoint: Endpoint, run_id: UUID) -> tuple[Run, Powers]:
     return obtain(endpoint.user, rows, run_id, Action.RUN)
 
 
-def _shown(leased: leasing.Leased) -> Run:
+def _shown(leased: leasing.Leased, traceparent: str | None) -> Run:
     run: Any = leased.run
+    run.traceparent = traceparent
     run.inputs, run.credential = leased.inputs, leased.credential
     run.leaseToken, run.timeoutSeconds = leased.token, leased.timeout_seconds
     return leased.run

@@ -75,10 +75,15 @@ class LeasedRun(RunSummary):
         help_text="What the attempt or holder before told with its heartbeats.",
     )
 
+    traceparent = serializers.CharField(
+        allow_null=True,
+        help_text="The parent of the runner's own spans (W3C); null where nothing is traced.",
+    )
+
     class Meta(RunSummary.Meta):
         fields = [
             *RunSummary.Meta.fields, "inputs", "credential", "leaseToken", "timeoutSeconds",
-            "lastDetails",
+            "lastDetails", "traceparent",
         ]  # fmt: skip
 
 

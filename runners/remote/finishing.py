@@ -21,6 +21,7 @@ from runners.modules.base import Result, StepError
 from runners.outcomes import MAX_FINGERPRINT, MAX_MESSAGE_CHARACTERS, Failure, classify
 from runners.outside import Looked
 from runners.prepare import Prepared
+from runners.remote import spans
 from runners.remote.errors import LeaseOver, UndeclaredOutcome
 from runners.remote.recording import Held, hold
 from runners.remote.scrubbing import scrubber
@@ -146,7 +147,9 @@ def _recorded(looked: Looked, number: int, make: Make) -> bool:
     held = hold(journey, work)
     if held is None:
         return False
-    completion.record(journey, work, make(looked, held))
+    unit = make(looked, held)
+    completion.record(journey, work, unit)
+    spans.tell(journey, work, unit, held.milliseconds)
     return True
 
 

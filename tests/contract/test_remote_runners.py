@@ -26,7 +26,7 @@ LEASED = {
     "leaseUntil", "leasedBy", "runnerId", "idempotencyKey", "inputsHash", "configHash", "queuedAt",
     "startedAt", "finishedAt", "heartbeatAt", "outcome", "error", "errorType", "retryAfter",
     "durationMs", "costTokens", "waitsFor", "cachedFrom", "superseded", "inputs", "credential",
-    "leaseToken", "timeoutSeconds", "lastDetails",
+    "leaseToken", "timeoutSeconds", "lastDetails", "traceparent",
 }  # fmt: skip
 ASK = {"runnerId": "box-1", "queues": ["gpu"]}
 ENDS = ("complete", "fail")

@@ -71,7 +71,7 @@ class Collector:
                 self.send_header("content-length", "0")
                 self.end_headers()
 
-            do_GET = do_POST
+            do_GET = do_POST  # noqa: N815 - named by the library
 
             def log_message(self, *_: object) -> None:
                 return

@@ -77,6 +77,7 @@ def sending(
             "messaging.message.id": str(headers.get("id", "")),
             "execution.id": str(execution_id),
             "segment": str(args[2]) if sender == SEGMENT else None,
+            "segment.siblings": len(args[3]) if len(args) > 3 else None,
         },
         kind=SpanKind.PRODUCER,
         links=[spans.link(because, "follows")] if because is not None and of_this else [],

@@ -17,6 +17,7 @@ from tests.support.folders import passable_folder
 from tests.support.web_server import WebServer, web_server
 from tests.support.workflows import wait_for_end
 from valkyr_project.embedded import Redis
+from valkyr_project.telemetry.switch import ENDPOINTS
 
 TALKATIVE = {
     "VALKYR_LOG_FORMAT": "json",
@@ -68,13 +69,8 @@ def fleet(
 
 @pytest.fixture(scope="package")
 def web(fleet: Fleet, tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebServer]:
-    names = (
-        "REDIS_URL",
-        "VALKYR_KEY_PREFIX",
-        "VALKYR_EXTRA_MODULES",
-        "OTEL_EXPORTER_OTLP_ENDPOINT",
-    )
-    extra = TALKATIVE | {name: fleet.environment[name] for name in names}
+    shared = ("REDIS_URL", "VALKYR_KEY_PREFIX", "VALKYR_EXTRA_MODULES", ENDPOINTS[0])
+    extra = TALKATIVE | {name: fleet.environment[name] for name in shared}
     with web_server(tmp_path_factory.mktemp("web") / "web.log", extra) as server:
         yield server
 

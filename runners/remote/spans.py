@@ -1,0 +1,61 @@
+"""What a remote runner is told of the trace, and the span of what it did, made from its report.
+
+The span's id follows from the lease, so that the runner's own spans can be its children before it
+exists.
+"""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+
+from executions import tracing
+from runners.journey import Journey
+from runners.models import Run
+from runners.tracing import facts_of
+from runners.work import Unit, Work
+from valkyr_project.telemetry import switch
+
+
+def traceparents(runs: Sequence[Run]) -> dict[UUID, str]:
+    """For runs that were just leased, by id: the parent of whatever their runner does."""
+    if not switch.on():
+        return {}
+    from runners.step_spans import run_span_id
+    from valkyr_project.telemetry import spans
+
+    tracing.learn([run.execution_id for run in runs])
+    return {
+        run.pk: spans.traceparent(spans.place(trace_id, run_span_id(run.pk, run.lease_token)))
+        for run in runs
+        if (trace_id := tracing.trace_of(run.execution_id))
+    }
+
+
+def tell(journey: Journey, work: Work, unit: Unit, milliseconds: float) -> None:
+    """`run.execute` of a remote run, once its report is committed."""
+    if switch.on():
+        transaction.on_commit(partial(_tell, journey, work, unit, milliseconds), robust=True)
+
+
+def _tell(journey: Journey, work: Work, unit: Unit, milliseconds: float) -> None:
+    from runners.step_spans import conclude, run_span_id
+    from valkyr_project.telemetry import spans
+
+    trace_id, now = tracing.trace_of(journey.execution_id), spans.now()
+    facts: dict[str, Any] = {
+        **facts_of(journey, work.step, work.path, work.attempt),
+        "run.id": str(work.run_id),
+        "run.remote": True,
+    }
+    span = spans.start(
+        "run.execute",
+        tracing.root_of(journey.execution_id, trace_id),
+        facts,
+        span=run_span_id(work.run_id, work.token),
+        at=now - int(milliseconds * 1e6),
+    )
+    conclude(span, unit)
+    span.end(now)
