@@ -54,10 +54,11 @@ def line(outcome: Outcome) -> str:
         return f"      not run: {outcome.reason}"
     found = outcome.recovery
     recovery = f", recovery p95 {found.p95:.1f} s" if found else ""
+    first = "".join(f"\n      ! {problem}" for problem in outcome.problems[:3])
     return (
         f"      {outcome.verdict} in {outcome.seconds:.0f} s: {_counted(outcome.injected)}; "
         f"{outcome.accepted} accepted, ended {_counted(outcome.ended)}; {outcome.effects} effects, "
-        f"repeated {_counted(outcome.repeats)}, {outcome.fenced} fenced{recovery}"
+        f"repeated {_counted(outcome.repeats)}, {outcome.fenced} fenced{recovery}{first}"
     )
 
 
