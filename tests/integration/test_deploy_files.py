@@ -185,13 +185,31 @@ def test_every_selector_finds_the_pods_it_means() -> None:
             assert len(found) == 1, document["metadata"]["name"]
 
 
-def test_a_worker_is_given_longer_than_its_own_shutdown_takes() -> None:
-    from django.conf import settings
+def test_a_worker_is_given_longer_than_its_own_end_takes() -> None:
+    drain, spare = 20, 10  # VALKYR_DRAIN_SECONDS and what it says to keep below
 
     for name, pod in pods().items():
         if "worker" in name:
-            grace = pod["terminationGracePeriodSeconds"]
-            assert grace > settings.CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT + 10, name
+            assert pod["terminationGracePeriodSeconds"] >= drain + spare, name
+    for name, one in ours().items():
+        assert float(str(one["stop_grace_period"]).removesuffix("s")) >= drain + spare, name
+
+
+def test_what_prometheus_is_told_of_compose_is_there() -> None:
+    told = yaml.safe_load((DEPLOY / "compose" / "prometheus.yml").read_text())
+    targets = [
+        target.partition(":")
+        for job in told["scrape_configs"]
+        for one in job["static_configs"]
+        for target in one["targets"]
+    ]
+
+    found = ours()
+    port = found["web"]["environment"]["VALKYR_METRICS_PORT"]
+    assert {name for name, _, _ in targets} == found.keys() - {"migrate", "flower"}
+    assert {number for name, _, number in targets if name != "web"} == {port}
+    for path in told["rule_files"]:
+        assert (DEPLOY / "prometheus" / Path(path).name).is_file()
 
 
 def started() -> Iterator[tuple[str, list[str]]]:
