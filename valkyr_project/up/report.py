@@ -2,6 +2,7 @@
 
 from valkyr_project.up.credentials import FILE, Credentials
 from valkyr_project.up.options import Options
+from valkyr_project.up.scraping import FILE as TARGETS
 
 
 def closing_block(
@@ -18,6 +19,7 @@ Valkyr is ready ({seconds:.1f} s).
   API docs  {options.web_url}/docs
   Flower    {options.flower_url}/
             {flower}
+  Metrics   {options.web_url}/metrics (for Prometheus, all processes: {options.home / TARGETS})
   Data      {options.home} (logs in logs/)
 
 Ctrl-C stops everything and keeps the data.

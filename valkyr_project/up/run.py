@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from valkyr_project.embedded import ServerError
 from valkyr_project.up import credentials as credentials_file
+from valkyr_project.up import scraping
 from valkyr_project.up.environment import stack_environment
 from valkyr_project.up.errors import UpError
 from valkyr_project.up.home import Home, open_home
@@ -56,7 +57,7 @@ def _run(options: Options, home: Home, stop_request: StopRequest, begin: float) 
         os.environ.update(environment)
         admin_state = prepare(environment)
         say(f"  {'tables':<15} ready")
-        table = specs(options, credentials)
+        table = scraping.served(specs(options, credentials), options)
         output = Output(home.logs, [spec.name for spec in table])
         supervisor = Supervisor(table, environment, servers, output, stop_request)
         stop_request.interrupts = False
