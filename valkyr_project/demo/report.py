@@ -81,7 +81,8 @@ def next_steps(stack: Stack, letters: list[dict[str, Any]], partner_stays: bool)
         "What to look at next:",
         "",
         f"  executions     {admin}/executions/workflowexecution/",
-        f"  dead letters   {admin}/dlq/deadletterentry/?resolution__exact=PENDING",
+        f"  failures       {admin}/dlq/failuregroup/",
+        f"  dead letters   {admin}/dlq/deadletterentry/?resolution=open",
         f"  Flower         {stack.flower_url}/tasks (search for order-import)",
         f"  sign in as     {stack.username}, with the passwords in {stack.home / 'secrets.env'}",
     ]
