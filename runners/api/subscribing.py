@@ -40,7 +40,8 @@ class SubscribeQuery(Body):
         default="",
         allow_blank=True,
         max_length=100,
-        help_text="The id of the last frame received, as the header Last-Event-ID says it.",
+        help_text="The id of the last frame received, as the header Last-Event-ID says it, which "
+        "comes first where both are sent.",
     )
 
 
@@ -51,7 +52,8 @@ class Subscription(Endpoint):
     feed: Feed
 
     def _subscribed(self, request: Request, pk: UUID) -> HttpResponseBase:
-        last = self.query(SubscribeQuery)["last"] or request.headers.get("Last-Event-ID", "")
+        # A browser that comes back keeps the address it began with: its header is the newer.
+        last = request.headers.get("Last-Event-ID", "") or self.query(SubscribeQuery)["last"]
         viewer: int = request.user.pk or 0
         full = PLACES.full(viewer)
         if full is not None:

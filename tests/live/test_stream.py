@@ -136,6 +136,17 @@ def test_the_last_id_may_come_in_the_query(address: Address, ann: Headers, execu
     assert back.events == ["state"]
 
 
+def test_of_an_id_in_the_header_and_one_in_the_query_the_header_counts(
+    address: Address, ann: Headers, execution: UUID
+) -> None:
+    seen = watch(address(execution), ann, Seen(), frames=1)
+
+    back = watch(f"{address(execution)}?last=nowhere", ann, Seen(last=seen.last), frames=1)
+    other = watch(f"{address(execution)}?last={seen.last}", ann, Seen(last="nowhere"), frames=1)
+
+    assert (back.events, other.events) == (["state"], ["snapshot"])
+
+
 def test_an_id_of_nowhere_gets_a_snapshot(address: Address, ann: Headers, execution: UUID) -> None:
     for last in ("9" * 18, "yesterday", "-1", "1.5"):
         assert watch(address(execution), ann, Seen(last=last), frames=1).events == ["snapshot"]

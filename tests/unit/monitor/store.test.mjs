@@ -16,6 +16,18 @@ test("a snapshot replaces what was there", () => {
   assert.deepEqual([...store.runs.keys()], ["b.main#1"]);
 });
 
+test("a second snapshot may come at any time, and states go on from it", () => {
+  const store = new Store();
+  store.apply("snapshot", snapshot(run("a.main", { state: "RUNNING" })));
+  store.apply("state", { runs: [run("a.main", { state: "SUCCESS" }), run("b.main")] });
+
+  store.apply("snapshot", snapshot(run("a.main", { state: "SUCCESS" }), run("b.main", { state: "RUNNING" })));
+  const { runs } = store.apply("state", { runs: [run("b.main", { state: "SUCCESS" })] });
+
+  assert.deepEqual(runs.map(({ before, after }) => [before.state, after.state]), [["RUNNING", "SUCCESS"]]);
+  assert.deepEqual([...store.runs.values()].map(({ state }) => state), ["SUCCESS", "SUCCESS"]);
+});
+
 test("of a row that comes twice the later counts", () => {
   const store = new Store();
   store.apply("snapshot", snapshot(run("a.main", { state: "RUNNING" })));
