@@ -5,6 +5,7 @@ adds them up, in one transaction each: a fold that dies has counted nothing and 
 has been counted decides whether a resolved group has regressed and a snoozed one wakes.
 """
 
+import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -13,6 +14,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
+from django.dispatch import Signal
 
 from dlq import statements
 from dlq.events import group_new, group_regressed
@@ -21,6 +23,8 @@ from dlq.groups.locking import locked_all, try_counters
 from dlq.groups.rules import Seen
 from dlq.models import FailureGroup, GroupStatus
 from executions.clock import database_now
+
+log = logging.getLogger(__name__)
 
 BATCH = 2_000  # news in one transaction
 SLEEPERS = 100  # snoozed groups looked at in one
@@ -142,10 +146,22 @@ def _tell(group: FailureGroup, sums: Sums, now: datetime) -> None:
     if not sums.fresh:
         return
     if group.total == sums.fresh and not sums.moved:
-        group_new.send(FailureGroup, group_id=group.pk)
+        _announce(group_new, group)
     number = status.hear(group, Seen(group.total, sums.failed), now)
     if number is not None:
-        group_regressed.send(FailureGroup, group_id=group.pk, version_number=number)
+        _announce(group_regressed, group, version_number=number)
+
+
+def _announce(signal: Signal, group: FailureGroup, **facts: Any) -> None:
+    """Tell whoever listens; one that fails leaves nothing of its own, and does not stop counting.
+
+    Else the same news would be taken up, and fail, each second, and no group be counted any more.
+    """
+    try:
+        with transaction.atomic():
+            signal.send(FailureGroup, group_id=group.pk, **facts)
+    except Exception:
+        log.exception("group %s was counted, but not everybody could be told of it", group.pk)
 
 
 def _columns(names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> dict[str, list[Any]]:

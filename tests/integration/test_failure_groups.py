@@ -357,3 +357,27 @@ def test_large_inputs_are_not_looked_for_by_path(
     orders: Workflow, size: int, indexed: bool
 ) -> None:
     assert fail(orders, inputs={"text": "x" * size}).inputs_indexed is indexed
+
+
+def test_a_listener_that_fails_stops_neither_counting_nor_other_groups(
+    orders: Workflow, told: list[Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    first, second = fail(orders, "one"), fail(orders, "two")
+
+    def fails(sender: Any, group_id: Any, **_: Any) -> None:
+        if group_id == first.group_id:
+            FailureGroup.objects.filter(pk=group_id).update(message="half done")
+            raise RuntimeError("no mail today")
+
+    group_new.connect(fails)
+    try:
+        tally.fold()
+    finally:
+        group_new.disconnect(fails)
+
+    assert not GroupNews.objects.exists()
+    totals = FailureGroup.objects.values_list("pk", "total")
+    assert dict(totals) == {first.group_id: 1, second.group_id: 1}
+    assert FailureGroup.objects.get(pk=first.group_id).message != "half done"
+    assert ("new", second.group_id) in told
+    assert "not everybody could be told" in caplog.text
