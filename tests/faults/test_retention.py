@@ -1,0 +1,53 @@
+"""Pruning beside a working engine, killed in the middle: what is under way notices nothing."""
+
+import subprocess
+import sys
+
+import pytest
+
+from executions.models import WorkflowExecution
+from runners.models import Run
+from tests.support import admin_rows
+from tests.support.aging import aged
+from tests.support.auditor import audit
+from tests.support.fleet import Fleet
+from tests.support.stack import PROJECT
+from tests.support.waiting import wait_until
+from tests.support.workflows import effect, publish, start_many, wait_for_end
+
+pytestmark = pytest.mark.timeout(300)
+OLD, LIVE = 120, 40
+PRUNE = (sys.executable, "manage.py", "prune", "--batch", "2")
+
+
+def prune(fleet: Fleet) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        PRUNE, cwd=PROJECT, env=fleet.environment, stdout=subprocess.DEVNULL
+    )  # fmt: skip
+
+
+def test_a_pruner_killed_in_the_middle_leaves_whole_families_and_the_engine_alone(
+    fleet: Fleet,
+) -> None:
+    flow = admin_rows.workflow("old-orders")
+    roots = [aged(flow, 400) for _ in range(OLD)]
+    children = [aged(flow, 400, parent=root, depth=1) for root in roots]
+    old = WorkflowExecution.objects.filter(workflow=flow)
+    live = start_many(publish({"tasks": [effect("a"), effect("b", after="a")]}), [{}] * LIVE)
+
+    pruner = prune(fleet)
+    wait_until(lambda: old.count() < 2 * OLD, 60, "the first to go")
+    pruner.kill()
+    pruner.wait()
+
+    left = set(old.values_list("pk", flat=True))
+    assert left
+    for root, child in zip(roots, children, strict=True):
+        assert (root.pk in left) == (child.pk in left)
+    runs = Run.objects.filter(execution__workflow=flow)
+    assert runs.count() == 2 * len(left)
+
+    assert prune(fleet).wait(timeout=120) == 0
+    assert not old.exists()
+    assert set(wait_for_end(live).values()) == {"SUCCESS"}
+    audit(live)
