@@ -1,19 +1,32 @@
 """The admin site as an app of its own, so that it can carry our title and pages."""
 
 from django.contrib import admin
-from django.contrib.admin.apps import AdminConfig
+from django.contrib.admin.apps import SimpleAdminConfig
+
+from valkyr_project import environment as env
 
 # allauth's tables; who is linked is `manage.py link_sign_in`'s business.
 UNSEEN = {"account", "socialaccount"}
 
 
-class AdminSite(AdminConfig):
+# Those that serve no pages: the admin's forms and views would be a fifth of their memory.
+PAGELESS = ("worker-", "beat")
+
+
+class AdminSite(SimpleAdminConfig):
     """Django's admin under its usual label."""
 
     def ready(self) -> None:
-        """Find every admin page, and leave out those that mean nothing here."""
+        """Find every admin page now, unless this process serves none; `urls` does in any case."""
         from valkyr_project import checks  # noqa: F401 - registers on import
 
         super().ready()
-        unseen = [model for model in admin.site._registry if model._meta.app_label in UNSEEN]
-        admin.site.unregister(unseen)
+        if not env.text("VALKYR_PROCESS").startswith(PAGELESS):
+            discover()
+
+
+def discover() -> None:
+    """Find every admin page, and leave out those that mean nothing here; twice changes nothing."""
+    admin.autodiscover()
+    unseen = [model for model in admin.site._registry if model._meta.app_label in UNSEEN]
+    admin.site.unregister(unseen)

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import django_celery_beat.admin  # noqa: F401 - registers what is replaced here
 from django.contrib import admin
 from django.http import HttpRequest
 from django_celery_beat.models import (
