@@ -6,8 +6,9 @@ are summed up as `(others)`.
 """
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
+from uuid import UUID
 
 from django.db.models import Count, Sum
 from prometheus_client.core import GaugeMetricFamily as Family
@@ -35,7 +36,7 @@ def executions(now: datetime) -> Iterator[Family]:
     """Executions that have not ended, by state; by workspace for those with the most."""
     found = statements.fetch("live_executions", {"most": BOUND})
     states = Counter(dict.fromkeys(("PENDING", "RUNNING", "PAUSED"), 0))
-    spaces: Counter[Hashable] = Counter()
+    spaces: Counter[UUID] = Counter()
     for state, workspace_id, number in found:
         states[state] += number
         spaces[workspace_id] += number
@@ -58,12 +59,14 @@ def steps(now: datetime) -> Iterator[Family]:
         f"Steps that have not ended; of a state at most {BOUND:,} are counted.",
         labels=["state", "queue"],
     )
-    found = {
-        (state, queue): n for state, queue, n in statements.fetch("live_runs", {"most": BOUND})
-    }
+    rows = statements.fetch("live_runs", {"most": BOUND})
+    named = _queue_names(Counter({queue: number for _, queue, number in rows}))
+    found: Counter[tuple[str, str]] = Counter()
+    for state, queue, number in rows:
+        found[state, queue if queue in named else OTHERS] += number
     for state in sorted(LIVE):
-        for queue in sorted(OWN_QUEUES | limits().remote_queues):
-            family.add_metric([str(state), queue], found.get((state, queue), 0))
+        for queue in named:
+            family.add_metric([str(state), queue], found[str(state), queue])
     yield family
 
 
@@ -71,14 +74,12 @@ def waiting(now: datetime) -> Iterator[Family]:
     """What waits in each queue for a worker, for how long, and how many workers serve it."""
     live = [runner for runner in Runner.objects.all()[:BOUND] if is_live(runner, now)]
     found = {each.name: each for each in queues(Run.objects.all(), live, now)}
-    depth = Family(
-        "valkyr_queue_depth", "Steps that are due and wait for a worker.", labels=["queue"]
-    )
+    depth = Family("valkyr_queue_depth", "Steps due that wait for a worker.", labels=["queue"])
     age = Family(
         "valkyr_queue_oldest_seconds", "For how long the first of them waits.", labels=["queue"]
     )
     workers = Family("valkyr_workers", "Workers seen in the last minute.", labels=["queue"])
-    for name in sorted(OWN_QUEUES | limits().remote_queues):
+    for name in _queue_names(Counter({each.name: each.waiting for each in found.values()})):
         queue = found.get(name)
         oldest = queue.oldest if queue else None
         depth.add_metric([name], queue.waiting if queue else 0)
@@ -170,7 +171,15 @@ READINGS: Mapping[str, Reading] = {
 }
 
 
-def _named(spaces: Counter[Hashable]) -> dict[str, int]:
+def _queue_names(found: Counter[str]) -> list[str]:
+    """The queues that are set up, and of those that only definitions name the fullest."""
+    known = OWN_QUEUES | limits().remote_queues
+    others = [name for name, _ in found.most_common() if name not in known]
+    left = [OTHERS] if len(others) > NAMED else []
+    return [*sorted(known), *sorted(others[:NAMED]), *left]
+
+
+def _named(spaces: Counter[UUID]) -> dict[str, int]:
     first = spaces.most_common(NAMED)
     slugs = dict(Workspace.objects.filter(pk__in=[pk for pk, _ in first]).values_list("pk", "slug"))
     named = {str(slugs.get(pk, pk)): number for pk, number in first}

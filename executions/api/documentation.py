@@ -99,7 +99,7 @@ def operation(
     )
 
     def described(method: Any) -> Any:
-        made = describe(once(method) if idempotent else method)
+        made: Any = describe(once(method) if idempotent else method)
         made.operation_id = operation_id  # by which its requests are counted
         return made
 

@@ -43,6 +43,7 @@ def begin() -> None:
     port = values.port()
     if not port:
         return
+    access(local=True)  # a token that could be guessed stops the start
     address = env.text("VALKYR_METRICS_ADDRESS", "127.0.0.1")
     try:
         server = make_server(address, port, application, Server, Handler)

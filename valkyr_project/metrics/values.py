@@ -56,7 +56,8 @@ def registry() -> CollectorRegistry:
 def count_as_child() -> None:
     """Count in the files of this child's slot from now on; call it after the fork."""
     global _slot  # noqa: PLW0603 - asked for at every count, so as cheap as can be
-    _slot = f"child{current_process().index}"
+    place: int = current_process().index  # type: ignore[attr-defined]
+    _slot = f"child{place}"
 
 
 def _shared() -> Path | None:
@@ -87,8 +88,10 @@ def _remove(folder: Path, owner: int) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-disable_created_metrics()
+disable_created_metrics()  # type: ignore[no-untyped-call]
 _folder = _shared()
 if _folder is not None:
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(_folder)
-    values.ValueClass = values.MultiProcessValue(lambda: _slot)
+    values.ValueClass = values.MultiProcessValue(  # type: ignore[no-untyped-call]
+        lambda: _slot
+    )

@@ -30,6 +30,7 @@ class Metrics:
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         """Stand around `get_response`."""
         self._get_response = get_response
+        access(local=settings.INSTALLATION.local)  # a token that could be guessed stops the start
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         """The metrics, or the answer of whoever else it is for."""

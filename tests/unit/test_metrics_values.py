@@ -1,0 +1,98 @@
+"""Where a prefork worker's processes count: in files of places, not of processes."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+
+from tests.support.stack import PROJECT
+from valkyr_project.metrics.access import access
+
+COUNT = """
+import os, sys
+sys.argv.append("worker")
+from valkyr_project.metrics import values
+from prometheus_client import generate_latest
+made = values.Counter("valkyr_tried", "Tries.", ["by"])
+made.labels("parent").inc()
+for _ in range(3):
+    child = os.fork()
+    if not child:
+        values._slot = "child0"
+        made.labels("child").inc(2)
+        os.kill(os.getpid(), 9)
+    os.waitpid(child, 0)
+print(len(list(values._folder.iterdir())), values._folder)
+print(generate_latest(values.registry()).decode())
+"""
+
+
+def counted(tmp_path: Path) -> str:
+    environment = os.environ | {"VALKYR_METRICS_PORT": "1", "VALKYR_POOL": "prefork"}
+    done = subprocess.run(
+        [sys.executable, "-c", COUNT],
+        cwd=PROJECT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    return done.stdout
+
+
+def test_children_that_follow_each_other_count_on_in_one_file_and_leave_none(
+    tmp_path: Path,
+) -> None:
+    said = counted(tmp_path)
+
+    first, _, text = said.partition("\n")
+    files, _, folder = first.partition(" ")
+    assert int(files) == 2
+    assert 'valkyr_tried_total{by="parent"} 1.0' in text
+    assert 'valkyr_tried_total{by="child"} 6.0' in text
+    assert not Path(folder).exists()
+
+
+def test_the_folder_of_a_process_that_is_gone_is_removed_by_the_next(tmp_path: Path) -> None:
+    left = Path(counted(tmp_path).partition("\n")[0].partition(" ")[2])
+    gone = left.with_name("4194305")  # larger than any process id
+    gone.mkdir()
+
+    counted(tmp_path)
+
+    assert not gone.exists()
+
+
+@pytest.fixture(autouse=True)
+def _read_anew() -> None:
+    access.cache_clear()
+
+
+def test_a_token_that_could_be_guessed_stops_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VALKYR_METRICS_TOKEN", "short")
+
+    with pytest.raises(ImproperlyConfigured, match="VALKYR_METRICS_TOKEN has 5 characters"):
+        access(local=True)
+
+
+def test_a_network_that_is_none_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VALKYR_METRICS_NETWORKS", "everywhere")
+
+    with pytest.raises(ImproperlyConfigured, match="VALKYR_METRICS_NETWORKS holds 'everywhere'"):
+        access(local=True)
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "::1", "::ffff:127.0.0.1"])
+def test_this_machine_is_let_in_however_its_address_is_written(
+    monkeypatch: pytest.MonkeyPatch, address: str
+) -> None:
+    for name in ("VALKYR_METRICS_TOKEN", "VALKYR_METRICS_NETWORKS"):
+        monkeypatch.delenv(name, raising=False)
+
+    assert access(local=True).allows("", address)
+    assert not access(local=True).allows("", "198.51.100.7")
+    assert not access(local=True).allows("", "")
