@@ -1,26 +1,29 @@
 """Whose line this is: the ids that every log line of a request, a trigger or a step carries.
 
-They are kept as they are given and become text only when a line is written, since most steps write
-none. Threads that a module starts by itself have no ids.
+They are put together only when a line is written, since most steps write none. Threads that a
+module starts by itself have no ids.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar, Token
 from types import MappingProxyType
 
 NOBODY: Mapping[str, object] = MappingProxyType({})
 _ids: ContextVar[Mapping[str, object]] = ContextVar("valkyr_log_ids", default=NOBODY)
+# What the hot path is at: asked for its ids only if there is a line.
+_at: ContextVar[Callable[[], Mapping[str, object]] | None] = ContextVar("valkyr_at", default=None)
 
 
 def ids() -> Mapping[str, object]:
     """The ids of whatever is being done here now, by field."""
-    return _ids.get()
+    at = _at.get()
+    return _ids.get() if at is None else {**at(), **_ids.get()}
 
 
-def add(**more: object) -> None:
-    """Add ids until the innermost `bound` block ends."""
-    _ids.set({**_ids.get(), **more})
+def at(them: Callable[[], Mapping[str, object]] | None) -> None:
+    """From here on lines carry these ids as well, until somebody says otherwise or `reset`."""
+    _at.set(them)
 
 
 @contextmanager
@@ -39,5 +42,6 @@ def set_all(them: Mapping[str, object]) -> Token[Mapping[str, object]]:
 
 
 def reset(token: Token[Mapping[str, object]]) -> None:
-    """Bring back the ids that were replaced."""
+    """Bring back the ids that were replaced; nothing is being done here any more."""
     _ids.reset(token)
+    _at.set(None)

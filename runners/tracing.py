@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from uuid import UUID
 
 from executions import log_context
@@ -22,7 +22,7 @@ def observed(perform: Perform) -> Perform:
 
     @wraps(perform)
     def seen(journey: Journey, work: Work) -> Unit:
-        name_lines(journey, work)
+        log_context.at(partial(ids_of, journey, work))
         if not switch.on():
             return told(journey, work)
         from runners import step_spans
@@ -38,19 +38,19 @@ def observed(perform: Perform) -> Perform:
     return seen
 
 
-def name_lines(journey: Journey, work: Work) -> None:
-    """Let the log lines from here on carry the run's ids."""
+def ids_of(journey: Journey, work: Work) -> dict[str, object]:
+    """What log lines say of a run."""
     version = journey.version
-    log_context.add(
-        execution_id=journey.execution_id,
-        workflow=version.graph.name,
-        workspace=version.workspace_id,
-        trace_id=journey.trace_id,
-        run_id=work.run_id,
-        task_id=work.step.task_uuid,
-        step=work.path,
-        attempt=work.attempt,
-    )
+    return {
+        "execution_id": journey.execution_id,
+        "workflow": version.graph.name,
+        "workspace": version.workspace_id,
+        "trace_id": journey.trace_id,
+        "run_id": work.run_id,
+        "task_id": work.step.task_uuid,
+        "step": work.path,
+        "attempt": work.attempt,
+    }
 
 
 def tell_failure(work: Work, unit: Unit) -> None:

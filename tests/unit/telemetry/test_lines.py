@@ -47,8 +47,9 @@ def test_ids_are_fields_of_an_object_and_brackets_of_a_line() -> None:
 
 def test_ids_end_with_their_block() -> None:
     with log_context.bound(run_id="r"):
-        log_context.add(step="s")
+        log_context.at(lambda: {"step": "s"})
         assert log_context.ids() == {"run_id": "r", "step": "s"}
+        log_context.at(None)
 
     assert log_context.ids() == {}
 
