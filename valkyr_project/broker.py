@@ -6,6 +6,10 @@ one, finds none and raises AttributeError, which ends the worker ("Unrecoverable
 what it is, a lost connection, kombu and Celery deal with it: they reconnect, and the messages are
 found by the broker's visibility time-out or by the sweeper.
 
+Asked whether a queue is there, kombu's Redis channel sends EXISTS, which is not among the commands
+to which it adds the key prefix: every queue under a prefix was missing, so that the sweeper took
+each backlog for lost and sent it again.
+
 A worker on RabbitMQ's quorum queues sets nothing up for delayed messages: 28 queues that would hold
 none here, where timers are rows, and an error at every first start.
 """
@@ -20,13 +24,17 @@ DELAYS = "celery.worker.consumer.delayed_delivery:DelayedDelivery"
 
 
 class Channel(transport.Channel):
-    """kombu's channel, whose closed connection is a lost one."""
+    """kombu's channel, whose closed connection is a lost one, and which finds its queues."""
 
     def _connparams(self, asynchronous: bool = False) -> dict[str, Any]:
         if getattr(self.connection, "client", None) is None:
             raise ConnectionLost("This connection to the broker was closed.")
         given: dict[str, Any] = super()._connparams(asynchronous=asynchronous)  # type: ignore[misc]
         return given
+
+    def _has_queue(self, queue: str, **_: Any) -> bool:
+        """In Redis a queue is there as long as it holds a message."""
+        return bool(self._size(queue))
 
 
 def use() -> None:

@@ -18,9 +18,11 @@ WITH late AS (
 ), overtaking AS MATERIALIZED (
     -- Once, not for each late run: beside a backlog the index still holds thousands of entries of
     -- runs that were running a moment ago, and each look passes them all.
+    -- Of runs that were sent once only: of another it is not known which of its messages came, and
+    -- an early one come back (from a dead worker, by the visibility time-out) overtakes nobody.
     SELECT queue, priority, max(published_at) AS newest
       FROM runners_run
-     WHERE state = 'RUNNING'
+     WHERE state = 'RUNNING' AND publications = 1
      GROUP BY queue, priority
 )
 SELECT s.queue, s.id, coalesce(o.newest > s.published_at + interval '10 seconds', false)
