@@ -7,6 +7,7 @@ import socket
 from typing import Any
 
 from celery.signals import (
+    celeryd_after_setup,
     worker_before_create_process,
     worker_init,
     worker_ready,
@@ -28,15 +29,20 @@ EVERY = 15.0
 
 @worker_init.connect(weak=False)
 def name_process(sender: Any = None, **_: Any) -> None:
-    """Name this worker before it forks, so that its children's leases carry the name.
-
-    What modules import slowly is imported here too, once for all children. A pool of threads has
-    none: it loads a module with its first step, and so holds what it uses (half the memory).
-    """
+    """Name this worker before it forks, so that its children's leases carry the name."""
     os.environ.setdefault("RUNNER_ID", sender.hostname)
     sender.app.steps["consumer"].add(consuming.Consuming)
+
+
+@celeryd_after_setup.connect(weak=False)
+def warm_up(instance: Any = None, **_: Any) -> None:
+    """Import what the modules of this worker's queues import slowly, once for all children.
+
+    A pool of threads has none: it loads a module with its first step, and so holds what it uses
+    (half the memory).
+    """
     if _forks():
-        registry.warm_up()
+        registry.warm_up(instance.app.amqp.queues.consume_from)
         gc.collect()
 
 

@@ -9,7 +9,7 @@ import importlib
 import logging
 import os
 from collections import UserDict
-from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Collection, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
 from functools import partial
 from importlib.metadata import entry_points
@@ -96,10 +96,11 @@ class Registry:
             logger.exception("module %r cannot be described; no workflow can use it", type_name)
             return None
 
-    def warm_up(self) -> None:
-        """Load every module and what it needs, as a worker does before it forks.
+    def warm_up(self, queues: Collection[str] | None = None) -> None:
+        """Load every module, and what those of some queues need, as a worker does before it forks.
 
-        Its children then share the memory, and no step's time goes into imports.
+        Its children then share the memory, and no step's time goes into imports. Without `queues`
+        it is what all need; what belongs to others is loaded with the first step that needs it.
         """
         with self._lock:
             self._load_third_parties()
@@ -107,7 +108,8 @@ class Registry:
         for name, module in modules.items():
             if name in BUILTIN:
                 module.Inputs.model_rebuild()
-            module.load()
+            if queues is None or module.queue in queues:
+                module.load()
 
     def add(self, module: Module[Any]) -> None:
         """Register one more module; raises ValueError when its type is taken by another."""
