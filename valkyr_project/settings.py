@@ -8,7 +8,7 @@ from typing import Any
 from django.core.exceptions import ImproperlyConfigured
 from django.urls import reverse_lazy
 
-from valkyr_project import duties, production, replica
+from valkyr_project import duties, pooling, production, replica
 from valkyr_project import environment as env
 from valkyr_project.content_security import ADMIN_POLICY
 from valkyr_project.proxies import read_networks
@@ -164,6 +164,7 @@ if POOL == "threads":
         "max_size": env.integer("VALKYR_POOL_SIZE", 10),
         "timeout": 20,
         "max_idle": 60,
+        **pooling.OPTIONS,
     }
     _database["CONN_MAX_AGE"] = 0
 else:

@@ -1,0 +1,47 @@
+"""A pool whose database refuses connections: who waits is told, who comes later is served."""
+
+import os
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import psycopg
+import pytest
+from psycopg_pool import ConnectionPool
+
+from valkyr_project import pooling
+from valkyr_project.embedded.child import free_port
+
+PATIENCE = 20  # as in settings
+
+
+def _wait(pool: ConnectionPool) -> float:
+    begun = time.monotonic()
+    with pytest.raises(psycopg.OperationalError), pool.connection():
+        pass
+    return time.monotonic() - begun
+
+
+def test_all_that_wait_are_told_long_before_the_pools_time_out() -> None:
+    nobody = f"postgres://x@127.0.0.1:{free_port()}/x"
+    with (
+        ConnectionPool(
+            nobody, min_size=0, max_size=2, timeout=PATIENCE, open=True, **pooling.OPTIONS
+        ) as pool,
+        ThreadPoolExecutor(5) as threads,
+    ):
+        waited = list(threads.map(lambda _: _wait(pool), range(5)))
+
+    assert max(waited) < PATIENCE / 2
+
+
+def test_the_next_one_is_served_once_the_database_is_back() -> None:
+    kwargs = {"conninfo": f"postgres://x@127.0.0.1:{free_port()}/x"}
+    with ConnectionPool(min_size=0, max_size=2, timeout=PATIENCE, open=True, **kwargs,
+                        **pooling.OPTIONS) as pool:  # fmt: skip
+        _wait(pool)
+        pool.conninfo = os.environ["DATABASE_URL"]
+
+        with pool.connection() as connection:
+            row = connection.execute("SELECT 1").fetchone()
+
+    assert row == (1,)
