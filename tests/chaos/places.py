@@ -7,4 +7,6 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-PLACES: dict[str, Callable[[], AbstractContextManager[Path]]] = {}
+from tests.chaos.servers.disk import small_disk
+
+PLACES: dict[str, Callable[[], AbstractContextManager[Path]]] = {"disk-full": small_disk}
