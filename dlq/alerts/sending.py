@@ -2,17 +2,20 @@
 
 A message is taken for so long as an attempt can last at most; who dies in between leaves it to the
 next one after that, with the same idempotency key. Only the newest taker's word is recorded. One
-process sends at a time, so a receiver that hangs costs one thread of the control worker.
+process sends at a time, and waits for no message longer than HTTP may take: a mail server that
+drags on keeps its own thread, which records what came of it, and the others' messages go out.
 """
 
 import time
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from datetime import timedelta
+from functools import partial
+from threading import get_ident
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import F
 
 from dlq.alerts.alone import SENDING, alone
@@ -30,16 +33,22 @@ from executions.sealing import SealingError
 AT_ONCE = 8
 # Longer than any attempt: a mail server that drags each of its answers out takes 150 s.
 LEASE = timedelta(seconds=180)
+# So many threads of a process may drag on, and nothing is taken where there is no room for more.
+MOST_DRAGGING = 16
+# How much longer than an attempt over HTTP may last a batch is waited for.
+MARGIN = 1.0
 # Nothing more is begun after so long in one go.
 SECONDS = 20.0
 MOST_LOGGED = 20
+
+_dragging: set[Future[Outcome]] = set()
 
 
 def send_due() -> int:
     """Send what is due, if nobody else is at it; how many attempts were made."""
     until, count = time.monotonic() + SECONDS, 0
     with alone(SENDING) as mine:
-        while mine and (taken := take(AT_ONCE)):
+        while mine and (taken := take(min(AT_ONCE, MOST_DRAGGING - len(_dragging)))):
             _send(taken)
             count += len(taken)
             if time.monotonic() > until:
@@ -130,18 +139,33 @@ def resend(delivery_id: UUID, *, actor: Actor, reason: str = "") -> AlertDeliver
 
 
 def _send(taken: Sequence[AlertDelivery]) -> None:
-    """All at once, each in a thread that has no connection to the database."""
-    with ThreadPoolExecutor(len(taken), thread_name_prefix="alert") as threads:
-        under_way = {}
-        for row in taken:
-            credential = _credential(row.rule)
-            if isinstance(credential, Outcome):
-                conclude(row, credential)
-                continue
-            started = threads.submit(attempt, row.rule, credential, row.message, row.pk)
-            under_way[started] = row
-        for done in as_completed(under_way):
-            conclude(under_way[done], done.result())
+    """All at once, each in a thread of its own; who is not done in time is left to that thread."""
+    threads = ThreadPoolExecutor(len(taken), thread_name_prefix="alert")
+    under_way: dict[Future[Outcome], AlertDelivery] = {}
+    for row in taken:
+        credential = _credential(row.rule)
+        if isinstance(credential, Outcome):
+            conclude(row, credential)
+            continue
+        started = threads.submit(attempt, row.rule, credential, row.message, row.pk)
+        under_way[started] = row
+    threads.shutdown(wait=False)
+    done, late = wait(under_way, timeout=config().send + MARGIN)
+    for one in done:
+        conclude(under_way[one], one.result())
+    for one in late:
+        _dragging.add(one)
+        one.add_done_callback(partial(_conclude_late, under_way[one], get_ident()))
+
+
+def _conclude_late(row: AlertDelivery, waiter: int, done: Future[Outcome]) -> None:
+    """Record it in the attempt's own thread, or in the waiter's, if it was done just then."""
+    _dragging.discard(done)
+    try:
+        conclude(row, done.result())
+    finally:
+        if get_ident() != waiter:
+            connection.close()
 
 
 def _attempt(delivery: AlertDelivery) -> Outcome:

@@ -1,5 +1,6 @@
 """Messages really sent: to an HTTP server and an SMTP server, well and badly behaved."""
 
+import socket
 import threading
 from collections.abc import Iterator
 from datetime import timedelta
@@ -23,6 +24,7 @@ from executions.triggers import signature
 from tests.support.alerts import ACTOR, SECRET, PostOffice, Receiver, finding, rule
 from tests.support.alerts import post_office as serving_mail
 from tests.support.alerts import receiver as serving
+from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.django_db
 HOSTILE = "boom\r\nBcc: eve@example.com <script>alert(1)</script> <!channel>"
@@ -136,6 +138,34 @@ def test_a_receiver_that_hangs_is_left_and_the_others_get_theirs(
     assert slow.state == DeliveryState.QUEUED
     assert "ReadTimeout" in slow.error
     assert AlertDelivery.objects.get(rule=good).state == DeliveryState.SENT
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_mail_server_that_drags_on_holds_nobody_up(
+    receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VALKYR_ALERT_SEND_SECONDS", "0.5")
+    conf.config.cache_clear()
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        monkeypatch.setenv("VALKYR_EMAIL_URL", f"smtp://127.0.0.1:{silent.getsockname()[1]}")
+        slow = queued(rule(name="slow", channel="EMAIL", secret="", recipients=["a@example.com"]))
+        assert send_due() == 1
+        slow.refresh_from_db()
+        assert (slow.state, slow.attempts) == (DeliveryState.QUEUED, 0)
+
+        good = rule(name="good", url=receiver.url)
+        notice(good, finding())
+        tell(good)
+        assert send_due() == 1
+        assert AlertDelivery.objects.get(rule=good).state == DeliveryState.SENT
+        silent.accept()[0].close()
+
+    def recorded() -> bool:
+        slow.refresh_from_db()
+        return slow.attempts == 1 and bool(slow.error)
+
+    wait_until(recorded, 30, "what came of the mail")
+    conf.config.cache_clear()
 
 
 def test_a_private_address_is_refused(receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> None:
