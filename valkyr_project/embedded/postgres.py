@@ -83,7 +83,7 @@ class Postgres:
         stop_leftovers("postgres", data, self._account, STOP_STEPS)
         self._drop_foreign_pid_file()
         self._port = free_port(self._place.remembered_port())
-        settings = SETTINGS | ({} if self._durable else WORTHLESS) | self._settings
+        settings = SETTINGS | ({} if self._durable else WORTHLESS) | dict(self._settings)
         settings["port"] = str(self._port)
         options = [word for key, value in settings.items() for word in ("-c", f"{key}={value}")]
         self._launched_at = time.monotonic()
