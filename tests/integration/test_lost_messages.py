@@ -1,0 +1,64 @@
+"""What the sweeper takes for lost: queues that hold nothing, runs that later ones overtook."""
+
+from uuid import UUID
+
+import pytest
+from celery import current_app
+from django.db import connection
+
+from runners import statements
+from runners.sweeper import lost
+from tests.support.segments import run_of
+from tests.support.workflows import publish, start, task
+
+
+def test_a_queue_that_holds_a_message_is_not_empty() -> None:
+    with current_app.connection_for_write() as link:
+        queue = link.SimpleQueue("held", serializer="json")
+        queue.put({"n": 1})
+        try:
+            assert lost._empty({"held", "never-used"}) == {"never-used"}
+        finally:
+            queue.clear()
+        assert lost._empty({"held"}) == {"held"}
+        queue.close()
+
+
+def sent(ago: int, times: int = 1, state: str = "PENDING") -> UUID:
+    """A run whose last message went out so many seconds ago; it is late where it is pending."""
+    run = run_of(start(publish({"tasks": [task("work")]})), "work.main")
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE runners_run SET state = %(state)s, publications = %(times)s, due_at = now(), "
+            "published_at = clock_timestamp() - %(ago)s * interval '1 second', "
+            "leased_by = 'somebody', lease_token = 1, lease_until = now(), started_at = now() "
+            "WHERE id = %(run)s",
+            {"state": state, "times": times, "ago": ago, "run": run.pk},
+        )
+    return run.pk
+
+
+def overtaken() -> set[UUID]:
+    rows = statements.fetch("overlooked", {"batch": 100, "patience": 10})
+    return {run for _, run, is_overtaken in rows if is_overtaken}
+
+
+@pytest.mark.django_db
+def test_a_run_is_overtaken_by_one_sent_later_that_runs_already() -> None:
+    late = sent(60)
+    sent(45, state="RUNNING")
+    assert overtaken() == {late}
+
+
+@pytest.mark.django_db
+def test_nobody_is_overtaken_by_one_sent_soon_after() -> None:
+    sent(60)
+    sent(55, state="RUNNING")
+    assert overtaken() == set()
+
+
+@pytest.mark.django_db
+def test_nobody_is_overtaken_by_one_that_was_sent_again() -> None:
+    sent(60)
+    sent(1, times=2, state="RUNNING")
+    assert overtaken() == set()
