@@ -30,9 +30,11 @@ from executions import credentials
 from executions.models import Credential, Workflow, WorkflowExecution
 from runners.models import Run
 from tests.support import gossip
+from tests.support.collector import Collector, collecting
 from tests.support.engine_database import engine_database
 from tests.support.fleet import QUICK, Fleet, Member, publishing_to
 from tests.support.folders import passable_folder
+from tests.support.waiting import wait_until
 from tests.support.workflows import ACTOR, default_workspace, publish, start, task, wait_for_end
 from tests.unit.modules.partner import Partner
 from valkyr_project.embedded import Redis
@@ -107,10 +109,19 @@ def wire(server: Redis) -> Iterator[Wire]:
 
 
 @pytest.fixture(scope="module")
-def fleet(server: Redis, wire: Wire, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
+def collector() -> Iterator[Collector]:
+    with collecting() as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def fleet(
+    server: Redis, wire: Wire, collector: Collector, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Fleet]:
     extra = QUICK | {
         "VALKYR_EXTRA_MODULES": "tests.support.modules,tests.support.gossip",
         "VALKYR_LOG_LEVEL": "DEBUG",
+        "OTEL_EXPORTER_OTLP_ENDPOINT": collector.url,
     }
     made = Fleet(tmp_path_factory.mktemp("canary"), server.url)
     made.environment |= extra
@@ -119,7 +130,10 @@ def fleet(server: Redis, wire: Wire, tmp_path_factory: pytest.TempPathFactory) -
                                         ("io", "threads", 4)):  # fmt: skip
             command = [*CELERY, "worker", "-n", f"{name}@%h", "-Q", name, "--pool", pool,
                        "--concurrency", str(concurrency), *FLAGS]  # fmt: skip
-            made.members[name] = Member(made, name, command, VALKYR_POOL=pool)
+            form = "json" if pool == "prefork" else "text"  # both are looked at
+            made.members[name] = Member(
+                made, name, command, VALKYR_POOL=pool, VALKYR_LOG_FORMAT=form
+            )
         made.beat()
         made.ensure()
         yield made
@@ -262,6 +276,15 @@ def test_no_log_holds_it(over: UUID, fleet: Fleet, name: str) -> None:
         assert "heard [secret:" in log, "it was logged, and scrubbed"
     if name == "io":
         assert "HTTP Request: POST" in log, "the HTTP library logs addresses"
+
+
+def test_no_span_holds_it(over: UUID, collector: Collector) -> None:
+    wait_until(lambda: b"burst.main" in collector.raw, 20, "the spans of failing steps")
+    texts = json.dumps([[s.facts, s.events, s.name] for s in collector.spans])
+
+    assert "[secret:" in texts, "errors are told of, and scrubbed"
+    assert found_in(texts) == []
+    assert found_in(collector.raw.decode("latin-1")) == []
 
 
 @pytest.fixture

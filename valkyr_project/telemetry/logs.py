@@ -57,7 +57,15 @@ def configuration(form: str, level: str) -> dict[str, Any]:
 
 @setup_logging.connect(weak=False)
 def instead_of_celery(**_: Any) -> None:
-    """Celery asks who sets logging up; whoever answers, it leaves everything alone."""
+    """Celery asks who sets logging up; whoever answers, it leaves everything alone.
+
+    What modules print becomes lines then as well, as with Celery's own set-up: secrets are scrubbed
+    from lines only.
+    """
+    from celery import current_app
     from django.conf import settings
 
     logging.config.dictConfig(settings.LOGGING)
+    conf = current_app.conf
+    if conf.worker_redirect_stdouts:
+        current_app.log.redirect_stdouts(conf.worker_redirect_stdouts_level)
