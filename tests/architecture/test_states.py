@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from dlq.alerts import states as alert_states
 from dlq.groups import rules as group_rules
 from dlq.redrive import states as redrive_states
 from executions import states as execution_states
@@ -19,6 +20,8 @@ DRAWN = [
     ("A circuit", breaker.MOVES),
     ("A redrive", redrive_states.MOVES),
     ("A failure group", group_rules.MOVES),
+    ("An alert", alert_states.ALERT_MOVES),
+    ("An alert's message", alert_states.MESSAGE_MOVES),
 ]
 ARROW = re.compile(r"^\s*(\w+|\[\*\]) --> (\w+): \S", re.MULTILINE)
 ROW = re.compile(r"^\| ([A-Z_]+) \|", re.MULTILINE)
