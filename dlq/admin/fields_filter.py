@@ -1,5 +1,6 @@
 """Filters of a list as one form above it: everything in the address, usable without a script."""
 
+from abc import ABCMeta, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -20,7 +21,11 @@ class Chip:
     without: str
 
 
-class FiltersForm(forms.Form):
+class _AbstractForm(type(forms.Form), ABCMeta):  # type: ignore[misc]
+    """What a form with abstract methods is made by."""
+
+
+class FiltersForm(forms.Form, metaclass=_AbstractForm):
     """The fields one can filter by; none is required."""
 
     suggestions: dict[str, list[str]]
@@ -41,9 +46,9 @@ class FiltersForm(forms.Form):
         widget: Any = self.fields[name].widget
         widget.choices = offered
 
+    @abstractmethod
     def narrow(self, rows: QuerySet[Any]) -> QuerySet[Any]:
         """The rows that pass; the form is valid."""
-        raise NotImplementedError
 
     def filled(self) -> dict[str, Any]:
         """What was filled in, of a form that is valid."""
