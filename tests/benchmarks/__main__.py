@@ -61,6 +61,12 @@ def _watching(stage: Stage, options: Options) -> None:
     watching.report(watching.measure(stage, options))
 
 
+def _prune(stage: Stage, options: Options) -> None:
+    from tests.benchmarks import pruning
+
+    pruning.report(pruning.measure(stage, options))
+
+
 def _modules() -> None:
     from tests.benchmarks import module_start, report
 
@@ -87,6 +93,7 @@ ALONE: dict[str, Callable[[Stage, Options], None]] = {
     "dashboards": _dashboards,
     "redrive": _redrive,
     "watching": _watching,
+    "prune": _prune,
     "data": _data,
     "csv": _csv,
 }

@@ -39,6 +39,7 @@ ALONE = {
     "dashboards": "dashboards over 1,000,000 finished executions",
     "redrive": "redriving 10,000 dead letters, and 1,000 at a set pace",
     "watching": "50 monitors on running executions",
+    "prune": "pruning 40,000 executions, and what that costs the steps beside it",
 }
 
 
