@@ -68,7 +68,8 @@ def _mine(journey: Journey, work: Work, effects: list[int]) -> int | None:
     if journey.pack is not None and journey.pack.left:
         following = successor(graph, work.step)
         effects = [index for index in effects if following is graph.steps[index]]
-    branches = {step.index for fork in fork_of(graph, effects).values() for step in fork}
+    forks = fork_of(graph, effects) if len(effects) > 1 else {}
+    branches = {step.index for fork in forks.values() for step in fork}
     for index in effects:
         step = graph.steps[index]
         fits = journey.seconds + step.timeout_seconds <= limits.segment_seconds
