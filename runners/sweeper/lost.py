@@ -1,7 +1,7 @@
 """Messages that got lost are sent again; a mere backlog is not.
 
-A message counts as lost when its queue is empty, or when a run sent to the same queue with the
-same priority 10 s later has been claimed already. Each resend doubles the wait.
+A message counts as lost when its queue is empty, or when a run that was sent once, to the same
+queue with the same priority and 10 s later, has been claimed already. Each resend doubles the wait.
 """
 
 import logging
