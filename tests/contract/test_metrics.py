@@ -1,16 +1,22 @@
 """`/metrics` of a web process: who may read it, and what it says."""
 
+import socket
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import Client
 from prometheus_client.parser import text_string_to_metric_families
 from rest_framework.test import APIClient
 
+from dlq import statements
 from dlq.metrics.collecting import DATABASE
+from dlq.metrics.readings import READINGS
+from executions.health.looking import LOOKING
 from executions.models import Tier, WorkflowExecution, Workspace
+from tests.support import admin_rows
 from valkyr_project.metrics.access import access
 
 pytestmark = pytest.mark.django_db
@@ -131,6 +137,47 @@ def test_ten_scrapes_read_the_database_once(django_assert_num_queries: Any) -> N
     with django_assert_num_queries(0):
         for _ in range(10):
             assert scrape().status_code == 200
+
+
+def test_without_the_database_it_still_answers_and_says_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))  # bound, not listening: it refuses connections
+        monkeypatch.setitem(connection.settings_dict, "PORT", str(probe.getsockname()[1]))
+        LOOKING.forget()
+
+        answer = scrape()
+
+    LOOKING.forget()
+    found = samples(answer.content.decode())
+    assert answer.status_code == 200
+    assert found["valkyr_up", (("part", "database"),)] == 0
+    assert found["valkyr_up", (("part", "broker"),)] == 1
+    assert not [name for name, _ in found if name == "valkyr_steps"]
+
+
+def test_every_reading_is_had_where_there_is_something_of_everything() -> None:
+    admin_rows.one_of_each(admin_rows.workflow())
+
+    found = samples(scrape().content.decode())
+
+    had = {
+        dict(labels)["reading"]: n for (name, labels), n in found.items() if name.endswith("g_up")
+    }
+    assert set(had) == set(READINGS)
+    assert set(had.values()) == {1.0}
+
+
+@pytest.mark.parametrize("name", ["live_executions", "live_runs"])
+def test_what_lives_is_counted_by_indexes_of_what_lives(name: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
+        cursor.execute("EXPLAIN " + statements.statement(name), {"most": 20_000})
+        plan = "\n".join(row[0] for row in cursor.fetchall())
+
+    assert "Seq Scan" not in plan
+    assert "execution_" in plan or "run_due" in plan
 
 
 def execute_once_in(spaces: list[Workspace]) -> None:
