@@ -3,6 +3,9 @@
 An execution's row is copied from one that the engine made; only ids, times and states differ.
 """
 
+import re
+from typing import Any
+
 WORKSPACES = 40
 FILL_EXECUTIONS = """
 INSERT INTO executions_workflowexecution
@@ -18,6 +21,7 @@ SELECT r.*
        t.execution, jsonb_build_object(
            'id', uuidv7(x.at - clock_timestamp()), 'created_at', x.at, 'started_at', x.at,
            'finished_at', x.at + interval '1 second', 'idempotency_key', NULL,
+           'trace_id', md5(x.luck::text),
            'state', CASE WHEN x.luck < 0.95 THEN 'SUCCESS' WHEN x.luck < 0.98 THEN 'FAILED'
                          WHEN x.luck < 0.99 THEN 'CANCELLED' ELSE 'TIMEOUT' END)) AS r
 """
@@ -26,31 +30,43 @@ INSERT INTO runners_run (
     id, execution_id, epoch, segment, step_path, task_id, module_id, module, attempt, budget_start,
     state, superseded, queue, priority, lease_token, leased_by, recoveries, idempotency_key,
     inputs_hash, config_hash, outcome, error, error_type, publications, queued_at, started_at,
-    finished_at, due_at, published_at, cost_tokens, cost_amount)
+    finished_at, due_at, published_at, cost_tokens, cost_amount{columns})
 SELECT uuidv7(e.created_at - clock_timestamp()), e.id, 0, 's' || n, 's' || n || '.main',
        md5('s' || n)::uuid, md5('m')::uuid, 'data.set', 1, 1,
        CASE WHEN e.state = 'FAILED' AND n = %(each)s THEN 'DLQ' ELSE 'SUCCESS' END, false,
        'default', 5, 1, 'worker@box|1', 0, '', '', '', 'success', '', '', 1, e.created_at,
-       e.created_at, e.finished_at, NULL, e.created_at, 0, 0
+       e.created_at, e.finished_at, NULL, e.created_at, 0, 0{values}
   FROM executions_workflowexecution AS e CROSS JOIN generate_series(1, %(each)s) AS n
  WHERE e.finished_at IS NOT NULL
+"""
+FILL_GROUPS = """
+INSERT INTO dlq_failuregroup (
+    id, workspace_id, workflow_id, rule, place, module, exception, message, sample, split_on,
+    status, status_before, status_at, muted, total, open, first_seen, last_seen,
+    redriving{columns})
+SELECT uuidv7(), (execution).workspace_id, (execution).workflow_id, 1, 's2.main', 'data.set', '',
+       'gone', 'gone', '', 'NEW', '', clock_timestamp(), false, 1, 1, clock_timestamp(),
+       clock_timestamp(), 0{values}
+  FROM bench_template
 """
 FILL_LETTERS = """
 INSERT INTO dlq_deadletterentry (
     id, workspace_id, workflow_id, execution_id, run_id, task_id, step_path, failure_reason,
     failure_type, fingerprint, quarantined_at, resolution, notes, module, error_type,
-    attempts, redrives)
+    attempts, version_number, group_id{columns})
 SELECT gen_random_uuid(), e.workspace_id, e.workflow_id, e.id, r.id, r.task_id, r.step_path, 'gone',
        'MAX_RETRIES', md5((random() * 500)::int::text), e.finished_at, 'PENDING', '', r.module,
-       '', 3, 0
+       '', 3, 1, g.id{values}
   FROM runners_run AS r JOIN executions_workflowexecution AS e ON e.id = r.execution_id
+  JOIN dlq_failuregroup AS g ON g.workflow_id = e.workflow_id
  WHERE r.state = 'DLQ'
 """
 FILL_ACTIVITY = """
 INSERT INTO executions_activity (
-    id, workspace_id, actor_name, via, action, object_type, object_id, reason, details, created_at)
+    id, workspace_id, actor_name, via, action, object_type, object_id, reason, details,
+    created_at{columns})
 SELECT uuidv7(created_at - clock_timestamp()), workspace_id, 'ada', 'api', 'execution.start',
-       'WorkflowExecution', id::text, '', '{}', created_at
+       'WorkflowExecution', id::text, '', '{{}}', created_at{values}
   FROM executions_workflowexecution
 """
 
@@ -59,10 +75,12 @@ def fill(many: int, runs_each: int) -> None:
     """So many executions with so many runs, their dead letters and their activity; vacuumed."""
     from django.db import connection
 
+    from dlq.models import DeadLetterEntry, FailureGroup
     from executions import publishing
     from executions.actor import Actor
-    from executions.models import Tier, Workspace
+    from executions.models import Activity, Tier, Workspace
     from executions.triggers.start import start_execution
+    from runners.models import Run
     from tests.benchmarks import shapes
 
     actor = Actor.system("bench")
@@ -89,7 +107,28 @@ def fill(many: int, runs_each: int) -> None:
                 [place, workflow.pk],
             )
         sizes = {"many": many, "places": WORKSPACES, "each": runs_each}
-        for statement in (FILL_EXECUTIONS, FILL_RUNS, FILL_LETTERS, FILL_ACTIVITY):
-            cursor.execute(statement, sizes)
+        cursor.execute(FILL_EXECUTIONS, sizes)
+        for model, statement in (
+            (Run, FILL_RUNS),
+            (FailureGroup, FILL_GROUPS),
+            (DeadLetterEntry, FILL_LETTERS),
+            (Activity, FILL_ACTIVITY),
+        ):
+            columns, values, rest = _rest(model, statement)
+            cursor.execute(statement.format(columns=columns, values=values), sizes | rest)
         cursor.execute("VACUUM ANALYZE")
         cursor.execute("RESET statement_timeout")
+
+
+def _rest(model: Any, statement: str) -> tuple[str, str, dict[str, Any]]:
+    """The columns a statement leaves out though they must hold something: their defaults."""
+    from django.db import connection
+
+    given = set(re.split(r"[\s,]+", statement.partition("(")[2].partition("{columns}")[0]))
+    found = {
+        field.column: field.get_db_prep_save(field.get_default(), connection)
+        for field in model._meta.concrete_fields
+        if field.column not in given and not field.null and not field.has_db_default()
+    }
+    columns = "".join(f', "{name}"' for name in found)
+    return columns, "".join(f", %({name})s" for name in found), found
