@@ -128,6 +128,6 @@ def _may_know(request: Request, found: Findings) -> bool:
         except (AuthenticationFailed, InvalidToken):
             return False
         if signed_in is not None:
-            return bool(signed_in[0].is_staff)
+            return bool(getattr(signed_in[0], "is_staff", False))
     # DRF has put nobody in the user's place, since the address is open to all.
     return bool(getattr(get_user(request._request), "is_staff", False))
