@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db import connection
 
 from dlq import statements
-from dlq.models import ItemState, Redrive, RedriveState
+from dlq.models import ItemState, Redrive, RedriveItem, RedriveState
 from executions.states import ExecutionState
 
 COUNTERS = (
@@ -110,6 +110,19 @@ def end(redrive: Redrive, ended: Sequence[Ended]) -> None:
     redrive.succeeded += states.count(ItemState.SUCCEEDED)
     redrive.failed_again += states.count(ItemState.FAILED_AGAIN)
     redrive.skipped += states.count(ItemState.SKIPPED)
+
+
+def hold(item_id: int, reason: str) -> None:
+    """Say why an item stays QUEUED; gone as soon as it is sent."""
+    said = f"Held back: {reason}"[:MAX_REASON]
+    queued = RedriveItem.objects.filter(pk=item_id, state=ItemState.QUEUED)
+    queued.exclude(reason=said).update(reason=said)
+
+
+def held_by(redrive: Redrive) -> str:
+    """Why the next item to be sent was held back, "" where it was not."""
+    queued = RedriveItem.objects.filter(redrive=redrive, state=ItemState.QUEUED)
+    return queued.order_by("id").values_list("reason", flat=True).first() or ""
 
 
 def save(redrive: Redrive) -> None:

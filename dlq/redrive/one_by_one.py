@@ -29,8 +29,8 @@ MOST_TOGETHER = 1_000
 def send_one(redrive_id: UUID, item: Queued) -> bool | None:
     """Send an item, or skip it with what refused it; whether it moved.
 
-    None where the redrive has no room any more, does not run, or a limit holds it back: then the
-    others are not worth a try just now either.
+    None where the redrive has no room any more, does not run, or a limit holds it back (the item
+    says which): then the others are not worth a try just now either.
     """
     try:
         with transaction.atomic():
@@ -40,7 +40,8 @@ def send_one(redrive_id: UUID, item: Queued) -> bool | None:
             moved = _try(redrive, item)
             items.save(redrive)
             return moved
-    except (QuotaExceeded, ConcurrencyConflict):
+    except (QuotaExceeded, ConcurrencyConflict) as error:
+        items.hold(item.id, error.message)
         return None
     except OperationalError:
         return False  # locked by somebody, for longer than we wait

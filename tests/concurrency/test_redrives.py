@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -11,19 +10,18 @@ from django.db import transaction
 from django.db.models import Count
 
 from dlq import events
-from dlq.models import DeadLetterEntry, GroupStatus, Redrive, RedriveItem
+from dlq.models import DeadLetterEntry, GroupStatus
 from dlq.redrive import driving, lifecycle
-from dlq.redrive.making import InvalidRedrive, Wish, forget_drafts, make
-from dlq.redrive.preview import preview
+from dlq.redrive.items import held_by
+from dlq.redrive.making import Wish, make
 from dlq.requeue import requeue
 from dlq.triage import discard
 from executions import lifecycle as executions
-from executions import publishing
 from executions.actor import Actor
-from executions.clock import database_now
 from executions.errors import WrongState
-from executions.models import Activity, WorkflowExecution, Workspace
+from executions.models import Activity, Quota, WorkflowExecution
 from runners.models import Run
+from tests.support.redriving import BROKEN, HOPELESS, begun, dead, items, made, to_the_end, told
 from tests.support.rivals import Rivals
 from tests.support.simulation import World
 from tests.support.workflows import (
@@ -36,53 +34,6 @@ from tests.support.workflows import (
     start_many,
     states,
 )
-
-BROKEN = {
-    "output": "{{ tasks.bad.output }}",
-    "tasks": [effect("bad", failTimes=1, errorType="PERMANENT", value="{{ input.n }}")],
-}
-HOPELESS = {"tasks": [effect("bad", failTimes=99, errorType="PERMANENT", value="{{ input.n }}")]}
-
-
-def dead(
-    queue: World, count: int, document: dict[str, Any] = BROKEN, workspace: Workspace | None = None
-) -> list[UUID]:
-    """The ids of so many dead letters, each of an execution of its own."""
-    ids = start_many(publish(document, workspace), [{"n": n} for n in range(count)])
-    queue.drain()
-    found = DeadLetterEntry.objects.filter(execution_id__in=ids).order_by("pk")
-    letters = list(found.values_list("pk", flat=True))
-    assert len(letters) == count
-    return letters
-
-
-def made(ids: Sequence[UUID], **wish: Any) -> Redrive:
-    return make(DeadLetterEntry.objects.filter(pk__in=ids), Wish(**wish), actor=ACTOR)
-
-
-def begun(ids: Sequence[UUID], **wish: Any) -> Redrive:
-    return lifecycle.start(made(ids, **wish).pk, actor=ACTOR)
-
-
-def items(redrive: Redrive) -> dict[UUID, RedriveItem]:
-    return {item.entry_id: item for item in RedriveItem.objects.filter(redrive=redrive)}
-
-
-def told(redrive: Redrive) -> list[str]:
-    """The states of its items, in the order in which the entries were chosen."""
-    rows = RedriveItem.objects.filter(redrive=redrive).order_by("pk")
-    return list(rows.values_list("state", flat=True))
-
-
-def to_the_end(queue: World, redrive: Redrive, turns: int = 20) -> Redrive:
-    """Drive and work until the redrive is over."""
-    for _ in range(turns):
-        driving.drive()
-        queue.drain()
-        redrive.refresh_from_db()
-        if not redrive.busy:
-            return redrive
-    raise AssertionError(f"still {redrive.state} after {turns} turns: {told(redrive)}")
 
 
 def test_many_dead_steps_run_again_and_their_executions_end_well(queue: World) -> None:
@@ -408,75 +359,6 @@ def test_overrides_reach_the_step_and_what_does_not_fit_is_refused_by_name(queue
     assert DeadLetterEntry.objects.filter(pk__in=others, resolution="PENDING").count() == 2
 
 
-def test_the_preview_says_what_runs_who_is_left_out_and_what_happens_again(queue: World) -> None:
-    letters = dead(queue, 5, HOPELESS)
-    begun(letters[:1])
-    draft = made(letters, overrides={"value": {"a": None}, "seconds": "x"}, rate=2.0)
-    discard(letters[1], actor=ACTOR, notes="known")
-    cancelled = DeadLetterEntry.objects.get(pk=letters[2])
-    WorkflowExecution.objects.filter(pk=cancelled.execution_id).update(state="CANCELLED")
-
-    found = preview(draft.pk)
-
-    assert found.runs == 2
-    assert {(skipped.reason.split(";")[0], skipped.count) for skipped in found.skipped} == {
-        ("Another redrive holds it.", 1),
-        ("It was DISCARDED already.", 1),
-        ("Its execution is CANCELLED", 1),
-    }
-    assert [(e.step, e.module, e.count) for e in found.effects] == [("bad.main", "test.effect", 4)]
-    assert found.checked == 4
-    assert {rejected.entry_id for rejected in found.rejected} == {letters[i] for i in (0, 2, 3, 4)}
-    assert found.samples[0].before["failTimes"] == 99
-    assert found.samples[0].after["value"] == {}
-    assert found.seconds == 1.0
-    assert Redrive.objects.get(pk=draft.pk).state == "DRAFT"
-
-
-def test_the_preview_tells_how_another_version_differs(queue: World) -> None:
-    workflow = publish(HOPELESS)
-    pk = start(workflow, {"n": 1})
-    queue.drain()
-    letter = DeadLetterEntry.objects.get(execution_id=pk)
-    changed = {
-        "schema": "valkyr/1", "name": "tested",
-        "tasks": [effect("bad", value=1), effect("more", "bad")],
-    }  # fmt: skip
-    publishing.update_workflow(
-        workflow.pk, {"definition": changed}, actor=ACTOR, expected_revision=None
-    )
-    publishing.publish(workflow.pk, actor=ACTOR)
-
-    found = preview(made([letter.pk], scope="EXECUTION", version="latest").pk)
-
-    assert [(c.before, c.after) for c in found.definition_changes] == [(1, 2)]
-    assert "Task more is new." in found.definition_changes[0].changes
-    assert {effect.step for effect in found.effects} == {"bad.main", "more.main"}
-    gone = preview(made([letter.pk], scope="EXECUTION", version=7).pk)
-    assert (gone.runs, gone.skipped[0].reason) == (0, "Its workflow has no such version.")
-
-
-def test_a_draft_nobody_starts_is_forgotten_after_a_day(queue: World) -> None:
-    letters = dead(queue, 2)
-    old, young = made(letters), made(letters)
-    Redrive.objects.filter(pk=old.pk).update(created_at=database_now() - timedelta(hours=25))
-
-    assert forget_drafts() == 1
-
-    assert not Redrive.objects.filter(pk=old.pk).exists()
-    assert Redrive.objects.filter(pk=young.pk).exists()
-
-
-def test_dead_letters_of_two_workspaces_are_not_one_redrive(queue: World) -> None:
-    letters = dead(queue, 1) + dead(queue, 1, workspace=limited_workspace(5))
-
-    with pytest.raises(InvalidRedrive, match="several workspaces"):
-        made(letters)
-    with pytest.raises(InvalidRedrive, match="nothing to redrive"):
-        made([])
-    assert default_workspace().pk is not None
-
-
 def test_it_is_carried_out_in_the_name_of_who_made_it(queue: World) -> None:
     letters = dead(queue, 1)
     who = Actor.system("the night shift")
@@ -486,3 +368,21 @@ def test_it_is_carried_out_in_the_name_of_who_made_it(queue: World) -> None:
 
     line = Activity.objects.get(object_id=redrive.pk, action="dead_letter.requeued")
     assert (line.actor_name, line.via) == ("the night shift", "redrive")
+
+
+def test_what_a_limit_holds_back_says_so_until_it_is_sent(queue: World) -> None:
+    quota = Quota.objects.create(workspace=default_workspace(), max_per_hour=1)
+    letters = dead(queue, 1)
+    redrive = begun(letters, scope="EXECUTION")
+
+    driving.drive()
+
+    (item,) = items(redrive).values()
+    assert item.state == "QUEUED"
+    assert item.reason.startswith("Held back: ")
+    assert held_by(redrive) == item.reason
+
+    quota.delete()
+    driving.drive()
+    (item,) = items(redrive).values()
+    assert (item.state, item.reason) == ("RUNNING", "")

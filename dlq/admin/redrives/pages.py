@@ -15,6 +15,7 @@ from dlq.admin.redrives.asking import Chosen, ask
 from dlq.admin.redrives.forms import StartForm
 from dlq.models import DeadLetterEntry, FailureGroup, Redrive, RedriveScope, RedriveState
 from dlq.redrive import lifecycle
+from dlq.redrive.items import held_by
 from dlq.redrive.states import sources
 from executions.access import Action
 from executions.actor import Actor
@@ -187,6 +188,8 @@ class RedriveAdmin(OperatingAdmin, FactAdmin):
         lead: list[Any] = [self.mark(obj), _sentence(obj)]
         if obj.stop_reason:
             sections.insert(0, Section("Why it stopped", body=obj.stop_reason, error=True))
+        if obj.state == RedriveState.RUNNING and (held := held_by(obj)):
+            sections.insert(0, Section("Why it waits", body=held))
         return Page(lead, facts(self._facts(obj)), [*sections, done_to(obj.pk)])
 
     def _facts(self, obj: Redrive) -> list[tuple[str, Any]]:
