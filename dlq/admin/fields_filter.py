@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from django import forms
 from django.contrib.admin import ListFilter
 from django.db.models import QuerySet
+from django.forms.forms import DeclarativeFieldsMetaclass
 from django.http import HttpRequest
 
 YES_NO = [("", "either"), ("yes", "yes"), ("no", "no")]
@@ -21,7 +22,7 @@ class Chip:
     without: str
 
 
-class _AbstractForm(type(forms.Form), ABCMeta):  # type: ignore[misc]
+class _AbstractForm(DeclarativeFieldsMetaclass, ABCMeta):
     """What a form with abstract methods is made by."""
 
 

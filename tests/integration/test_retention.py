@@ -140,7 +140,7 @@ def test_a_workspace_a_workflow_and_a_tier_may_have_times_of_their_own(
     orders: Workflow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     free = admin_rows.workspace("free")
-    free.tier = Tier.objects.get(name="free")
+    free.tier = Tier.objects.get_or_create(name="free")[0]
     free.save()
     finance = admin_rows.workflow(owner=admin_rows.workspace("finance"))
     quick = admin_rows.workflow("quick", owner=finance.workspace)
