@@ -55,15 +55,18 @@ def told(
     pk = run(web, ann, workflow, traceparent=TRACEPARENT)
     execution = WorkflowExecution.objects.get(pk=pk)
     runs = Run.objects.filter(execution=execution).exclude(state="SKIPPED")
-    wait_for(
-        lambda: (
-            {s.facts["run.id"] for s in collector.of(CALLER, "run.execute")}
-            >= {str(run.pk) for run in runs}
-            and bool(collector.of(CALLER, "execution.run"))
-        ),
-        "the spans of every run",
-    )
+    wanted = {str(run.pk) for run in runs}
+    wait_for(lambda: whole(collector, wanted), "the spans of every run, and their parents")
     return execution
+
+
+def whole(collector: Collector, runs: set[str]) -> bool:
+    """Whether the trace has come: processes export by themselves, a child before its parent."""
+    spans = collector.of(CALLER)
+    executed = {s.facts["run.id"] for s in spans if s.name == "run.execute"}
+    parents = {s.parent for s in spans} - {TRACEPARENT.split("-")[2]}
+    ended = bool(collector.of(CALLER, "execution.run"))
+    return ended and executed >= runs and parents <= {s.id for s in spans}
 
 
 def wait_for(condition: Callable[[], bool], what: str) -> None:
@@ -149,12 +152,18 @@ def test_a_failure_is_an_exception_and_a_retry_links_to_it(
     assert one(collector.of(CALLER, "execution.run")).failed
 
 
+def calls_in(collector: Collector) -> list[Span]:
+    executed = collector.of(CALLER, "run.execute")
+    return [s for s in executed if s.facts["step.path"] == "call.main"]
+
+
 def test_a_child_has_a_trace_of_its_own_and_links_to_the_run_that_called_it(
     told: WorkflowExecution, collector: Collector
 ) -> None:
     child = WorkflowExecution.objects.get(parent=told)
     wait_for(lambda: bool(collector.of(child.trace_id, "execution.start")), "the child's start")
-    calls = [s for s in collector.of(CALLER, "run.execute") if s.facts["step.path"] == "call.main"]
+    wait_for(lambda: len(calls_in(collector)) == 2, "the call's two spans")
+    calls = calls_in(collector)
     begun = one(collector.of(child.trace_id, "execution.start"))
 
     assert child.trace_id != CALLER
@@ -187,9 +196,8 @@ def test_an_execution_without_a_request_has_a_trace_of_its_own(
     wait_for_end([pk])
     trace = WorkflowExecution.objects.get(pk=pk).trace_id
 
-    wait_for(lambda: bool(collector.of(trace, "run.execute")), "its span")
-
-    assert {s.name for s in collector.of(trace)} >= {"segment.run", "run.execute"}
+    names = {"segment.run", "run.execute"}
+    wait_for(lambda: names <= {s.name for s in collector.of(trace)}, "its spans")
 
 
 def test_who_does_not_record_a_trace_is_believed(
