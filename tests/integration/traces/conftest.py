@@ -69,7 +69,10 @@ def fleet(
 
 @pytest.fixture(scope="package")
 def web(fleet: Fleet, tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebServer]:
-    shared = ("REDIS_URL", "VALKYR_KEY_PREFIX", "VALKYR_EXTRA_MODULES", ENDPOINTS[0])
+    shared = (
+        *("REDIS_URL", "VALKYR_KEY_PREFIX", "VALKYR_EXTRA_MODULES", "VALKYR_REMOTE_QUEUES"),
+        ENDPOINTS[0],
+    )
     extra = TALKATIVE | {name: fleet.environment[name] for name in shared}
     with web_server(tmp_path_factory.mktemp("web") / "web.log", extra) as server:
         yield server
