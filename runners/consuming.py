@@ -24,6 +24,8 @@ NAME = "runners.canary"
 # The queue of a worker that is gone goes too, where the broker knows how (RabbitMQ).
 FORGOTTEN_SECONDS = 600.0
 CONNECT_SECONDS = 2
+# How long a worker may look for a broker that is away before it counts as stuck.
+RECONNECT_SECONDS = 600.0
 
 
 class Consuming(bootsteps.StartStopStep):
@@ -50,10 +52,15 @@ class Consuming(bootsteps.StartStopStep):
         self._send(parent, name)
 
     def stop(self, parent: Any) -> None:
-        """No more looks over a connection that is gone."""
+        """No more looks over a connection that is gone.
+
+        Until there is another one nothing of ours runs. Restarting the worker would not bring the
+        broker back, but would end the steps that go on meanwhile.
+        """
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+            self._give(parent, "without a broker", grace=RECONNECT_SECONDS)
 
     def shutdown(self, parent: Any) -> None:
         """Leave no sign behind."""
@@ -102,9 +109,12 @@ class Consuming(bootsteps.StartStopStep):
     def _heard(self, parent: Any, what: str) -> None:
         global _proven_at  # noqa: PLW0603 - one worker a process
         _proven_at = time.monotonic()
+        self._give(parent, what)
+
+    def _give(self, parent: Any, what: str, grace: float = 0.0) -> None:
         queues = tuple(sorted(parent.app.amqp.queues.consume_from))
         try:
-            health.give("worker", parent.hostname, what, queues)
+            health.give("worker", parent.hostname, what, queues, grace)
         except OSError as error:
             log.warning("no sign of life can be given in %s (%s)", health.folder(), error)
 

@@ -23,7 +23,10 @@ DEFAULT_SECONDS = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Sign:
-    """What a process last said of itself; `at` is of the machine's monotonic clock."""
+    """What a process last said of itself; `at` is of the machine's monotonic clock.
+
+    `grace` is how many seconds longer than usual it may be silent after this sign.
+    """
 
     kind: str
     name: str
@@ -31,6 +34,7 @@ class Sign:
     queues: tuple[str, ...]
     state: str
     at: float
+    grace: float = 0.0
 
     @property
     def age(self) -> float:
@@ -49,11 +53,13 @@ def folder() -> Path:
     return Path(chosen or Path(tempfile.gettempdir()) / f"valkyr-signs-{os.getuid()}")
 
 
-def give(kind: str, name: str, state: str, queues: tuple[str, ...] = ()) -> None:
+def give(
+    kind: str, name: str, state: str, queues: tuple[str, ...] = (), grace: float = 0.0
+) -> None:
     """Give a sign of this process; raises OSError where nothing can be written."""
     where = folder()
     where.mkdir(mode=0o700, parents=True, exist_ok=True)
-    sign = Sign(kind, name, os.getpid(), queues, state, time.monotonic())
+    sign = Sign(kind, name, os.getpid(), queues, state, time.monotonic(), grace)
     fresh = where / f".{kind}-{sign.pid}"
     fresh.write_text(json.dumps(asdict(sign)))
     fresh.replace(where / f"{kind}-{sign.pid}.json")
@@ -72,7 +78,7 @@ def check(kind: str, queue: str = "") -> tuple[bool, str]:
     which = f"{kind} of queue {queue}" if queue else kind
     if not found:
         return False, f"No {which} has given a sign in {folder()}. Is it running, as this user?"
-    lost = [sign for sign in found if sign.age > patience()]
+    lost = [sign for sign in found if sign.age > patience() + sign.grace]
     if lost:
         return False, " ".join(_unwell(sign) for sign in lost)
     return True, " ".join(f"{s.name}: {s.state}, {s.age:.0f} s ago." for s in found)
@@ -102,7 +108,8 @@ def _unwell(sign: Sign) -> str:
     )
     return (
         f"{sign.name} (process {sign.pid}) gave its last sign {sign.age:.0f} s ago ({sign.state}); "
-        f"expected one in {patience():g} s: {reason}. Restart it; its log may say more."
+        f"expected one in {patience() + sign.grace:g} s: {reason}. Restart it; its log may say "
+        "more."
     )
 
 

@@ -1,0 +1,76 @@
+"""Signs of life: what the check makes of the files that workers and beats leave."""
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from valkyr_project import health
+
+Age = Callable[[float], None]
+
+
+@pytest.fixture(autouse=True)
+def signs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("VALKYR_HEALTH_DIR", str(tmp_path / "signs"))
+    monkeypatch.delenv("VALKYR_HEALTH_SECONDS", raising=False)
+    return tmp_path / "signs"
+
+
+@pytest.fixture
+def age(signs: Path) -> Age:
+    """Makes this process's sign so many seconds older."""
+
+    def make(seconds: float) -> None:
+        path = signs / f"worker-{os.getpid()}.json"
+        said = json.loads(path.read_text())
+        path.write_text(json.dumps(said | {"at": said["at"] - seconds}))
+
+    return make
+
+
+def test_a_sign_holds_for_a_minute(age: Age) -> None:
+    health.give("worker", "io@here", "consuming", ("io",))
+    age(59)
+    assert health.check("worker")[0]
+
+    age(2)
+    well, sentence = health.check("worker")
+
+    assert not well
+    assert "io@here" in sentence
+    assert "expected one in 60 s" in sentence
+
+
+def test_a_worker_that_looks_for_its_broker_has_longer(age: Age) -> None:
+    health.give("worker", "io@here", "without a broker", ("io",), grace=600)
+    age(650)
+    assert health.check("worker")[0]
+
+    age(20)
+    assert not health.check("worker")[0]
+
+
+def test_workers_of_other_queues_are_no_answer() -> None:
+    health.give("worker", "io@here", "consuming", ("io",))
+
+    assert health.check("worker", "io")[0]
+    assert not health.check("worker", "default")[0]
+    assert not health.check("beat")[0]
+
+
+def test_what_is_no_sign_is_passed_over(signs: Path) -> None:
+    health.give("worker", "io@here", "consuming", ("io",))
+    (signs / "worker-1.json").write_text("{")
+    (signs / "worker-2.json").write_text("[]")
+
+    assert health.check("worker")[0]
+
+
+def test_a_sign_that_was_taken_back_is_gone() -> None:
+    health.give("beat", "beat of here", "ticking")
+    health.take_back("beat")
+
+    assert "No beat has given a sign" in health.check("beat")[1]
