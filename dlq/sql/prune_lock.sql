@@ -2,6 +2,10 @@
 -- their ids, without waiting. Nobody starts, forks or revives anything of those that are locked.
 SELECT e.id, e.origin_id
   FROM executions_workflowexecution e
- WHERE e.id = ANY(%(ids)s::uuid[]) OR e.origin_id = ANY(%(ids)s::uuid[])
+ WHERE e.id IN (SELECT unnest(%(ids)s::uuid[])
+                 UNION
+                SELECT f.id
+                  FROM executions_workflowexecution f
+                 WHERE f.origin_id = ANY(%(ids)s::uuid[]))
  ORDER BY e.id
-   FOR UPDATE SKIP LOCKED
+   FOR UPDATE OF e SKIP LOCKED
