@@ -10,12 +10,13 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from dlq import lifecycle
+from dlq import lifecycle, statements
 from dlq.models import DeadLetterEntry, RedriveState, Resolution, RetentionMark
 from dlq.retention import executions, pruning
 from dlq.retention.duty import turn
 from dlq.retention.families import Family, Position
 from dlq.retention.pace import Pace
+from dlq.retention.terms import parameters
 from dlq.retention.wanted import Wanted, as_set, older_than
 from executions.actor import Actor
 from executions.clock import database_now
@@ -326,3 +327,19 @@ def test_families_are_packed_by_executions_and_runs() -> None:
     )
 
     assert [[one.size for one in pack] for pack in made] == [[3, 2], [9], [1], [1]]
+
+
+@pytest.mark.parametrize("name", ["prune_walk", "prune_families", "prune_lock"])
+def test_every_question_is_answered_by_an_index(orders: Workflow, name: str) -> None:
+    wanted, place = as_set(database_now()), Position()
+    told = parameters(wanted.terms, wanted.scope, wanted.now) | {
+        "at": place.at, "id": place.id, "before": wanted.now, "chunk": 9, "most": 9,
+        "roots": [id_of(9)], "ids": [id_of(9)], "expired": None, "resolved": None,
+    }  # fmt: skip
+
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
+        cursor.execute("EXPLAIN " + statements.statement(name), told)
+        plan = "\n".join(row[0] for row in cursor.fetchall())
+
+    assert "Seq Scan" not in plan
