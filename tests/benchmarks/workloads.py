@@ -47,6 +47,8 @@ def measure(stage: Stage, options: Options) -> list[str]:
     result = saved.this_run(facts, options.scale, run.figures, _postgres())
     for told in (summary.crowd, summary.backlog, summary.idle, summary.targets):
         told(run.figures)
+    if options.scale != 1:
+        print(f"sizes at {options.scale:g} of the full ones: what is asked of sizes says nothing")
     summary.compared(result, last)
     _keep(result, options)
     if run.failed:
