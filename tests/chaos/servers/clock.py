@@ -1,0 +1,22 @@
+"""A process whose clock is wrong, by libfaketime."""
+
+from pathlib import Path
+
+from tests.chaos.needs import faketime_library
+
+FAKED = Path(__file__).with_name("faked")
+
+
+def off_by(seconds: int) -> dict[str, str]:
+    """The variables of a process (and its children) whose wall clock is so far ahead.
+
+    The monotonic clock is left alone, as it is on a machine whose clock is wrong.
+    """
+    library = faketime_library()
+    assert library is not None, "libfaketime is not here: apt-get install faketime"
+    return {
+        "LD_PRELOAD": library,
+        "FAKETIME": f"{seconds:+d}s",
+        "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+        "PYTHONPATH": str(FAKED),
+    }

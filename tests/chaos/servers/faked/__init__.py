@@ -1,0 +1,1 @@
+"""A folder for PYTHONPATH: what Python reads at its start under libfaketime."""
