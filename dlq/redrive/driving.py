@@ -9,12 +9,11 @@ import time
 from dataclasses import dataclass
 from uuid import UUID
 
-from django.db import connection
-
 from dlq.models import Redrive
 from dlq.redrive.one_by_one import send_one
 from dlq.redrive.sending import Batch, send_batch
 from dlq.redrive.settling import settle
+from executions.alone import alone
 
 log = logging.getLogger(__name__)
 
@@ -40,17 +39,8 @@ def drive() -> int:
 
 def drive_alone() -> Turn:
     """A turn, unless somebody else is at one: a session's lock, which dies with its holder."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_lock(%s)", [DRIVING])
-        row = cursor.fetchone()
-    if not (row and row[0]):
-        return Turn()
-    try:
-        return turn()
-    finally:
-        if connection.connection is not None and not connection.connection.closed:
-            with connection.cursor() as cursor:
-                cursor.execute("SELECT pg_advisory_unlock(%s)", [DRIVING])
+    with alone(DRIVING) as free:
+        return turn() if free else Turn()
 
 
 def turn(seconds: float = TURN_SECONDS) -> Turn:

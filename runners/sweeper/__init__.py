@@ -5,11 +5,9 @@ once, and publishes last. Duties return counts. One sweep of a kind runs at a ti
 """
 
 import logging
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
-from django.db import connection
-
+from executions.alone import alone
 from runners import metrics
 from runners.sweeper import (
     admission,
@@ -72,8 +70,8 @@ def seldom() -> dict[str, int]:
 
 def _run(duties: dict[str, Duty], lock: int) -> dict[str, int]:
     counts: dict[str, int] = {}
-    with _alone(lock) as alone:
-        if not alone:
+    with alone(lock) as free:
+        if not free:
             return counts
         for name, duty in duties.items():
             try:
@@ -85,18 +83,3 @@ def _run(duties: dict[str, Duty], lock: int) -> dict[str, int]:
     if any(counts.values()):
         log.info("swept %s", {name: count for name, count in counts.items() if count})
     return counts
-
-
-@contextmanager
-def _alone(lock: int) -> Iterator[bool]:
-    """Whether nobody else runs this sweep; a dead sweeper's session frees its lock."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_lock(%s)", [lock])
-        row = cursor.fetchone()
-    alone = bool(row and row[0])
-    try:
-        yield alone
-    finally:
-        if alone and connection.connection is not None and not connection.connection.closed:
-            with connection.cursor() as cursor:
-                cursor.execute("SELECT pg_advisory_unlock(%s)", [lock])
