@@ -10,12 +10,11 @@ from datetime import datetime, timedelta
 from functools import partial
 from itertools import compress
 from typing import Any
-from uuid import uuid4
 
 from django.db import IntegrityError, transaction
 from uuid6 import uuid7
 
-from executions import concurrency, payloads, tracing
+from executions import concurrency, metrics, payloads, tracing
 from executions.actor import Actor, record
 from executions.admission import admit, admitted, check_waiting, hold, take_places
 from executions.clock import database_now
@@ -180,6 +179,7 @@ def owe_execution(
         execution.concurrency_key, execution.concurrency_limit = taken.text, rule.limit
     execution.save(force_insert=True)
     tracing.started([execution], workflow, request.version.number)
+    metrics.started(request.trigger_type, 1)
     record(
         actor,
         "execution.start",
@@ -235,6 +235,7 @@ def _insert(
             execution.concurrency_limit = None if key is None else rule.limit
     WorkflowExecution.objects.bulk_create(executions, batch_size=500)
     tracing.started(executions, request.workflow, request.version.number)
+    metrics.started(request.trigger_type, len(executions))
     record(
         actor,
         "execution.start",
