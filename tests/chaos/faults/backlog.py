@@ -48,9 +48,15 @@ def _run(world: World) -> None:
         ticks = _work_and_die(world, workflow, seconds)
         _stop_workers(world)
         _judge(world, workflow, ticks)
-    finally:
-        _stop_workers(world)
-        bulk.clear(workflow)
+    except Exception:  # an interrupted run throws its database away
+        _clear(world, workflow)
+        raise
+    _clear(world, workflow)
+
+
+def _clear(world: World, workflow: Workflow) -> None:
+    _stop_workers(world)
+    bulk.clear(workflow)
 
 
 def _stop_workers(world: World) -> None:
