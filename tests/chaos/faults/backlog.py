@@ -67,7 +67,8 @@ def _stop_workers(world: World) -> None:
 
 def _work_and_die(world: World, workflow: Workflow, seconds: float) -> list[float]:
     """Kill somebody every three seconds; how long each sweep took meanwhile."""
-    wait_until(lambda: Run.objects.filter(execution__workflow=workflow, state="SUCCESS").exists())
+    done = Run.objects.filter(execution__workflow=workflow, state="SUCCESS")
+    wait_until(done.exists, 60, "the first of the backlog's steps")
     ticks: list[float] = []
     random = Random(world.random.random())
     until, next_kill = time.monotonic() + seconds, 0.0
