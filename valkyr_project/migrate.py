@@ -16,7 +16,7 @@ import psycopg
 from valkyr_project import environment as env
 
 # Any constant will do; it names this work among all sessions of one database.
-MIGRATING = 7_263_544_402
+MIGRATING = 7_263_544_431
 # A change of tables may take longer than any query of ours may; its wait for a lock may not,
 # since all others wait behind it.
 PATIENT = "-c lock_timeout=3000"

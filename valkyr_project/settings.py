@@ -143,21 +143,29 @@ TEMPLATES = [
 
 # ---- PostgreSQL. A pool under threads, a kept connection elsewhere (docs/celery.md says why).
 POOL = env.text("VALKYR_POOL", "prefork")
+DATABASE_DIRECT_URL = env.text("DATABASE_DIRECT_URL")
 DATABASES: dict[str, dict[str, Any]] = {
     "default": env.database(env.text("DATABASE_URL", "postgres://127.0.0.1:5432/valkyr"))
 }
 _database = DATABASES["default"]
 _database["OPTIONS"] |= {
     "server_side_binding": True,
-    # Only what asks for it is prepared (the statements of runners/sql); None would forbid that.
-    "prepare_threshold": 1_000_000_000,
+    # Only what asks for it is prepared (the statements of runners/sql); behind a pooler nothing,
+    # since what one session prepared the next statement's may not know.
+    "prepare_threshold": None if DATABASE_DIRECT_URL else 1_000_000_000,
     "connect_timeout": 5,
     "tcp_user_timeout": 10_000,
     "application_name": f"valkyr-{env.text('VALKYR_PROCESS', 'tool')}",
-    # A frozen client must not hold an execution; see architecture, "Claim, fence, complete".
-    "options": "-c idle_in_transaction_session_timeout=5000 -c lock_timeout=3000 "
-    "-c statement_timeout=30000",
 }
+# A frozen client must not hold an execution; see architecture, "Claim, fence, complete". A pooler
+# takes no options: there the database's role has them (docs/pgbouncer.md).
+if not DATABASE_DIRECT_URL:
+    _database["OPTIONS"]["options"] = (
+        "-c idle_in_transaction_session_timeout=5000 -c lock_timeout=3000 "
+        "-c statement_timeout=30000"
+    )
+# A cursor kept open on the server would outlive its place behind a pooler.
+_database["DISABLE_SERVER_SIDE_CURSORS"] = bool(DATABASE_DIRECT_URL)
 if POOL == "threads":
     _database["OPTIONS"]["pool"] = {
         "min_size": 0,
@@ -179,7 +187,6 @@ if _replica := env.text("DATABASE_REPLICA_URL"):
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # ---- Celery: reasons in docs/celery.md.
-DATABASE_DIRECT_URL = env.text("DATABASE_DIRECT_URL")
 REDIS_URL = env.text("REDIS_URL", "redis://127.0.0.1:6379/0")
 CELERY_BROKER_URL = env.text("CELERY_BROKER_URL", REDIS_URL)
 CELERY_RESULT_BACKEND = env.text("CELERY_RESULT_BACKEND", REDIS_URL)
