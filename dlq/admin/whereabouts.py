@@ -21,9 +21,9 @@ def whereabouts(entry: DeadLetterEntry) -> SafeString:
         ("Monitor", "monitoring", monitor(entry)),
         ("Run", "list_alt", page("runners_run", entry.run_id)),
         ("Failure group", "stacks", page("dlq_failuregroup", entry.group_id)),
-        ("Trace", "timeline", elsewhere.trace(entry.execution.trace_id)),
+        ("Trace", "timeline", trace(entry.execution.trace_id)),
         ("Flower", "local_florist", flower(entry)),
-        ("Sentry", "bug_report", elsewhere.filled(sentry_template(), "execution_id", entry.execution_id)),
+        ("Sentry", "bug_report", filled(sentry_template(), "execution_id", entry.execution_id)),
     ]
     found = [(address, icon, name) for name, icon, address in every if address]
     return format_html(
@@ -62,9 +62,3 @@ def flower(entry: DeadLetterEntry) -> str:
     """
     terms = quote(f"runners. args:{entry.execution_id}", safe="")
     return f"{settings.FLOWER_URL.rstrip('/')}/tasks?name={terms}"
-
-
-def _filled(template: str, name: str, value: Any) -> str:
-    if not value or urlsplit(template).scheme not in ("http", "https"):
-        return ""
-    return template.replace(f"{{{name}}}", quote(str(value), safe=""))
