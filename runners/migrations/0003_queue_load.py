@@ -27,8 +27,8 @@ COMMENT ON FUNCTION valkyr_queue_load IS
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("runners", "0003_circuits_and_spending"),
-        ("executions", "0005_figures"),
+        ("runners", "0002_storage"),
+        ("executions", "0001_initial"),
     ]
     operations = [
         migrations.RunSQL(CREATE, "DROP FUNCTION valkyr_queue_load(text, integer)"),
