@@ -28,6 +28,9 @@ ALONE = (
     "tests/servers/",
 )
 
+# One file is one worker's: what takes longest begins first, or all wait for it in the end.
+LONGEST = ("tests/fuzz/", "tests/property/test_engine.py")
+
 
 def _shares_out() -> bool:
     """Whether this process only hands tests out to others (`-n`), which have their own servers."""
@@ -67,7 +70,8 @@ _servers = _prepare()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what must run alone."""
+    """Mark what must run alone, and put first what takes longest."""
+    items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
     for item in items:
         if item.nodeid.startswith(ALONE):
             item.add_marker(pytest.mark.alone)
