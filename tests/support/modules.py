@@ -249,7 +249,9 @@ _lock = RLock()
 def _own_connection(pid: int) -> psycopg.Connection[Any]:
     given = connection.get_connection_params()
     names = ("dbname", "user", "password", "host", "port")
-    return psycopg.connect(autocommit=True, **{n: given[n] for n in names if given.get(n)})
+    known = {n: given[n] for n in names if given.get(n)}
+    # Nothing prepared: there may be a pooler in between.
+    return psycopg.connect(autocommit=True, prepare_threshold=None, **known)
 
 
 def register() -> None:
