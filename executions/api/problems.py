@@ -11,10 +11,11 @@ from math import ceil
 from typing import Any
 
 from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
-from django.db import DataError, InterfaceError, OperationalError
+from django.db import DataError, InterfaceError, InternalError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.template.loader import render_to_string
 from django.views import defaults
+from psycopg.errors import IdleInTransactionSessionTimeout
 from rest_framework import exceptions
 
 from executions import access, errors
@@ -81,10 +82,11 @@ def handle(error: Exception, context: dict[str, Any]) -> HttpResponseBase | None
         (DefinitionError, _of_definition),
         (exceptions.ValidationError, _of_validation),
         (exceptions.APIException, _of_framework),
-        ((OperationalError, InterfaceError), _of_database),
         (DataError, _of_value),
         ((Http404, PermissionDenied, SuspiciousOperation), _of_django),
     ]
+    if _is_away(error):
+        return _of_database(error)
     return next((answer(error) for kind, answer in answers if isinstance(error, kind)), None)
 
 
@@ -130,7 +132,14 @@ def _of_framework(error: exceptions.APIException) -> JsonResponse:
     return problem(error.status_code, first.message, code=first.code, headers=headers)
 
 
-def _of_database(error: Exception) -> JsonResponse:
+def _is_away(error: BaseException) -> bool:
+    """Whether the database did not answer, or ended our session because we paused in it."""
+    if isinstance(error, InternalError):
+        return isinstance(error.__cause__, IdleInTransactionSessionTimeout)
+    return isinstance(error, OperationalError | InterfaceError)
+
+
+def _of_database(error: BaseException) -> JsonResponse:
     log.error("the database did not answer: %s", error)
     return problem(
         503,
@@ -140,7 +149,7 @@ def _of_database(error: Exception) -> JsonResponse:
     )
 
 
-def _page_without_database(request: HttpRequest, error: Exception) -> HttpResponseBase:
+def _page_without_database(request: HttpRequest, error: BaseException) -> HttpResponseBase:
     """For people: a page that asks the database for nothing."""
     log.error("the database did not answer: %s", error)
     headers = {"Retry-After": str(RETRY_SECONDS)}
@@ -184,7 +193,7 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponseBase:
 def failed(request: HttpRequest) -> HttpResponseBase:
     """Django's handler500; a database that does not answer is a 503."""
     error = sys.exc_info()[1]
-    if isinstance(error, OperationalError | InterfaceError):
+    if error is not None and _is_away(error):
         return _page_without_database(request, error) if _is_admin(request) else _of_database(error)
     if _is_admin(request):
         return defaults.server_error(request)
