@@ -14,8 +14,8 @@ import pytest
 
 from tests.support.servers import TestServers
 
-# What starts and kills stacks and workers of its own: a machine that is busy with other tests would
-# upset its clocks. `.ci/test` runs it by itself.
+# What starts and kills stacks and workers of its own: a machine that is busy with computing tests
+# would upset its clocks. `.ci/test` runs it after them.
 ALONE = (
     "tests/browser/test_desk.py",
     "tests/faults/",
@@ -29,7 +29,12 @@ ALONE = (
 )
 
 # One file is one worker's: what takes longest begins first, or all wait for it in the end.
-LONGEST = ("tests/fuzz/", "tests/property/test_engine.py")
+LONGEST = (
+    "tests/fuzz/",
+    "tests/property/test_engine.py",
+    "tests/integration/test_up.py",
+    "tests/faults/test_real_graphs.py",
+)
 
 
 def _shares_out() -> bool:

@@ -10,7 +10,7 @@ from django.test import Client
 from django.utils import timezone
 
 from dlq.models import DeadLetterEntry
-from dlq.retention import expire
+from dlq.retention.duty import turn
 from executions.models import Activity, Membership, Workflow
 from tests.support import admin_rows as rows
 
@@ -213,10 +213,10 @@ def test_many_are_pinned_and_unpinned_and_retention_leaves_the_pinned(
     op.post(f"{LETTERS}?resolution=all", chosen)
     assert everything.filter(pinned=True).count() == 2
 
-    expire()
+    turn()
     assert everything.count() == 2
     op.post(f"{LETTERS}?resolution=all", chosen | {"action": "bulk_unpin"})
-    expire()
+    turn()
     assert not everything.exists()
 
 
