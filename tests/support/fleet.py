@@ -45,6 +45,7 @@ class Member:
         self.name = name
         self.log = fleet.folder / f"{name}.log"
         self._command = command
+        self._place = fleet.place
         self._environment = fleet.environment | {"VALKYR_PROCESS": name} | environment
         self._process: subprocess.Popen[bytes] | None = None
         self._before: Any = None
@@ -69,7 +70,7 @@ class Member:
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
                 self._command,
-                cwd=PROJECT,
+                cwd=self._place,
                 env=self._environment,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -119,6 +120,7 @@ class Fleet:
         extra: Mapping[str, str] = QUICK,
         broker_url: str = "",
     ) -> None:
+        self.place = PROJECT  # the tree that members added from now on run from
         self.folder = folder
         self.environment = {
             **clean_environment(),

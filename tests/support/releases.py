@@ -1,0 +1,67 @@
+"""The release after this one, as docs/upgrading.md lets it be.
+
+Our tree with columns added that have a default in the database, and a message with one argument
+more.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from tests.support.stack import PROJECT
+
+PACKAGES = ("valkyr_project", "executions", "runners", "dlq", "tests")
+COLUMN = '    release_note = models.TextField(db_default="new")\n'
+# Where one is added: before a line that each of the two models has once.
+COLUMNS = {
+    "runners/models/run.py": "    lease_token = models.IntegerField(default=0)\n",
+    "executions/models/execution.py": "    class Meta:\n",
+}
+TASK = ("others: Sequence[str] = ()\n) -> None:", 'others: Sequence[str] = (), hint: str = ""\n):')
+APPS = ("executions", "runners")
+
+
+class NextRelease:
+    """A tree of its own; nothing of it is imported here."""
+
+    def __init__(self, folder: Path, environment: Mapping[str, str]) -> None:
+        """`environment` names the database."""
+        self.folder = folder
+        self._environment = {**environment, "VALKYR_PROCESS": "tool"}
+        for name in PACKAGES:
+            ignored = shutil.ignore_patterns("__pycache__", "node_modules")
+            shutil.copytree(PROJECT / name, folder / name, ignore=ignored)
+        shutil.copy(PROJECT / "manage.py", folder)
+        for path, before in COLUMNS.items():
+            self._change(path, before, COLUMN + before)
+        self._change("runners/tasks.py", *TASK)
+        self._run("manage.py", "makemigrations", *APPS, "--name", "next_release")
+
+    def migrate(self) -> None:
+        """As a deployment does, while others work."""
+        self._run("-m", "valkyr_project.migrate")
+
+    def migrate_back(self) -> None:
+        """To the tables of this release."""
+        for app in reversed(APPS):
+            ours = sorted(path.stem for path in (PROJECT / app / "migrations").glob("0*.py"))
+            self._run("manage.py", "migrate", app, ours[-1])
+
+    def _change(self, path: str, before: str, after: str) -> None:
+        text = (self.folder / path).read_text()
+        assert text.count(before) == 1, f"{path} holds {text.count(before)} × {before!r}"
+        (self.folder / path).write_text(text.replace(before, after))
+
+    def _run(self, *arguments: str) -> None:
+        ended = subprocess.run(
+            [sys.executable, *arguments],
+            cwd=self.folder,
+            env={**os.environ, **self._environment},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert ended.returncode == 0, ended.stdout[-2000:] + ended.stderr[-2000:]
