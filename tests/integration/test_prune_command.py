@@ -87,7 +87,7 @@ def test_time_that_is_over_is_an_exit_code_of_its_own(orders: Workflow) -> None:
         (["--batch", "0"], "whole number"),
     ],
 )
-def test_what_makes_no_sense_is_refused(arguments: list[str], said: str) -> None:
+def test_what_makes_no_sense_is_refused(orders: Workflow, arguments: list[str], said: str) -> None:
     with pytest.raises(CommandError, match=said):
         prune(*arguments)
 
