@@ -17,6 +17,7 @@ from urllib.parse import quote
 import psutil
 from celery import current_app
 from django.db import connection
+from kombu import pools
 
 from runners.models import Runner
 from tests.support.stack import PROJECT, clean_environment
@@ -242,8 +243,8 @@ def publishing_to(redis_url: str) -> Iterator[None]:
 
 
 def _reconfigure(app: Any, changes: dict[str, Any]) -> None:
-    if app._pool is not None:
-        app._pool.force_close_all()
+    # Pools are kept by address: one that is closed would be found again on the way back.
+    pools.reset()
     app.conf.update(changes)
     # Celery keeps connections and its backend for a life; a forked child forgets them this way.
     app._after_fork()
