@@ -16,9 +16,7 @@ from uuid import UUID
 from django.db import IntegrityError, connection
 
 from executions import payloads
-from executions.errors import PayloadError
 from executions.graph.model import Step
-from executions.templates import TemplateError
 from runners import (
     announcing,
     bodies,
@@ -40,12 +38,12 @@ from runners.errors import LeaseLost, StepFailed
 from runners.journey import Journey, Segment
 from runners.modules import registry
 from runners.modules.base import StepError, Wait
-from runners.outcomes import Failure, classify
+from runners.outcomes import Failure
 from runners.packs import Pack
 from runners.prepare import Prepared, prepare
 from runners.quiet_logs import scrubbed_logs
 from runners.secrets import Revealed
-from runners.states import ErrorType
+from runners.step_failures import failure_of, seconds_for
 from runners.talked_to import talked_to
 from runners.tracing import observed
 from runners.work import Broken, Done, Unit, Work
@@ -206,7 +204,7 @@ def _run(journey: Journey, work: Work, prepared: Prepared) -> Unit:
     except (Exception, StepTimeout) as error:
         milliseconds = 1000 * (time.perf_counter() - started)
         failure = replace(
-            _classed(error, work.step, work.path, revealed),
+            failure_of(error, work.step, work.path, revealed),
             target=talked_to(work.step.module, prepared, revealed),
         )
         passage.ended(failure)
@@ -256,7 +254,7 @@ def stretch(journey: Journey, unit: Unit) -> None:
             with time_limit(seconds_for(step)):
                 done = _at_once(execute(journey, step, prepared, context))
         except (Exception, StepTimeout) as error:
-            unit.broken = Broken(step, prepared, _classed(error, step, journey.path(step)))
+            unit.broken = Broken(step, prepared, failure_of(error, step, journey.path(step)))
             return
         unit.more.append(done)
         journey.ended(step, done.result.outcome, done.result.outputs)
@@ -351,11 +349,6 @@ def execute(
     )
 
 
-def seconds_for(step: Step) -> float:
-    """How long a step may take; a pure one less than a lease, which nobody renews for it."""
-    return min(step.timeout_seconds, config().lease / 2) if step.inline else step.timeout_seconds
-
-
 @contextmanager
 def held(work: Work, context: Context, pack: Pack | None = None) -> Iterator[None]:
     """The block in which a module runs: timed, its lease renewed, no connection kept."""
@@ -394,27 +387,3 @@ def _writes(unit: Unit) -> bool:
     """Whether the last step in the unit wrote variables: such a step ends its segment."""
     last = unit.more[-1] if unit.more else unit.head
     return last is not None and last.step.writes_variables
-
-
-def _classed(
-    error: BaseException, step: Step, path: str, revealed: Revealed | None = None
-) -> Failure:
-    if isinstance(error, StepTimeout):
-        return Failure(
-            ErrorType.TIMEOUT,
-            f"Step {path} was not done after {seconds_for(step):g} s, its time-out.",
-            "StepTimeout",
-            None,
-            None,
-            "",
-        )
-    if isinstance(error, registry.UnknownModule):
-        # During a deploy another worker may know it already, or still.
-        return Failure(ErrorType.TRANSIENT, str(error), "UnknownModule", None, None, "")
-    if isinstance(error, TemplateError):
-        return Failure(
-            ErrorType.PERMANENT, f"Step {path}: {error}", "TemplateError", None, None, ""
-        )
-    if isinstance(error, PayloadError):
-        return Failure(ErrorType.PERMANENT, error.message, "PayloadError", None, None, "")
-    return classify(error, None if revealed is None else revealed.scrub)

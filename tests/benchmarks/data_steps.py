@@ -78,7 +78,8 @@ def _cost(name: str, config: dict[str, Any]) -> Cost:
     from executions.graph.resolve import resolve
     from runners.context import Context
     from runners.deadline import time_limit
-    from runners.executor import execute, seconds_for
+    from runners.executor import execute
+    from runners.step_failures import seconds_for
     from runners.journey import Journey
     from runners.modules import registry
     from runners.prepare import prepare
