@@ -79,10 +79,10 @@ def _cost(name: str, config: dict[str, Any]) -> Cost:
     from runners.context import Context
     from runners.deadline import time_limit
     from runners.executor import execute
-    from runners.step_failures import seconds_for
     from runners.journey import Journey
     from runners.modules import registry
     from runners.prepare import prepare
+    from runners.step_failures import seconds_for
 
     tasks = [{"id": "t", "use": name, "with": config}]
     document = normalise({"schema": "valkyr/1", "name": "bench", "tasks": tasks})

@@ -6,23 +6,17 @@ from pathlib import Path
 
 import pytest
 
+from tests.servers.graphs import TASKS
 from tests.support import pgbouncer
 from tests.support.auditor import audit
 from tests.support.fleet import Fleet, database_url, publishing_to
 from tests.support.outages import kill, wait_for_mark
 from tests.support.pgbouncer import PgBouncer
-from tests.support.workflows import effect, publish, start, start_many, task, wait_for_end
+from tests.support.workflows import effect, publish, start, start_many, wait_for_end
 
 pytestmark = pytest.mark.skipif(
     bool(pgbouncer.missing()) and not os.environ.get("CI"), reason=pgbouncer.missing()
 )
-TASKS = [
-    task("begin"),
-    *(effect(f"part{n}", after="begin", seconds=0.05) for n in range(3)),
-    effect("join", after=["part0", "part1", "part2"], join="all"),
-    {**effect("io", after="join"), "queue": "io"},
-    effect("flaky", after="io", failTimes=1, retry={"maxAttempts": 3, "baseSeconds": 0.2}),
-]
 
 
 @pytest.fixture(scope="module")
