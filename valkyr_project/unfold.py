@@ -76,6 +76,7 @@ UNFOLD: dict[str, Any] = {
                 "separator": True,
                 "items": [
                     _list_of("Workflows", "account_tree", "executions.workflow"),
+                    {"title": "Studio", "icon": "draw", "link": reverse_lazy("studio")},
                     _list_of("Executions", "play_circle", "executions.workflowexecution"),
                     _list_of("Failures", "report", "dlq.failuregroup"),
                     _list_of("Runs", "list_alt", "runners.run"),

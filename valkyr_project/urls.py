@@ -12,6 +12,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", RedirectView.as_view(pattern_name="admin:index"), name="home"),
     path("admin/", admin.site.urls),
     path("", include("valkyr_project.sso.urls")),
+    path("", include("executions.studio.urls")),
     path("", include("executions.api.urls")),
     path("", include("runners.api.urls")),
     path("", include("dlq.api.urls")),

@@ -1,0 +1,91 @@
+/** Asks the server with the browser's session. */
+import type { Problem } from "./shapes";
+
+/** The server said no; `status` is 0 where it could not be reached. */
+export class Refused extends Error {
+  constructor(
+    readonly status: number,
+    readonly detail: string,
+    readonly code = "",
+    readonly errors: readonly Problem[] = [],
+    readonly body: Readonly<Record<string, unknown>> = {},
+  ) {
+    super(detail);
+  }
+
+  /** Nobody is signed in any more, or by another account. */
+  get signedOut(): boolean {
+    return this.status === 401 || this.code === "csrf_failed";
+  }
+}
+
+export interface Answer<T> {
+  data: T;
+  etag: string | null;
+  headers: Headers;
+}
+
+export interface Asking {
+  method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  json?: unknown;
+  /** A body that is no JSON, with its `Content-Type`. */
+  text?: { body: string; type: string };
+  accept?: string;
+  etag?: string;
+  signal?: AbortSignal;
+}
+
+/** Ask; raises Refused with the problem's own words. An abort raises AbortError. */
+export async function ask<T>(address: string, asking: Asking = {}): Promise<Answer<T>> {
+  const response = await reach(address, asking);
+  if (!response.ok) throw await refusal(response);
+  const etag = response.headers.get("ETag");
+  const data = (await content(response)) as T;
+  return { data, etag, headers: response.headers };
+}
+
+async function reach(address: string, asking: Asking): Promise<Response> {
+  const headers: Record<string, string> = { Accept: asking.accept ?? "application/json" };
+  const method = asking.method ?? "GET";
+  let body: string | undefined;
+  if (asking.json !== undefined) {
+    headers["Content-Type"] = "application/json";
+    body = JSON.stringify(asking.json);
+  } else if (asking.text) {
+    headers["Content-Type"] = asking.text.type;
+    body = asking.text.body;
+  }
+  if (method !== "GET") headers["X-CSRFToken"] = cookie("csrftoken");
+  if (asking.etag) headers["If-Match"] = asking.etag;
+  try {
+    return await fetch(address, {
+      method,
+      headers,
+      body: body ?? null,
+      signal: asking.signal ?? null,
+    });
+  } catch (error) {
+    if (error instanceof DOMException && error.name === "AbortError") throw error;
+    throw new Refused(0, "The server cannot be reached.", "unreachable");
+  }
+}
+
+async function content(response: Response): Promise<unknown> {
+  if (response.status === 204) return null;
+  const type = response.headers.get("Content-Type") ?? "";
+  return type.includes("json") ? response.json() : response.text();
+}
+
+async function refusal(response: Response): Promise<Refused> {
+  const said = `The server answered ${response.status}.`;
+  const body = (await response.json().catch(() => ({}))) as Record<string, unknown>;
+  const errors = Array.isArray(body.errors) ? (body.errors as Problem[]) : [];
+  const detail = typeof body.detail === "string" ? body.detail : said;
+  return new Refused(response.status, detail, String(body.code ?? ""), errors, body);
+}
+
+/** The newest value: signing in again elsewhere changes it. */
+function cookie(name: string): string {
+  const found = document.cookie.split("; ").find((one) => one.startsWith(`${name}=`));
+  return found ? decodeURIComponent(found.slice(name.length + 1)) : "";
+}

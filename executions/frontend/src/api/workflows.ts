@@ -1,0 +1,57 @@
+/** The operations on workflows and their versions. */
+import type { Definition } from "../document/types";
+import { type Answer, ask } from "./client";
+import type {
+  ModuleType,
+  Published,
+  Validation,
+  Version,
+  VersionSummary,
+  Workflow,
+  WorkflowSummary,
+} from "./shapes";
+
+const at = (id: string, rest = ""): string => `/v1/Workflow/${id}${rest}`;
+
+export const getWorkflow = (id: string): Promise<Answer<Workflow>> => ask(at(id));
+
+export const listWorkflows = (query = ""): Promise<Answer<WorkflowSummary[]>> =>
+  ask(`/v1/Workflow${query}`);
+
+export const listModuleTypes = async (): Promise<ModuleType[]> =>
+  (await ask<ModuleType[]>("/v1/ModuleType")).data;
+
+/** Save the draft; a 412 (Refused) when somebody changed it since this ETag. */
+export const saveDraft = (
+  id: string,
+  changes: { name?: string; definition?: Definition },
+  etag: string,
+): Promise<Answer<Workflow>> => ask(at(id), { method: "PATCH", json: changes, etag });
+
+export const createWorkflow = (
+  name: string,
+  definition: Definition,
+  workspaceId?: string,
+): Promise<Answer<Workflow>> =>
+  ask("/v1/Workflow", {
+    method: "POST",
+    json: { name, definition, ...(workspaceId ? { workspaceId } : {}) },
+  });
+
+/** Every problem and warning of a definition, as publishing would find them. */
+export const validate = async (
+  id: string,
+  definition: Definition,
+  signal?: AbortSignal,
+): Promise<Validation> =>
+  (await ask<Validation>(at(id, "/validate"), { method: "POST", json: { definition }, signal }))
+    .data;
+
+export const publish = async (id: string): Promise<Published> =>
+  (await ask<Published>(at(id, "/publish"), { method: "POST", json: {} })).data;
+
+export const listVersions = (id: string): Promise<Answer<VersionSummary[]>> =>
+  ask(at(id, "/versions"));
+
+export const getVersion = async (id: string, number: number): Promise<Version> =>
+  (await ask<Version>(at(id, `/versions/${number}`))).data;

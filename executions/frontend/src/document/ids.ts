@@ -1,0 +1,21 @@
+/** An id nobody of these has: the wanted one, or with the first free number behind it. */
+export function freeId(wanted: string, taken: readonly { id: string }[]): string {
+  const ids = new Set(taken.map((one) => one.id));
+  const base = slugOf(wanted);
+  if (!ids.has(base)) return base;
+  const stem = base.replace(/_\d+$/, "");
+  for (let number = 2; ; number += 1) {
+    const id = `${stem}_${number}`;
+    if (!ids.has(id)) return id;
+  }
+}
+
+/** A text as an id: letters, digits, `_` and `-`, at most 100; `task` where nothing is left. */
+export function slugOf(text: string): string {
+  const plain = text.normalize("NFKD").replace(/\p{M}/gu, "");
+  const slug = plain
+    .replace(/[^A-Za-z0-9_-]+/g, "_")
+    .replace(/^[_-]+|_+$/g, "")
+    .slice(0, 100);
+  return slug === "" ? "task" : slug;
+}

@@ -1,0 +1,4 @@
+/** Details. */
+export function Inspector() {
+  return <aside aria-label="Details" className="inspector" />;
+}

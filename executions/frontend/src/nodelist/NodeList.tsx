@@ -1,0 +1,4 @@
+/** Tasks. */
+export function NodeList() {
+  return <section aria-label="Tasks" className="nodelist" />;
+}

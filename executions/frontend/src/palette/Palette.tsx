@@ -1,0 +1,4 @@
+/** Modules. */
+export function Palette() {
+  return <aside aria-label="Modules" className="palette" />;
+}

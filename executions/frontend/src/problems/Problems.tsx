@@ -1,0 +1,4 @@
+/** Problems. */
+export function Problems() {
+  return <section aria-label="Problems" className="problems" />;
+}

@@ -1,0 +1,43 @@
+import { type ReactNode, useEffect, useId, useRef } from "react";
+import { Button } from "./Button";
+
+interface Props {
+  title: string;
+  onClose: () => void;
+  children: ReactNode;
+  /** Buttons at the foot, the strong one last. */
+  actions?: ReactNode;
+  wide?: boolean;
+}
+
+/** A modal dialog; Escape and the cross close it, and the focus goes back to where it was. */
+export function Dialog({ title, onClose, children, actions, wide }: Props) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const heading = useId();
+  useEffect(() => {
+    const before = document.activeElement;
+    dialog.current?.showModal();
+    return () => {
+      if (before instanceof HTMLElement && before.isConnected) before.focus();
+    };
+  }, []);
+  return (
+    <dialog
+      ref={dialog}
+      className={wide ? "dialog wide" : "dialog"}
+      aria-labelledby={heading}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+      onKeyDown={(event) => event.stopPropagation()}
+    >
+      <header>
+        <h2 id={heading}>{title}</h2>
+        <Button icon="close" label="Close" bare onClick={onClose} />
+      </header>
+      <div className="dialog-body">{children}</div>
+      {actions && <footer>{actions}</footer>}
+    </dialog>
+  );
+}

@@ -1,0 +1,13 @@
+/** Says something to who hears the page; at most one sentence a second, the newest wins. */
+let last = 0;
+let waiting: ReturnType<typeof setTimeout> | undefined;
+
+export function announce(sentence: string): void {
+  clearTimeout(waiting);
+  const wait = Math.max(0, last + 1000 - Date.now());
+  waiting = setTimeout(() => {
+    last = Date.now();
+    const region = document.getElementById("studio-live");
+    if (region) region.textContent = sentence;
+  }, wait);
+}

@@ -1,0 +1,8 @@
+import { useStudio } from "../store/studio";
+
+/** The dialog that is open, if any. */
+export function Dialogs() {
+  const dialog = useStudio((state) => state.dialog);
+  if (dialog === null) return null;
+  return null;
+}

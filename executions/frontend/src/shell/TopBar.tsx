@@ -1,0 +1,85 @@
+import { SaveState } from "../saving/SaveState";
+import { useSaving } from "../saving/useSaving";
+import { Button } from "../shared/Button";
+import { useDocument, useStudio, type View } from "../store/studio";
+
+const VIEWS: readonly [View, string, string][] = [
+  ["canvas", "Canvas", "account_tree"],
+  ["list", "List", "list"],
+  ["yaml", "YAML", "code"],
+];
+const READ_ONLY = "Your role in this workspace does not allow changes.";
+
+/** Where one is, what it is called, whether it is saved, and what can be done with the whole. */
+export function TopBar() {
+  const name = useDocument().name;
+  const page = useStudio((state) => state.page);
+  const view = useStudio((state) => state.view);
+  const set = useStudio((state) => state.set);
+  const save = useSaving();
+  return (
+    <header className="top">
+      <a href={page.home} className="crumb">
+        Workflows
+      </a>
+      <span aria-hidden="true">/</span>
+      <h1>{name}</h1>
+      <SaveState />
+      <UndoRedo />
+      <fieldset className="group" aria-label="View">
+        {VIEWS.map(([key, label, icon]) => (
+          <Button
+            key={key}
+            icon={icon}
+            label={label}
+            aria-pressed={view === key}
+            onClick={() => set({ view: key })}
+          />
+        ))}
+      </fieldset>
+      <span className="space" />
+      <Button
+        icon="play_arrow"
+        label="Run…"
+        refusal={page.canRun ? undefined : READ_ONLY}
+        onClick={() => set({ dialog: "run" })}
+      />
+      <Button
+        icon="publish"
+        label="Publish…"
+        refusal={page.canPublish ? undefined : READ_ONLY}
+        onClick={() => set({ dialog: "publish" })}
+      />
+      <Button
+        icon="save"
+        label="Save"
+        strong
+        refusal={page.canEdit ? undefined : READ_ONLY}
+        onClick={save}
+      />
+    </header>
+  );
+}
+
+function UndoRedo() {
+  const { past, future } = useStudio((state) => state.history);
+  const { undo, redo } = useStudio.getState();
+  return (
+    <fieldset className="group" aria-label="Changes">
+      <Button
+        icon="undo"
+        label="Undo"
+        bare
+        refusal={past.length ? undefined : "Nothing to undo."}
+        onClick={undo}
+      />
+      <Button
+        icon="redo"
+        label="Redo"
+        bare
+        refusal={future.length ? undefined : "Nothing to redo."}
+        onClick={redo}
+      />
+    </fieldset>
+  );
+}

@@ -1,0 +1,22 @@
+import type { PageFacts } from "../store/studio";
+
+/** What the server wrote on the page's root element. */
+export function factsOf(root: HTMLElement): PageFacts {
+  const told = root.dataset;
+  const yes = (name: string): boolean => told[name] === "true";
+  return {
+    workflowId: told.workflow || null,
+    workspaceId: told.workspace || null,
+    canEdit: yes("canEdit"),
+    canRun: yes("canRun"),
+    canPublish: yes("canPublish"),
+    canOperate: yes("canOperate"),
+    canSeePayloads: yes("canSeePayloads"),
+    username: told.username ?? "",
+    signIn: told.signIn ?? "",
+    home: told.home ?? "",
+    admin: told.admin ?? "",
+    monitorPage: told.monitorPage ?? "",
+    workflowPage: told.workflowPage ?? "",
+  };
+}

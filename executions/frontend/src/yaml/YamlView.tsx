@@ -1,0 +1,4 @@
+/** YAML. */
+export function YamlView() {
+  return <section aria-label="YAML" className="yamlview" />;
+}

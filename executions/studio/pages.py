@@ -1,0 +1,96 @@
+"""The frame of the studio: what is known of the caller and where things are, as attributes."""
+
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+from csp.decorators import csp_replace
+from django.contrib.auth.views import redirect_to_login
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse
+from django.middleware.csrf import get_token
+from django.shortcuts import render
+from django.urls import NoReverseMatch, reverse
+
+from executions.access import Action, Forbidden, Powers, obtain, workspaces_of
+from executions.errors import NotFound
+from executions.models import Workflow
+from executions.states import Permission
+
+# What stands for an id in the addresses that the scripts fill in.
+ANY = UUID(int=0)
+# React and React Flow set styles through the CSSOM, which needs no exception.
+STRICT = csp_replace({"style-src-elem": None, "style-src-attr": None, "img-src": ["'self'"]})
+
+View = Callable[..., HttpResponse]
+
+
+def signed_in(view: View) -> View:
+    """Who is not signed in is asked to, and comes back."""
+
+    def guarded(request: HttpRequest, **named: Any) -> HttpResponse:
+        if request.user.is_authenticated:
+            return view(request, **named)
+        return redirect_to_login(request.get_full_path(), reverse("admin:login"))
+
+    return guarded
+
+
+@STRICT
+@signed_in
+def home(request: HttpRequest) -> HttpResponse:
+    """The workflows one may see, and the ways to a new one."""
+    may_author = bool(workspaces_of(request.user, Action.AUTHOR))
+    return _frame(request, "Studio", {"can-edit": may_author})
+
+
+@STRICT
+@signed_in
+def workflow(request: HttpRequest, workflow_id: UUID) -> HttpResponse:
+    """The editor of one workflow; 404 and 403 as the API has them."""
+    rows = Workflow.objects.filter(archived_at=None).defer("definition")
+    try:
+        found, may = obtain(request.user, rows, workflow_id, Action.VIEW)
+    except NotFound as error:
+        raise Http404(error.message) from error
+    except Forbidden as error:
+        raise PermissionDenied(error.message) from error
+    return _frame(request, found.name, _facts(found, may))
+
+
+def _facts(found: Workflow, may: Powers) -> dict[str, Any]:
+    return {
+        "workflow": found.pk,
+        "workspace": found.workspace_id,
+        "can-edit": may.allows(Action.AUTHOR),
+        "can-publish": may.allows(Action.AUTHOR),
+        "can-run": may.allows(Action.TRIGGER),
+        "can-operate": may.allows(Action.OPERATE),
+        "can-see-payloads": may.allows(Permission.VIEW_PAYLOADS),
+        "workflow-page": _address("executions_workflow_change", found.pk),
+    }
+
+
+def _frame(request: HttpRequest, title: str, facts: dict[str, Any]) -> HttpResponse:
+    get_token(request)  # the scripts send the cookie's token back
+    places = {
+        "username": request.user.get_username(),
+        "home": reverse("studio"),
+        "admin": reverse("admin:index"),
+        "sign-in": reverse("admin:login"),
+        "monitor-page": _address("executions_workflowexecution_monitor", ANY),
+    }
+    told = {name: _told(value) for name, value in (places | facts).items()}
+    return render(request, "executions/studio.html", {"title": title, "facts": told})
+
+
+def _told(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _address(name: str, pk: UUID) -> str:
+    """A page of the admin; empty where the app that has it is not installed."""
+    try:
+        return reverse(f"admin:{name}", args=[pk])
+    except NoReverseMatch:
+        return ""

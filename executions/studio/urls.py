@@ -1,0 +1,10 @@
+"""The studio's addresses."""
+
+from django.urls import URLPattern, path
+
+from executions.studio import pages
+
+urlpatterns: list[URLPattern] = [
+    path("studio/", pages.home, name="studio"),
+    path("studio/<uuid:workflow_id>/", pages.workflow, name="studio_workflow"),
+]

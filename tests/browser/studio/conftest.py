@@ -1,0 +1,38 @@
+"""Workflows to open in the studio, and the ways to its pages."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from executions import publishing
+from executions.models import Workflow
+from tests.support.workflows import ACTOR, default_workspace
+
+Opened = Callable[..., Any]
+
+
+@pytest.fixture
+def workflow(transactional_db: None) -> Callable[..., Workflow]:
+    """Stores a draft: a definition, or the tasks and edges of one."""
+
+    def store(name: str = "order", **definition: Any) -> Workflow:
+        draft = {"schema": "valkyr/1", "name": name, "tasks": [], "edges": []} | definition
+        return publishing.create_workflow(
+            default_workspace(), name=name, definition=draft, actor=ACTOR
+        )
+
+    return store
+
+
+@pytest.fixture
+def studio(staff_page: Any) -> Opened:
+    """Opens a workflow's editor and waits until it is there."""
+
+    def opened(of: Workflow, query: str = "") -> Any:
+        staff_page.goto(f"{staff_page.home}/studio/{of.pk}/{query}")
+        expect(staff_page.get_by_role("region", name="Canvas")).to_be_visible()
+        return staff_page
+
+    return opened
