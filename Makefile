@@ -1,6 +1,6 @@
 # `make` lists the targets. Everything runs in .venv; nothing is installed elsewhere.
 .DEFAULT_GOAL := help
-.PHONY: help up demo test examples fuzz check audit bench chaos lock format clean
+.PHONY: help up demo test examples fuzz check audit bench chaos lock format studio clean
 .SUFFIXES:
 PY := .venv/bin/python
 ARGS ?=
@@ -28,7 +28,7 @@ fuzz: ## Try requests of every kind on the whole API (ARGS="--examples 500")
 	@.ci/venv requirements-dev.txt
 	@$(PY) -m pytest tests/fuzz $(ARGS)
 
-check: ## Format, lint, types, layers, migrations, deployment settings; cheapest first
+check: ## Format, lint, types, layers, migrations, deployment, the studio; cheapest first
 	@.ci/venv requirements-dev.txt
 	@PY=$(PY) .ci/check
 
@@ -54,6 +54,12 @@ lock: ## Pin requirements*.in with hashes into requirements*.txt
 format: ## Put the code into its format
 	@.ci/venv requirements-dev.txt
 	@$(PY) -m ruff check --fix-only --quiet . ; $(PY) -m ruff format .
+	@PY=$(PY) .ci/frontend format
+
+studio: ## Build the studio's bundle from executions/frontend (needs the npm registry once)
+	@.ci/venv requirements-dev.txt
+	@PY=$(PY) .ci/frontend build
 
 clean: ## Remove caches (data in .valkyr and .venv stay)
-	@rm -rf .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis test-artifacts
+	@rm -rf .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis test-artifacts \
+		executions/frontend/node_modules
