@@ -6,6 +6,10 @@ one, finds none and raises AttributeError, which ends the worker ("Unrecoverable
 what it is, a lost connection, kombu and Celery deal with it: they reconnect, and the messages are
 found by the broker's visibility time-out or by the sweeper.
 
+It outlives a Redis that refuses to write as well: a full disk (MISCONF), full memory, replicas
+missing. kombu takes that for a mistake of the caller's, which ends the worker; here it is what a
+broker that is away is, so the worker tries again until it may.
+
 Asked whether a queue is there, kombu's Redis channel sends EXISTS, which is not among the commands
 to which it adds the key prefix: every queue under a prefix was missing, so that the sweeper took
 each backlog for lost and sent it again.
@@ -19,6 +23,7 @@ from typing import Any
 from celery.signals import worker_init
 from kombu.transport import redis as transport
 from redis.exceptions import ConnectionError as ConnectionLost
+from redis.exceptions import ResponseError
 
 DELAYS = "celery.worker.consumer.delayed_delivery:DelayedDelivery"
 
@@ -40,6 +45,9 @@ class Channel(transport.Channel):
 def use() -> None:
     """Let kombu's Redis transport make such channels in this process, and leave that step out."""
     transport.Transport.Channel = Channel
+    known = transport.Transport.connection_errors
+    if ResponseError not in known:
+        transport.Transport.connection_errors = (*known, ResponseError)
     worker_init.connect(_leave_delays_out, weak=False)
 
 

@@ -1,6 +1,9 @@
 """Redis killed and started again, empty: every message is gone, every row is there."""
 
+from typing import Any
 from uuid import UUID
+
+from redis import Redis as Client
 
 from executions.models import WorkflowExecution
 from tests.support.auditor import audit
@@ -38,6 +41,30 @@ def test_what_is_started_while_redis_is_away_runs_when_it_is_back(
         ids = start_many(workflow, [{}] * 3)
     assert set(wait_for_end(ids).values()) == {"SUCCESS"}
     audit(ids)
+
+
+def test_workers_outlive_a_redis_that_refuses_to_write(fleet: Fleet, redis: Redis) -> None:
+    pids = {name: member.pid for name, member in fleet.members.items()}
+    workflow = publish({"tasks": [effect("work")]})
+    with Client.from_url(redis.url) as server:
+        refused = _refusals(server)
+        # What it says of a full disk or full memory it says in the same way: it will not write.
+        server.config_set("min-replicas-to-write", 1)
+        try:
+            ids = start_many(workflow, [{}] * 3)
+            wait_until(lambda: _refusals(server) - refused > 10, 60, "ten refusals")
+        finally:
+            server.config_set("min-replicas-to-write", 0)
+    assert set(wait_for_end(ids).values()) == {"SUCCESS"}
+    audit(ids)
+    assert {name: member.pid for name, member in fleet.members.items()} == pids
+    assert all(member.alive() for member in fleet.members.values())
+
+
+def _refusals(server: Client) -> int:
+    """How many commands Redis refused for lack of replicas, so far."""
+    told: dict[str, Any] = server.info("errorstats")
+    return int(told.get("errorstat_NOREPLICAS", {}).get("count", 0))
 
 
 def _ended(ids: list[UUID]) -> int:
