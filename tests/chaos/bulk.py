@@ -3,6 +3,7 @@
 import base64
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import islice
 from typing import Any
 from uuid import UUID
@@ -18,6 +19,7 @@ from runners import dispatch
 from runners.models import Run
 from tests.chaos.brokers import Broker, RedisBroker
 from tests.chaos.stage import KEY_PREFIX
+from tests.support.waiting import wait_until
 from tests.support.workflows import start
 
 NEW = "CREATE TEMP TABLE new_ids (execution uuid, run uuid)"
@@ -29,7 +31,8 @@ SELECT (jsonb_populate_record(e, jsonb_build_object('id', n.execution))).*
 """
 RUNS = """
 INSERT INTO runners_run
-SELECT (jsonb_populate_record(r, jsonb_build_object('id', n.run, 'execution_id', n.execution))).*
+SELECT (jsonb_populate_record(r, jsonb_build_object(
+           'id', n.run, 'execution_id', n.execution, 'publications', 1))).*
   FROM runners_run r CROSS JOIN new_ids n
  WHERE r.id = %s
 """
@@ -43,8 +46,8 @@ def quick_to_fill(broker: Broker) -> bool:
 
 
 def fill(broker: Broker, workflow: Workflow, number: int) -> None:
-    """So many executions of one step, sent and not claimed; nobody may be listening meanwhile."""
-    first = start(workflow)
+    """So many executions of one step, sent once and not claimed; nobody may listen meanwhile."""
+    first = _waiting(workflow)
     run = Run.objects.get(execution_id=first)
     ids = [(uuid7(), uuid7()) for _ in range(number - 1)]
     with _session() as own:
@@ -62,6 +65,25 @@ def fill(broker: Broker, workflow: Workflow, number: int) -> None:
         _copy_messages(broker.url, first, executions)
     else:
         _publish(first, executions, run)
+
+
+def _waiting(workflow: Workflow) -> UUID:
+    """An execution whose message is in the queue, sent once.
+
+    The broker may hand a message to a worker that was killed a moment ago; that one is lost, and
+    what the sweeper sends in its place is no backlog. Its execution is taken away again.
+    """
+    while True:
+        first = start(workflow)
+        with suppress(AssertionError):
+            wait_until(_somebody_waits, 3, "the message in the queue")
+            return first
+        clear(workflow)
+
+
+def _somebody_waits() -> bool:
+    with current_app.connection_for_write() as link:
+        return bool(link.default_channel.queue_declare("default", passive=True).message_count)
 
 
 def clear(workflow: Workflow) -> None:
