@@ -14,7 +14,9 @@ from tests.support.stack import PROJECT
 SCOPING = {"visible", "obtain", "scoped", "scope"}
 MANAGERS = {"objects", "_default_manager"}
 FOLDERS = [
-    PROJECT / app / room for app in ("executions", "runners", "dlq") for room in ("api", "admin")
+    PROJECT / app / room
+    for app in ("executions", "runners", "dlq")
+    for room in ("api", "admin", "studio")
 ]
 
 BELOW = "rows of an object that the caller obtained before"
