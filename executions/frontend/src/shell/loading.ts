@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useState } from "react";
 import { Refused } from "../api/client";
 import { getWorkflow, listModuleTypes } from "../api/workflows";
-import { arranged } from "../canvas/layout";
+import { arranged } from "../document/layout";
 import { read } from "../document/reading";
 import { useStudio } from "../store/studio";
 
@@ -23,7 +23,13 @@ export function useLoading(id: string): { loading: Loading; again: () => void } 
         if (over) return;
         const { definition, ...workflow } = data;
         useStudio.setState({ types: new Map(types.map((type) => [type.type, type])) });
-        useStudio.getState().load(workflow, arranged(read(definition, data.name)), etag ?? "");
+        useStudio
+          .getState()
+          .load(
+            workflow,
+            arranged(read(definition, data.name), useStudio.getState().types),
+            etag ?? "",
+          );
         setLoading({ state: "ready" });
       })
       .catch((error: unknown) => {
