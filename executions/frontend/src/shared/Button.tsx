@@ -29,7 +29,7 @@ export function Button({ icon, label, bare, refusal, strong, onClick, className,
         onClick={refusal ? undefined : onClick}
       >
         {icon && <Icon name={icon} />}
-        {!bare && label}
+        {!bare && <span className="label">{label}</span>}
       </button>
       {refusal && (
         <span id={why} className="unseen">

@@ -8,8 +8,11 @@ import { Button } from "../shared/Button";
 import { useStudio } from "../store/studio";
 import { YamlView } from "../yaml/YamlView";
 import { Dialogs } from "./Dialogs";
+import { SMALL, useNarrower } from "./drawers";
 import { useLoading } from "./loading";
+import { ReadOnly, SidePanel, Veil } from "./SidePanel";
 import { TopBar } from "./TopBar";
+import "./shell.css";
 
 /** The editor of one workflow: palette, canvas (or list, or YAML), inspector, problems. */
 export function Studio({ id }: { id: string }) {
@@ -36,17 +39,25 @@ export function Studio({ id }: { id: string }) {
 function Regions() {
   useShortcuts();
   const view = useStudio((state) => state.view);
+  const small = useNarrower(SMALL);
+  const shown = small && view === "canvas" ? "list" : view;
   return (
     <div className="studio">
       <TopBar />
-      <Palette />
+      <ReadOnly />
+      <SidePanel side="palette">
+        <Palette />
+      </SidePanel>
       <main className="middle">
-        {view === "canvas" && <Canvas />}
-        {view === "list" && <NodeList />}
-        {view === "yaml" && <YamlView />}
+        {shown === "canvas" && <Canvas />}
+        {shown === "list" && <NodeList />}
+        {shown === "yaml" && <YamlView />}
         <Problems />
       </main>
-      <Inspector />
+      <SidePanel side="inspector">
+        <Inspector />
+      </SidePanel>
+      <Veil />
       <Dialogs />
     </div>
   );

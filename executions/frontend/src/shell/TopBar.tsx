@@ -2,6 +2,9 @@ import { SaveState } from "../saving/SaveState";
 import { useSaving } from "../saving/useSaving";
 import { Button } from "../shared/Button";
 import { useDocument, useStudio, type View } from "../store/studio";
+import { SMALL, useNarrower } from "./drawers";
+import { MoreMenu } from "./MoreMenu";
+import { SideButton } from "./SideButton";
 
 const VIEWS: readonly [View, string, string][] = [
   ["canvas", "Canvas", "account_tree"],
@@ -16,9 +19,11 @@ export function TopBar() {
   const page = useStudio((state) => state.page);
   const view = useStudio((state) => state.view);
   const set = useStudio((state) => state.set);
+  const small = useNarrower(SMALL);
   const save = useSaving();
   return (
     <header className="top">
+      <SideButton side="palette" />
       <a href={page.home} className="crumb">
         Workflows
       </a>
@@ -27,12 +32,13 @@ export function TopBar() {
       <SaveState />
       <UndoRedo />
       <fieldset className="group" aria-label="View">
-        {VIEWS.map(([key, label, icon]) => (
+        {VIEWS.filter(([key]) => !small || key !== "canvas").map(([key, label, icon]) => (
           <Button
             key={key}
             icon={icon}
             label={label}
-            aria-pressed={view === key}
+            bare
+            aria-pressed={(small && view === "canvas" ? "list" : view) === key}
             onClick={() => set({ view: key })}
           />
         ))}
@@ -57,6 +63,8 @@ export function TopBar() {
         refusal={page.canEdit ? undefined : READ_ONLY}
         onClick={save}
       />
+      <MoreMenu />
+      <SideButton side="inspector" />
     </header>
   );
 }

@@ -1,20 +1,34 @@
 /** Light or dark: as chosen in the admin (`adminTheme` in localStorage), else as the system is. */
+export type Theme = "light" | "dark" | "auto";
+
+const KEY = "adminTheme";
+const system = (): MediaQueryList => matchMedia("(prefers-color-scheme: dark)");
+
+/** Keep the page's look as chosen, here, in the admin or in the system. */
 export function followTheme(): void {
-  const system = matchMedia("(prefers-color-scheme: dark)");
-  const apply = (): void => {
-    const chosen = chosenTheme();
-    const dark = chosen === "dark" || (chosen !== "light" && system.matches);
-    document.documentElement.classList.toggle("dark", dark);
-  };
-  system.addEventListener("change", apply);
+  system().addEventListener("change", apply);
   addEventListener("storage", apply);
   apply();
 }
 
-function chosenTheme(): string {
+/** Choose for this browser, the admin included. */
+export function chooseTheme(theme: Theme): void {
+  localStorage.setItem(KEY, JSON.stringify(theme));
+  apply();
+}
+
+/** What was chosen; `auto` follows the system. */
+export function chosenTheme(): Theme {
   try {
-    return String(JSON.parse(localStorage.getItem("adminTheme") ?? '"auto"'));
+    const chosen: unknown = JSON.parse(localStorage.getItem(KEY) ?? '"auto"');
+    return chosen === "dark" || chosen === "light" ? chosen : "auto";
   } catch {
     return "auto";
   }
+}
+
+function apply(): void {
+  const chosen = chosenTheme();
+  const dark = chosen === "dark" || (chosen === "auto" && system().matches);
+  document.documentElement.classList.toggle("dark", dark);
 }

@@ -1,0 +1,84 @@
+import { useState } from "react";
+import { Refused } from "../api/client";
+import { tidied } from "../canvas/layout";
+import { announce } from "../shared/announce";
+import { Menu, type MenuItem } from "../shared/Menu";
+import { useStudio } from "../store/studio";
+import { createFree } from "../transfer/creating";
+import { download, type Format, fileName, written } from "../transfer/files";
+import { chooseTheme, chosenTheme, type Theme } from "./theme";
+
+const READ_ONLY = "Your role in this workspace does not allow changes.";
+const THEMES: readonly [Theme, string, string][] = [
+  ["light", "Light", "light_mode"],
+  ["dark", "Dark", "dark_mode"],
+  ["auto", "As the system", "contrast"],
+];
+
+/** What one does seldom with the whole workflow. */
+export function MoreMenu() {
+  const page = useStudio((state) => state.page);
+  const [theme, setTheme] = useState(chosenTheme);
+  const refusal = page.canEdit ? undefined : READ_ONLY;
+  const { set, edit } = useStudio.getState();
+  const items: MenuItem[] = [
+    { label: "Download as YAML", icon: "download", onChoose: () => save("yaml") },
+    { label: "Download as JSON", icon: "download", onChoose: () => save("json") },
+    { label: "Copy as JSON", icon: "content_copy", onChoose: () => void copy() },
+    {
+      label: "Import…",
+      icon: "upload",
+      refusal,
+      onChoose: () => set({ dialog: "import" }),
+    },
+    { label: "Duplicate", icon: "file_copy", apart: true, refusal, onChoose: () => void double() },
+    {
+      label: "Tidy",
+      icon: "auto_fix_high",
+      refusal,
+      onChoose: () => edit((document) => tidied(document, "LR")),
+    },
+    ...(page.workflowPage
+      ? [{ label: "Open in the admin", icon: "open_in_new", href: page.workflowPage }]
+      : []),
+    { label: "Keys", icon: "keyboard", onChoose: () => set({ dialog: "keys" }) },
+    ...THEMES.map(([key, label, icon], at) => ({
+      label,
+      icon,
+      apart: at === 0,
+      checked: theme === key,
+      onChoose: () => {
+        chooseTheme(key);
+        setTheme(key);
+      },
+    })),
+  ];
+  return <Menu label="More" icon="more_vert" items={items} />;
+}
+
+function save(format: Format): void {
+  const { present } = useStudio.getState().history;
+  download(written(present, format), fileName(present.name, format), `application/${format}`);
+  announce(`Downloaded ${fileName(present.name, format)}`);
+}
+
+async function copy(): Promise<void> {
+  const { present } = useStudio.getState().history;
+  try {
+    await navigator.clipboard.writeText(written(present, "json"));
+    announce("Copied as JSON");
+  } catch {
+    announce("The browser did not allow copying.");
+  }
+}
+
+async function double(): Promise<void> {
+  const { history, page } = useStudio.getState();
+  const name = `${history.present.name} copy`;
+  try {
+    const made = await createFree(name, history.present, page.workspaceId ?? undefined);
+    location.assign(`${page.home}${made.id}/`);
+  } catch (error) {
+    announce(error instanceof Refused ? error.detail : String(error));
+  }
+}

@@ -1,0 +1,60 @@
+import { type ReactNode, useEffect, useRef } from "react";
+import { useStudio } from "../store/studio";
+import { closeDrawer, NARROW, type Side, useDrawers, useNarrower } from "./drawers";
+
+/**
+ * A side of the studio: a column, or below 900 px a drawer that Escape and a click beside it close.
+ *
+ * What is in it stays mounted while it is hidden, so that nothing typed is lost.
+ */
+export function SidePanel({ side, children }: { side: Side; children: ReactNode }) {
+  const narrow = useNarrower(NARROW);
+  const shown = useDrawers((state) => (narrow ? state.drawer === side : state.columns[side]));
+  const panel = useRef<HTMLDivElement>(null);
+  const drawn = narrow && shown;
+  useEffect(() => {
+    if (!drawn) return;
+    const before = document.activeElement;
+    const inside = panel.current;
+    inside?.focus();
+    const pressed = (event: KeyboardEvent): void => {
+      if (event.key === "Escape" && !event.defaultPrevented) closeDrawer();
+    };
+    inside?.addEventListener("keydown", pressed);
+    return () => {
+      inside?.removeEventListener("keydown", pressed);
+      const within = inside?.contains(document.activeElement);
+      if (within && before instanceof HTMLElement && before.isConnected) before.focus();
+    };
+  }, [drawn]);
+  return (
+    <div
+      ref={panel}
+      className={`side ${side}-side${narrow ? " drawer" : ""}`}
+      hidden={!shown}
+      tabIndex={drawn ? -1 : undefined}
+    >
+      {children}
+    </div>
+  );
+}
+
+/** The ground behind an open drawer. */
+export function Veil() {
+  const narrow = useNarrower(NARROW);
+  const drawer = useDrawers((state) => state.drawer);
+  if (!narrow || drawer === null) return null;
+  return <div className="veil" aria-hidden="true" onPointerDown={closeDrawer} />;
+}
+
+/** Says who may only look that this is so. */
+export function ReadOnly() {
+  const canEdit = useStudio((state) => state.page.canEdit);
+  if (canEdit) return null;
+  return (
+    <p className="banner" role="note">
+      You may look at this workflow but not change it: your role in its workspace does not allow
+      changes.
+    </p>
+  );
+}

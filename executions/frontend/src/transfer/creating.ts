@@ -1,0 +1,54 @@
+/** New workflows on the server. */
+import { type Answer, ask, Refused } from "../api/client";
+import type { Workflow } from "../api/shapes";
+import { createWorkflow } from "../api/workflows";
+import type { Definition } from "../document/types";
+
+const NAME_LENGTH = 200;
+
+/**
+ * Make a workflow; where its name's slug is taken, under the name with the first number that is
+ * free. Raises Refused for anything else.
+ */
+export async function createFree(
+  name: string,
+  definition: Definition,
+  workspaceId?: string,
+): Promise<Workflow> {
+  for (let number = 1; ; number += 1) {
+    const wanted = number === 1 ? name : numbered(name, number);
+    try {
+      const made = await createWorkflow(wanted, { ...definition, name: wanted }, workspaceId);
+      return made.data;
+    } catch (error) {
+      if (!(error instanceof Refused) || error.status !== 409 || number >= 20) throw error;
+    }
+  }
+}
+
+const numbered = (name: string, number: number): string =>
+  `${name.slice(0, NAME_LENGTH - 4)} ${number}`;
+
+export interface ImportTarget {
+  workspaceId?: string | undefined;
+  slug?: string | undefined;
+  onConflict?: "fail" | "update";
+}
+
+/** Make a workflow from a file's text, as the server reads it; 409 where the slug is taken. */
+export const importText = (
+  text: string,
+  format: "yaml" | "json",
+  target: ImportTarget,
+): Promise<Answer<Workflow>> =>
+  ask(`/v1/Workflow/import${queryOf(target)}`, {
+    method: "POST",
+    text: { body: text, type: `application/${format}` },
+  });
+
+/** The parameters that are set, as a query. */
+export function queryOf(values: object): string {
+  const set = Object.entries(values).filter(([, value]) => value !== undefined && value !== "");
+  const query = new URLSearchParams(set.map(([key, value]) => [key, String(value)])).toString();
+  return query ? `?${query}` : "";
+}
