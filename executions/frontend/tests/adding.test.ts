@@ -5,27 +5,7 @@ import { withNewTask } from "../src/document/newtask";
 import { emptyDocument } from "../src/document/reading";
 import type { Definition, JsonObject } from "../src/document/types";
 import { useStudio } from "../src/store/studio";
-
-const type = (name: string, more: Partial<ModuleType> = {}): ModuleType => ({
-  type: name,
-  title: name,
-  category: "data",
-  description: "",
-  queue: "default",
-  inline: false,
-  effect: "none",
-  outcomes: [],
-  writesVariables: false,
-  retry: "standard",
-  timeoutSeconds: 60,
-  credential: [],
-  takesSecrets: false,
-  circuitTarget: "",
-  example: {},
-  inputsSchema: {},
-  outputsSchema: null,
-  ...more,
-});
+import { moduleType as type } from "./moduleType";
 
 const schema: JsonObject = {
   properties: {

@@ -2,7 +2,7 @@
 
 import { announce } from "../shared/announce";
 import { useStudio } from "../store/studio";
-import { isContainer, type Where, withNewTask } from "./newtask";
+import { isContainer, type Where, withNewNote, withNewTask } from "./newtask";
 import { bodyOf, idOf, taskAt } from "./paths";
 import type { BodyPath, Definition, TaskPath } from "./types";
 
@@ -52,6 +52,17 @@ export function addModule(type: string, where: Where = {}): TaskPath | null {
 function added(title: string, path: TaskPath, where: Where): string {
   const place = where.after ? ` after ${idOf(where.after)}` : "";
   return `Added ${title} as ${idOf(path)}${place}`;
+}
+
+/** Add an empty note, at a place or below everything, and select it. */
+export function addNote(where: Pick<Where, "body" | "at"> = {}): void {
+  const { page, history, edit, select } = useStudio.getState();
+  if (!page.canEdit) return;
+  const body = where.body ?? [];
+  const { document, id } = withNewNote(history.present, body, where.at);
+  edit(() => document);
+  select({ notes: [{ body, id }] });
+  announce("Added a note");
 }
 
 export { isContainer };

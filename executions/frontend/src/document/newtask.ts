@@ -1,9 +1,20 @@
 /** What a task freshly taken from a module type is, and where it stands. Pure. */
 import type { ModuleType } from "../api/shapes";
-import { addTask, connect, type Point } from "./edits";
+import { addTask, changeNotes, connect, type Point } from "./edits";
+import { freeId } from "./ids";
 import { ERROR, outcomesOf } from "./outcomes";
-import { bodyAt, bodyOf, idOf, taskAt } from "./paths";
-import type { Body, BodyPath, Definition, Json, JsonObject, Task, TaskPath } from "./types";
+import { bodyAt, bodyOf, idOf, pathOf, taskAt } from "./paths";
+import {
+  type Box,
+  type Direction,
+  type Drawing,
+  directionOf,
+  notesOf,
+  reach,
+  type Size,
+  sizeOf,
+} from "./sizes";
+import type { Body, BodyPath, Definition, Json, JsonObject, Note, Task, TaskPath } from "./types";
 
 /** Where a new task goes; what is left out is made up from `after`. */
 export interface Where {
@@ -17,10 +28,9 @@ export interface Where {
   on?: string;
 }
 
-/** How far apart tasks are put: from one's left edge to the next one's, and downwards. */
-const ACROSS = 280;
-const DOWN = 96;
-const PLAIN = { w: 200, h: 56 };
+/** Pixels between a task and what comes after it, and between those beside each other. */
+const GAP = 76;
+const APART = 36;
 const CONTAINERS: Readonly<Record<string, string>> = { "flow.loop": "loop", "flow.map": "map" };
 
 /** Whether tasks of this module type hold a body: a loop's, or a map's. */
@@ -37,12 +47,27 @@ export function withNewTask(
   const after = where.after ? taskAt(document, where.after) : undefined;
   const body = where.body ?? (where.after ? bodyOf(where.after) : []);
   const joined = after && where.after && same(bodyOf(where.after), body) ? after : undefined;
-  const place = where.at ?? freePlace(bodyAt(document, body) ?? { tasks: [] }, joined);
-  const added = addTask(document, body, { ...newTask(type), ui: { ...place } });
+  const task = newTask(type);
+  const place = where.at ?? placeFor(document, body, task, joined, types);
+  const added = addTask(document, body, { ...task, ui: { ...place } });
   if (!joined) return added;
   const to = idOf(added.path);
   const on = where.on ?? freeOutcome(bodyAt(document, body)?.edges ?? [], joined, types);
   return { ...added, document: connect(added.document, body, { from: joined.id, to, on }) };
+}
+
+function placeFor(
+  document: Definition,
+  at: BodyPath,
+  task: Task,
+  after: Task | undefined,
+  types: ReadonlyMap<string, ModuleType>,
+): Point {
+  const body = bodyAt(document, at) ?? { tasks: [] };
+  const direction = directionOf(document);
+  const drawing: Drawing = { types, direction, folded: () => false };
+  const size = sizeOf(task, pathOf(at, task.id), body, drawing);
+  return freePlace(body, after, boxIn(body, at, drawing), size, direction);
 }
 
 /** A task of this module type, its id from the type's last word. */
@@ -90,45 +115,73 @@ export function freeOutcome(
   return outcomes.find((outcome) => !taken.has(outcome)) ?? outcomes[0] ?? "success";
 }
 
-/** A place nobody stands at: right of `after`, else right of everything; downwards until free. */
-function freePlace(body: Body, after: Task | undefined): Point {
+/** A place nobody stands at: behind `after`, else behind everything; aside until it is free. */
+function freePlace(
+  body: Body,
+  after: Task | undefined,
+  boxOf: (task: Task) => Box,
+  size: Size,
+  direction: Direction,
+): Point {
   const boxes = body.tasks.map(boxOf);
-  const last = after ? boxOf(after) : rightmost(boxes);
-  if (!last) return { x: 40, y: 60 };
-  let place = { x: last.x + last.w + ACROSS - PLAIN.w, y: last.y };
-  while (boxes.some((box) => overlap(box, { ...place, ...PLAIN }))) {
-    place = { ...place, y: place.y + DOWN };
+  const last = after ? boxOf(after) : furthest(boxes, direction);
+  if (!last) return { x: 0, y: 0 };
+  const down = direction === "TB";
+  let place = down
+    ? { x: last.x, y: last.y + last.h + GAP }
+    : { x: last.x + last.w + GAP, y: last.y };
+  for (let box = hit(boxes, place, size); box; box = hit(boxes, place, size)) {
+    place = down ? { ...place, x: box.x + box.w + APART } : { ...place, y: box.y + box.h + APART };
   }
   return place;
 }
 
-interface Box extends Point {
-  w: number;
-  h: number;
-}
+const hit = (boxes: readonly Box[], place: Point, size: Size): Box | undefined =>
+  boxes.find((box) => overlap(box, { ...place, ...size }));
 
-/** What a task covers of its plane; a container grows with what stands in it. */
-function boxOf(task: Task): Box {
-  const { x = 0, y = 0 } = task.ui ?? {};
-  const inner = (task.body?.tasks ?? []).map(boxOf);
-  const size = inner.reduce(
-    (all, box) => ({
-      w: Math.max(all.w, box.x + box.w + 24),
-      h: Math.max(all.h, box.y + box.h + 24),
-    }),
-    task.body ? { w: 260, h: 140 } : PLAIN,
-  );
-  return { x, y, ...size };
-}
+/** What a task of this body covers of its plane. */
+const boxIn =
+  (body: Body, at: BodyPath, drawing: Drawing) =>
+  (task: Task): Box => ({
+    x: task.ui?.x ?? 0,
+    y: task.ui?.y ?? 0,
+    ...sizeOf(task, pathOf(at, task.id), body, drawing),
+  });
 
-const rightmost = (boxes: readonly Box[]): Box | undefined =>
-  boxes.reduce<Box | undefined>(
-    (best, box) => (best && best.x + best.w >= box.x + box.w ? best : box),
+const furthest = (boxes: readonly Box[], direction: Direction): Box | undefined => {
+  const end = (box: Box): number => (direction === "TB" ? box.y + box.h : box.x + box.w);
+  return boxes.reduce<Box | undefined>(
+    (best, box) => (best && end(best) >= end(box) ? best : box),
     undefined,
   );
+};
 
 const overlap = (one: Box, other: Box): boolean =>
   one.x < other.x + other.w &&
   other.x < one.x + one.w &&
   one.y < other.y + other.h &&
   other.y < one.y + one.h;
+
+/** The document with an empty note below everything of a body, or at a place; and the note's id. */
+export function withNewNote(
+  document: Definition,
+  body: BodyPath,
+  at?: Point,
+): { document: Definition; id: string } {
+  const found = bodyAt(document, body) ?? { tasks: [] };
+  const id = freeId("note", notesOf(found));
+  const place = at ?? noteBelow(document, found, body);
+  const note: Note = { id, ...place, w: 220, h: 120, text: "", color: "yellow" };
+  return { document: changeNotes(document, body, (notes) => [...notes, note]), id };
+}
+
+function noteBelow(document: Definition, body: Body, at: BodyPath): Point {
+  const drawing: Drawing = {
+    types: new Map(),
+    direction: directionOf(document),
+    folded: () => false,
+  };
+  const boxes = [...body.tasks.map(boxIn(body, at, drawing)), ...notesOf(body)];
+  if (boxes.length === 0) return { x: 0, y: 0 };
+  return { x: Math.min(...boxes.map((box) => box.x)), y: reach(boxes).h + GAP };
+}

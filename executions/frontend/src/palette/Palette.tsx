@@ -1,4 +1,88 @@
-/** Modules. */
+import { type KeyboardEvent, useCallback, useEffect, useMemo, useRef, useState } from "react";
+import type { ModuleType } from "../api/shapes";
+import { addModule, addNote } from "../document/adding";
+import { closeDrawer } from "../shell/drawers";
+import { useStudio } from "../store/studio";
+import { Items, itemOf, NOTE, NOTE_ITEM, type Section } from "./Items";
+import { LandingHint } from "./Landing";
+import { Preview } from "./Preview";
+import { recent, remember } from "./recent";
+import { grouped, offered, ranked } from "./search";
+import { onSearchWanted } from "./wanted";
+import "./palette.css";
+
+const READ_ONLY = "Your role in this workspace does not allow changes.";
+
+/** The modules one can put into the workflow, by category, searchable. */
 export function Palette() {
-  return <aside aria-label="Modules" className="palette" />;
+  const types = useStudio((state) => state.types);
+  const canEdit = useStudio((state) => state.page.canEdit);
+  const [query, setQuery] = useState("");
+  const [used, setUsed] = useState(recent);
+  const [shown, setShown] = useState<string | null>(null);
+  const root = useRef<HTMLElement>(null);
+  const search = useRef<HTMLInputElement>(null);
+  const sections = useMemo(
+    () => sectionsOf([...types.values()], query, used),
+    [types, query, used],
+  );
+  useEffect(() => onSearchWanted(() => search.current?.focus()), []);
+  const add = useCallback((value: string) => {
+    if (value === NOTE) addNote();
+    else if (addModule(value)) setUsed(remember(value));
+    closeDrawer();
+  }, []);
+  const first = sections[0]?.items[0]?.value;
+  const pressed = (event: KeyboardEvent): void => {
+    if (event.key === "Enter" && query && first && canEdit) add(first);
+    else if (event.key === "ArrowDown")
+      root.current?.querySelector<HTMLElement>(".palette-item")?.focus();
+    else if (event.key === "Escape" && query) setQuery("");
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <aside ref={root} className="palette" aria-label="Modules">
+      <div className="palette-head">
+        <input
+          ref={search}
+          type="search"
+          placeholder="Search modules  /"
+          aria-label="Search modules"
+          value={query}
+          onChange={(event) => setQuery(event.target.value)}
+          onKeyDown={pressed}
+        />
+        {canEdit ? <LandingHint /> : <p className="palette-landing">{READ_ONLY}</p>}
+      </div>
+      <Items
+        sections={sections}
+        query={query}
+        disabled={!canEdit}
+        onAdd={add}
+        onShow={setShown}
+        onLeave={() => search.current?.focus()}
+        onClear={() => setQuery("")}
+      />
+      <Preview type={shown === null ? undefined : types.get(shown)} />
+    </aside>
+  );
+}
+
+/** What is listed: the best first while one searches, else the last used and every category. */
+function sectionsOf(all: readonly ModuleType[], query: string, used: readonly string[]): Section[] {
+  const types = offered(all);
+  if (query.trim()) {
+    const found = ranked(types, query);
+    return found.length > 0 ? [{ title: "Found", items: found.map(itemOf) }] : [];
+  }
+  const last = used.flatMap((name) => types.find((type) => type.type === name) ?? []);
+  return [
+    ...(last.length > 0 ? [{ title: "Last used", items: last.map(itemOf) }] : []),
+    ...grouped(types).map((group) => ({
+      title: group.category,
+      items: group.types.map(itemOf),
+    })),
+    { title: "On the canvas", items: [NOTE_ITEM] },
+  ];
 }

@@ -1,6 +1,7 @@
 import { useState } from "react";
 import { Refused } from "../api/client";
-import { tidied } from "../canvas/layout";
+import { tidied } from "../document/layout";
+import { directionOf } from "../document/sizes";
 import { announce } from "../shared/announce";
 import { Menu, type MenuItem } from "../shared/Menu";
 import { useStudio } from "../store/studio";
@@ -20,7 +21,7 @@ export function MoreMenu() {
   const page = useStudio((state) => state.page);
   const [theme, setTheme] = useState(chosenTheme);
   const refusal = page.canEdit ? undefined : READ_ONLY;
-  const { set, edit } = useStudio.getState();
+  const { set, edit, types } = useStudio.getState();
   const items: MenuItem[] = [
     { label: "Download as YAML", icon: "download", onChoose: () => save("yaml") },
     { label: "Download as JSON", icon: "download", onChoose: () => save("json") },
@@ -36,7 +37,7 @@ export function MoreMenu() {
       label: "Tidy",
       icon: "auto_fix_high",
       refusal,
-      onChoose: () => edit((document) => tidied(document, "LR")),
+      onChoose: () => edit((document) => tidied(document, directionOf(document), types)),
     },
     ...(page.workflowPage
       ? [{ label: "Open in the admin", icon: "open_in_new", href: page.workflowPage }]

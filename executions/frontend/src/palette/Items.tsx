@@ -1,0 +1,99 @@
+import { type KeyboardEvent, useRef, useState } from "react";
+import type { ModuleType } from "../api/shapes";
+import { Button } from "../shared/Button";
+import { iconOf } from "../shared/moduleIcon";
+import { ModuleButton } from "./ModuleButton";
+import { firstSentence } from "./Preview";
+
+export interface Item {
+  value: string;
+  title: string;
+  icon: string;
+  says: string;
+}
+
+export interface Section {
+  title: string;
+  items: Item[];
+}
+
+export const NOTE = "note";
+export const NOTE_ITEM: Item = {
+  value: NOTE,
+  title: "Note",
+  icon: "sticky_note_2",
+  says: "A text on the canvas; it changes nothing of what runs.",
+};
+
+export const itemOf = (type: ModuleType): Item => ({
+  value: type.type,
+  title: type.title,
+  icon: iconOf(type),
+  says: firstSentence(type.description),
+});
+
+interface Props {
+  sections: readonly Section[];
+  query: string;
+  disabled: boolean;
+  onAdd: (value: string) => void;
+  onShow: (value: string) => void;
+  /** Up from the first item. */
+  onLeave: () => void;
+  onClear: () => void;
+}
+
+/** The items under their headings; Tab comes to one of them, the arrows walk through all. */
+export function Items({ sections, query, disabled, onAdd, onShow, onLeave, onClear }: Props) {
+  const [at, setAt] = useState("");
+  const root = useRef<HTMLDivElement>(null);
+  const keys = sections.flatMap((section) => section.items.map((item) => keyOf(section, item)));
+  const current = keys.includes(at) ? at : keys[0];
+  const walked = (event: KeyboardEvent): void => {
+    const all = itemsIn(root.current);
+    const index = all.indexOf(event.target as HTMLElement);
+    const step = { ArrowDown: index + 1, ArrowUp: index - 1, Home: 0, End: all.length - 1 };
+    const to = step[event.key as keyof typeof step];
+    if (to === undefined) return;
+    event.preventDefault();
+    if (to < 0) onLeave();
+    else all[to]?.focus();
+  };
+  if (sections.length === 0) {
+    return (
+      <div className="palette-items">
+        <p className="palette-none" role="status">
+          No module fits “{query.trim()}”.
+        </p>
+        <Button icon="close" label="Clear the search" onClick={onClear} />
+      </div>
+    );
+  }
+  return (
+    <div className="palette-items" ref={root}>
+      {sections.map((section) => (
+        <section key={section.title} aria-label={section.title}>
+          <h2>{section.title}</h2>
+          <ul onKeyDown={walked}>
+            {section.items.map((item) => (
+              <li key={item.value} onFocus={() => setAt(keyOf(section, item))}>
+                <ModuleButton
+                  {...item}
+                  current={keyOf(section, item) === current}
+                  disabled={disabled}
+                  onAdd={onAdd}
+                  onShow={onShow}
+                />
+              </li>
+            ))}
+          </ul>
+        </section>
+      ))}
+    </div>
+  );
+}
+
+const keyOf = (section: Section, item: Item): string => `${section.title}/${item.value}`;
+
+const itemsIn = (root: HTMLElement | null): HTMLElement[] =>
+  Array.from(root?.querySelectorAll<HTMLElement>(".palette-item") ?? []);

@@ -1,0 +1,28 @@
+import type { ModuleType } from "../api/shapes";
+
+const EFFECTS: Record<ModuleType["effect"], string> = {
+  none: "no effect outside",
+  idempotent: "repeatable",
+  external: "acts outside",
+};
+
+/** The first sentence of a description. */
+export const firstSentence = (text: string): string => text.split(/(?<=[.!?])\s|\n/)[0] ?? text;
+
+/** What a module does, at the foot of the palette; who hears the page has it with the item. */
+export function Preview({ type }: { type: ModuleType | undefined }) {
+  return (
+    <div className="palette-preview" aria-hidden="true">
+      {type ? (
+        <>
+          <strong>{type.title}</strong>
+          <code>{type.type}</code>
+          <p>{firstSentence(type.description)}</p>
+          <small>{[EFFECTS[type.effect], ...type.outcomes].join(" · ")}</small>
+        </>
+      ) : (
+        <p>Click adds a module, dragging places it.</p>
+      )}
+    </div>
+  );
+}

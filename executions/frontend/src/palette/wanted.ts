@@ -1,0 +1,19 @@
+/** Lets anyone put the focus into the palette's search. */
+import { open } from "../shell/drawers";
+
+let focus: (() => void) | null = null;
+
+/** Who has the search says how it is focused; gives what takes that back. */
+export function onSearchWanted(how: () => void): () => void {
+  focus = how;
+  return () => {
+    if (focus === how) focus = null;
+  };
+}
+
+/** Show the palette and put the focus into its search. */
+export function wantSearch(): void {
+  open("palette");
+  // A palette that was hidden takes the focus only once it is drawn.
+  requestAnimationFrame(() => focus?.());
+}
