@@ -20,6 +20,8 @@ export interface ModuleType {
   inputsSchema: JsonObject;
   outputsSchema: JsonObject | null;
   container?: "" | "loop" | "map";
+  /** Keys of `with` whose templates are rendered later, in another scope. */
+  deferred?: string[];
   icon?: string;
 }
 

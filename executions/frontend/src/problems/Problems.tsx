@@ -1,4 +1,98 @@
-/** Problems. */
+import { useDeferredValue, useMemo } from "react";
+import { Icon } from "../shared/Icon";
+import { type FoundProblem, useDocument, useStudio } from "../store/studio";
+import { Checker } from "./Checker";
+import { keyOf, keyPath } from "./found";
+import { goToProblem } from "./going";
+import { grouped } from "./grouping";
+import { counted } from "./merge";
+import "./problems.css";
+import { toggleProblems, useChecking } from "./state";
+
+const SHOWN = 200;
+
+/** What is wrong with the workflow, at the foot of the page; a click goes there. */
 export function Problems() {
-  return <section aria-label="Problems" className="problems" />;
+  const problems = useStudio((state) => state.problems);
+  const open = useChecking((state) => state.open);
+  return (
+    <section aria-label="Problems" className="problems">
+      <Checker />
+      <button
+        type="button"
+        className="problems-head"
+        aria-expanded={open}
+        aria-controls="problems-list"
+        onClick={toggleProblems}
+      >
+        <Icon name={open ? "expand_more" : "expand_less"} />
+        <ProblemMark problems={problems} />
+        {counted(problems)}
+      </button>
+      <div id="problems-list" className="problems-list" hidden={!open}>
+        {open && <List problems={problems} />}
+      </div>
+    </section>
+  );
+}
+
+/** The sign of the worst of these. */
+export function ProblemMark({ problems }: { problems: readonly FoundProblem[] }) {
+  const worst = problems.some((one) => one.level === "error")
+    ? "error"
+    : problems.length > 0
+      ? "warning"
+      : "check_circle";
+  return (
+    <span className={`problem-mark ${worst}`}>
+      <Icon name={worst} />
+    </span>
+  );
+}
+
+function List({ problems }: { problems: readonly FoundProblem[] }) {
+  const note = useChecking((state) => state.note);
+  const document = useDeferredValue(useDocument());
+  const groups = useMemo(() => grouped(problems.slice(0, SHOWN), document), [problems, document]);
+  const hidden = problems.length - SHOWN;
+  return (
+    <>
+      {note !== "" && <p className="problems-note">{note}</p>}
+      {groups.length === 0 && (
+        <p className="problems-note">No problems: this workflow can be published.</p>
+      )}
+      <ul>
+        {groups.map((group) => (
+          <li key={group.task ?? ""}>
+            <p className="problem-task">
+              {group.title}
+              {group.task !== null && group.title !== group.task && <code>{group.task}</code>}
+            </p>
+            <ul>
+              {group.problems.map((one) => (
+                <li key={`${keyOf(one)}${one.message}`}>
+                  <Row problem={one} />
+                </li>
+              ))}
+            </ul>
+          </li>
+        ))}
+      </ul>
+      {hidden > 0 && <p className="problems-note">{hidden} more are not shown.</p>}
+    </>
+  );
+}
+
+function Row({ problem }: { problem: FoundProblem }) {
+  const place = problem.edge
+    ? `edge to ${problem.edge.edge.to}`
+    : keyPath(problem.pointer) || (problem.task === null ? problem.path : "");
+  return (
+    <button type="button" className="problem" onClick={() => goToProblem(problem)}>
+      <ProblemMark problems={[problem]} />
+      <span className="unseen">{problem.level === "error" ? "Problem: " : "Warning: "}</span>
+      {place !== "" && <code>{place}</code>}
+      <span>{problem.message}</span>
+    </button>
+  );
 }

@@ -1,3 +1,4 @@
+import { ProblemCount } from "../problems/ProblemCount";
 import { SaveState } from "../saving/SaveState";
 import { useSaving } from "../saving/useSaving";
 import { Button } from "../shared/Button";
@@ -44,6 +45,7 @@ export function TopBar() {
         ))}
       </fieldset>
       <span className="space" />
+      <ProblemCount />
       <Button
         icon="play_arrow"
         label="Run…"

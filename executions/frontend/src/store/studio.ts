@@ -9,7 +9,7 @@ import type { ModuleType, Problem, WorkflowSummary } from "../api/shapes";
 import { emptyDocument } from "../document/reading";
 import type { Definition, TaskPath } from "../document/types";
 import { begin, type History, redone, stepped, undone } from "./history";
-import { clean, NOTHING, type Selection } from "./selection";
+import { type ChosenEdge, clean, NOTHING, type Selection } from "./selection";
 
 /** What the page was opened with: from the attributes of its root element. */
 export interface PageFacts {
@@ -59,6 +59,8 @@ export interface FoundProblem extends Problem {
   pointer: readonly (string | number)[];
   level: "error" | "warning";
   source: "client" | "server";
+  /** The edge it is about, where it is about one. */
+  edge?: ChosenEdge;
 }
 
 export interface StudioState {

@@ -1,0 +1,79 @@
+import { useEffect, useRef } from "react";
+import { Refused } from "../api/client";
+import { validate } from "../api/workflows";
+import { announce } from "../shared/announce";
+import { useDocument, useStudio } from "../store/studio";
+import { check } from "./check";
+import { counted, merged } from "./merge";
+import { located } from "./places";
+import { useChecking } from "./state";
+
+/** How long nobody typed before the browser looks, and before the server is asked; milliseconds. */
+const OWN_PAUSE = 150;
+const SERVER_PAUSE = 600;
+/** How long a count must stand before it is said. */
+const SPOKEN_PAUSE = 1500;
+
+/** Keeps the store's problems those of the document; draws nothing. */
+export function Checker() {
+  useOwnChecks();
+  useServerChecks();
+  useSpokenCount();
+  return null;
+}
+
+function useOwnChecks(): void {
+  const document = useDocument();
+  const types = useStudio((state) => state.types);
+  const verdict = useChecking((state) => state.verdict);
+  useEffect(() => {
+    const timer = setTimeout(() => {
+      const problems = merged(document, check(document, types), verdict);
+      useStudio.setState({ problems });
+    }, OWN_PAUSE);
+    return () => clearTimeout(timer);
+  }, [document, types, verdict]);
+}
+
+function useServerChecks(): void {
+  const document = useDocument();
+  const id = useStudio((state) => state.workflow?.id);
+  const allowed = useStudio((state) => state.page.canEdit);
+  useEffect(() => {
+    if (id === undefined || !allowed) return;
+    const asking = new AbortController();
+    const timer = setTimeout(() => {
+      validate(id, document, asking.signal)
+        .then(({ problems, warnings }) => {
+          const found = [
+            ...located(problems, "error", document),
+            ...located(warnings, "warning", document),
+          ];
+          useChecking.setState({ verdict: { document, problems: found }, note: "" });
+        })
+        .catch((error: unknown) => {
+          if (asking.signal.aborted) return;
+          const why = error instanceof Refused ? error.detail : String(error);
+          const note = `Only this page's own checks: the server could not be asked. ${why}`;
+          useChecking.setState({ note });
+        });
+    }, SERVER_PAUSE);
+    return () => {
+      clearTimeout(timer);
+      asking.abort();
+    };
+  }, [document, id, allowed]);
+}
+
+/** Says a new count once it has stood for a while; the first one only where it is not none. */
+function useSpokenCount(): void {
+  const count = useStudio((state) => counted(state.problems));
+  const said = useRef("No problems");
+  useEffect(() => {
+    const timer = setTimeout(() => {
+      if (said.current !== count) announce(count);
+      said.current = count;
+    }, SPOKEN_PAUSE);
+    return () => clearTimeout(timer);
+  }, [count]);
+}

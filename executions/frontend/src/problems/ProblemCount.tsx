@@ -1,0 +1,22 @@
+import { useStudio } from "../store/studio";
+import { counted } from "./merge";
+import { ProblemMark } from "./Problems";
+import { toggleProblems, useChecking } from "./state";
+
+/** How many problems there are, in the top bar; opens and closes their list. */
+export function ProblemCount() {
+  const problems = useStudio((state) => state.problems);
+  const open = useChecking((state) => state.open);
+  return (
+    <button
+      type="button"
+      className="button bare problem-count"
+      aria-expanded={open}
+      aria-controls="problems-list"
+      onClick={toggleProblems}
+    >
+      <ProblemMark problems={problems} />
+      {counted(problems)}
+    </button>
+  );
+}

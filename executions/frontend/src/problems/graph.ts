@@ -1,0 +1,134 @@
+/** What is wrong with how a body's tasks are joined. */
+import type { ModuleType } from "../api/shapes";
+import { lastUse } from "../document/modules";
+import { outcomesOf, SUCCESS } from "../document/outcomes";
+import { pathOf } from "../document/paths";
+import type { Body, BodyPath, Edge, Task, TaskPath } from "../document/types";
+import type { FoundProblem } from "../store/studio";
+import { found } from "./found";
+import { ancestry, backwards, cycles, ordered, type Pair } from "./order";
+
+/** A body's tasks by id, in what order they run, and which are done before which. */
+export interface Wiring {
+  at: BodyPath;
+  body: Body;
+  /** Of equal ids the first. */
+  index: ReadonlyMap<string, number>;
+  stuck: ReadonlySet<number>;
+  /** Whether the second task is done before the first starts. */
+  isBefore: (task: string, other: string) => boolean;
+}
+
+const SHOWN_TASKS = 20;
+
+/** Reads one body; those of its tasks are not looked into. */
+export function wiringOf(body: Body, at: BodyPath): Wiring {
+  const index = new Map<string, number>();
+  body.tasks.forEach((task, place) => {
+    if (!index.has(task.id)) index.set(task.id, place);
+  });
+  const pairs = pairsOf(body, index);
+  const order = ordered(body.tasks.length, pairs);
+  const before = ancestry(body.tasks.length, pairs, order);
+  const stuck = new Set(body.tasks.keys());
+  for (const place of order) stuck.delete(place);
+  return {
+    at,
+    body,
+    index,
+    stuck,
+    isBefore: (task, other) => before(index.get(task) ?? 0, index.get(other) ?? 0),
+  };
+}
+
+const pairsOf = (body: Body, index: ReadonlyMap<string, number>): Pair[] =>
+  (body.edges ?? []).flatMap((edge): Pair[] => {
+    const [source, target] = [index.get(edge.from), index.get(edge.to)];
+    return source === undefined || target === undefined ? [] : [[source, target]];
+  });
+
+/** Ids given twice, edges that lead nowhere or on no outcome, cycles and what only they lead to. */
+export function graphProblems(
+  wiring: Wiring,
+  types: ReadonlyMap<string, ModuleType>,
+): FoundProblem[] {
+  return [...duplicates(wiring), ...edgeProblems(wiring, types), ...orderProblems(wiring)];
+}
+
+function duplicates({ body, at, index }: Wiring): FoundProblem[] {
+  return body.tasks.flatMap((task, place) => {
+    if (index.get(task.id) === place) return [];
+    const message = `a task with the id "${task.id}" exists already; ids are unique`;
+    return [found(pathOf(at, task.id), ["id"], "duplicate_id", message)];
+  });
+}
+
+function edgeProblems(wiring: Wiring, types: ReadonlyMap<string, ModuleType>): FoundProblem[] {
+  const seen = new Set<string>();
+  return (wiring.body.edges ?? []).flatMap((edge) => {
+    const key = JSON.stringify([edge.from, edge.to, edge.on ?? SUCCESS]);
+    const doubled = seen.has(key);
+    seen.add(key);
+    return ofEdge(edge, wiring, types, doubled);
+  });
+}
+
+function ofEdge(
+  edge: Edge,
+  { body, at, index }: Wiring,
+  types: ReadonlyMap<string, ModuleType>,
+  doubled: boolean,
+): FoundProblem[] {
+  const chosen = { body: at, edge };
+  const here = pathOf(at, index.has(edge.from) ? edge.from : edge.to);
+  const told = (key: string, code: string, message: string): FoundProblem =>
+    found(here, [key], code, message, chosen);
+  const nowhere = [edge.from, edge.to].flatMap((id, place) =>
+    index.has(id)
+      ? []
+      : [told(place === 0 ? "from" : "to", "unknown_task", `there is no task "${id}"`)],
+  );
+  if (nowhere.length > 0) return nowhere;
+  const source = body.tasks[index.get(edge.from) ?? 0] as Task;
+  const outcome = outcomeProblem(edge, source, types);
+  if (outcome) return [told("on", ...outcome)];
+  const message = `the edge from "${edge.from}" to "${edge.to}" on "${edge.on ?? SUCCESS}" is doubled`;
+  return doubled ? [told("on", "duplicate_edge", message)] : [];
+}
+
+function outcomeProblem(
+  edge: Edge,
+  source: Task,
+  types: ReadonlyMap<string, ModuleType>,
+): [code: string, message: string] | null {
+  if (!types.has(lastUse(source))) return null;
+  const possible = outcomesOf(source, types);
+  const names = possible.map((name) => `"${name}"`).join(", ");
+  if (edge.on === undefined && !possible.includes(SUCCESS)) {
+    return [
+      "outcome_required",
+      `"${source.id}" decides where to go on; say which outcome: ${names}`,
+    ];
+  }
+  if (possible.includes(edge.on ?? SUCCESS)) return null;
+  return ["unknown_outcome", `"${source.id}" has no outcome "${edge.on}", only ${names}`];
+}
+
+function orderProblems({ body, at, index, stuck }: Wiring): FoundProblem[] {
+  if (stuck.size === 0) return [];
+  const pairs = pairsOf(body, index);
+  const path = (place: number): TaskPath => pathOf(at, body.tasks[place]?.id ?? "");
+  const knots = cycles(body.tasks.length, pairs, stuck).map((cycle) => {
+    const ids = [...cycle, cycle[0] ?? 0].map((place) => body.tasks[place]?.id ?? "");
+    if (ids.length > SHOWN_TASKS) ids.splice(SHOWN_TASKS - 1, ids.length - SHOWN_TASKS, "…");
+    const message = `these tasks wait for each other: ${ids.join(" → ")}; take out one of the edges`;
+    return found(path(cycle[0] ?? 0), [], "cycle", message);
+  });
+  // Of what is stuck, that which leads to no cycle is not to blame: it only comes after one.
+  const behind = ordered(body.tasks.length, backwards(pairs)).filter((place) => stuck.has(place));
+  const after = behind.map((place) => {
+    const message = `"${body.tasks[place]?.id}" cannot be reached: every way to it leads through a cycle`;
+    return found(path(place), [], "unreachable", message);
+  });
+  return [...knots, ...after];
+}

@@ -1,0 +1,27 @@
+/** The problems in the order in which they are shown: by task, errors first. Pure. */
+import { groupedBy } from "../document/grouping";
+import { taskAt } from "../document/paths";
+import type { Definition, TaskPath } from "../document/types";
+import type { FoundProblem } from "../store/studio";
+
+export interface Group {
+  task: TaskPath | null;
+  title: string;
+  problems: FoundProblem[];
+}
+
+/** The workflow's own first, then tasks as they are first named. */
+export function grouped(problems: readonly FoundProblem[], document: Definition): Group[] {
+  const byTask = groupedBy(problems, (one) => one.task);
+  const groups = [...byTask].map(([task, found]) => ({
+    task,
+    title: titleOf(task, document),
+    problems: found.toSorted((one, other) => one.level.localeCompare(other.level)),
+  }));
+  return groups.sort((one, other) => Number(one.task !== null) - Number(other.task !== null));
+}
+
+function titleOf(task: TaskPath | null, document: Definition): string {
+  if (task === null) return "Workflow";
+  return taskAt(document, task)?.name || task;
+}

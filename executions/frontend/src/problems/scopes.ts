@@ -1,0 +1,118 @@
+/** Whether what a template reads is there by then: known tasks that are done, declared variables. */
+import type { ModuleType } from "../api/shapes";
+import { modulesOf } from "../document/modules";
+import { pathOf } from "../document/paths";
+import type { Definition, Json, Task } from "../document/types";
+import type { FoundProblem } from "../store/studio";
+import { found, type Pointer } from "./found";
+import type { Wiring } from "./graph";
+import { type Reading, type Templates, templatesOf } from "./templates";
+
+/** A body as a template sees it from a task in it; without a task, all of it is done. */
+export interface View {
+  wiring: Wiring;
+  task: string | null;
+}
+
+// Read before the task starts, or of earlier iterations: no order is asked for.
+const ANY_TIME = new Set(["history", "callbackUrl"]);
+/** The keys whose templates are rendered later, where more is known; the server judges them. */
+const LATER = ["until", "while", "filter"];
+
+const known = new WeakMap<Task, Templates>();
+
+/** What is wrong with the templates of one task; `views` are innermost first. */
+export function taskTemplateProblems(
+  task: Task,
+  views: readonly View[],
+  document: Definition,
+  types: ReadonlyMap<string, ModuleType>,
+): FoundProblem[] {
+  const path = pathOf(views[0]?.wiring.at ?? [], task.id);
+  return problemsOf(templatesIn(task), (reading) => mistakeOf(reading, views, document)).flatMap(
+    ({ pointer, code, message }) =>
+      isLater(task, pointer, types) && code !== "template_syntax"
+        ? []
+        : [found(path, pointer, code, message)],
+  );
+}
+
+/** What is wrong with the templates of the workflow's output, when all tasks are done. */
+export function outputProblems(document: Definition, wiring: Wiring): FoundProblem[] {
+  const views = [{ wiring, task: null }];
+  return problemsOf(templatesOf(document.output ?? null), (reading) =>
+    mistakeOf(reading, views, document),
+  ).map(({ pointer, code, message }) => found(null, ["output", ...pointer], code, message));
+}
+
+type Said = [code: string, message: string];
+
+function problemsOf(
+  templates: Templates,
+  judge: (reading: Reading) => Said | null,
+): { pointer: Pointer; code: string; message: string }[] {
+  const unclosed = templates.open.map((pointer) => ({
+    pointer,
+    code: "template_syntax",
+    message: "{{ is not closed; expected }} after the expression",
+  }));
+  const read = templates.readings.flatMap((reading) => {
+    const said = judge(reading);
+    return said ? [{ pointer: reading.pointer, code: said[0], message: said[1] }] : [];
+  });
+  return [...unclosed, ...read];
+}
+
+/** The templates of all its modules, their places below the task. */
+function templatesIn(task: Task): Templates {
+  const before = known.get(task);
+  if (before) return before;
+  const told = modulesOf(task).map((module, index) => {
+    const place = task.modules ? ["modules", index, "with"] : ["with"];
+    const { readings, open } = templatesOf((module.with ?? {}) as Json);
+    return {
+      readings: readings.map((one) => ({ ...one, pointer: [...place, ...one.pointer] })),
+      open: open.map((pointer) => [...place, ...pointer]),
+    };
+  });
+  const all = {
+    readings: told.flatMap((one) => one.readings),
+    open: told.flatMap((one) => one.open),
+  };
+  known.set(task, all);
+  return all;
+}
+
+function isLater(task: Task, pointer: Pointer, types: ReadonlyMap<string, ModuleType>): boolean {
+  const place = task.modules ? 2 : 0;
+  const module = modulesOf(task)[task.modules ? Number(pointer[1]) : 0];
+  const key = String(pointer[place + 1]);
+  const type = module && types.get(module.use);
+  return (type?.deferred ?? LATER).includes(key);
+}
+
+function mistakeOf(reading: Reading, views: readonly View[], document: Definition): Said | null {
+  const [root, name = "", attribute = ""] = reading.names;
+  if (root === "vars") {
+    return name in (document.variables ?? {})
+      ? null
+      : [
+          "unknown_variable",
+          `the workflow declares no variable "${name}"; add it under "variables"`,
+        ];
+  }
+  const view = views.find((one) => one.wiring.index.has(name));
+  if (!view) return ["unknown_task", `there is no task "${name}" that can be seen from here`];
+  if (view.task === null || ANY_TIME.has(attribute)) return null;
+  return notBefore(name, view.task, view.wiring, view === views[0]);
+}
+
+function notBefore(name: string, task: string, wiring: Wiring, own: boolean): Said | null {
+  if (name === task) {
+    const what = own ? "the task itself" : "the task around this body";
+    return ["task_not_before", `"${name}" is ${what}, which is not done yet`];
+  }
+  if (wiring.stuck.has(wiring.index.get(task) ?? -1) || wiring.isBefore(task, name)) return null;
+  const message = `"${name}" may not be done when "${task}" starts: no edges lead from "${name}" to "${task}"`;
+  return ["task_not_before", message];
+}

@@ -1,0 +1,136 @@
+/** What a validator's findings say to people: one sentence a place, no noise of branches. */
+import type { OutputUnit } from "@cfworker/json-schema";
+import { groupedBy } from "../document/grouping";
+import type { Json } from "../document/types";
+import type { Pointer } from "./found";
+
+/** One mistake below the value that was checked. */
+export interface Mistake {
+  pointer: Pointer;
+  code: string;
+  message: string;
+}
+
+/** Keywords that only say that something further in is wrong. */
+const AROUND = new Set([
+  "$ref",
+  "additionalProperties",
+  "allOf",
+  "dependentSchemas",
+  "else",
+  "if",
+  "items",
+  "patternProperties",
+  "prefixItems",
+  "properties",
+  "then",
+]);
+const WORDS: Record<string, string> = {
+  string: "a text",
+  number: "a number",
+  integer: "a whole number",
+  boolean: "true or false",
+  object: "an object",
+  array: "a list",
+  null: "null",
+};
+const LONGEST = 60;
+
+/** The mistakes that the findings (parents before children) tell of. */
+export function mistakes(units: readonly OutputUnit[], value: Json): Mistake[] {
+  const told: Mistake[] = [];
+  let rest = units;
+  for (let unit = rest[0]; unit; unit = rest[0]) {
+    rest = rest.slice(1);
+    if (unit.keyword === "anyOf" || unit.keyword === "oneOf") {
+      const branches = below(rest, unit);
+      rest = rest.filter((one) => !branches.includes(one));
+      told.push(...ofBranches(unit, branches, value));
+    } else if (!AROUND.has(unit.keyword)) told.push(ofOne(unit, value));
+  }
+  return told;
+}
+
+const below = (units: readonly OutputUnit[], around: OutputUnit): OutputUnit[] =>
+  units.filter((unit) => unit.keywordLocation.startsWith(`${around.keywordLocation}/`));
+
+/** What the branch of the right kind says; where none is, which kinds there are. */
+function ofBranches(around: OutputUnit, units: OutputUnit[], value: Json): Mistake[] {
+  const start = around.keywordLocation.length + 1;
+  const byBranch = groupedBy(units, (unit) => unit.keywordLocation.slice(start).split("/")[0]);
+  const kinds: string[] = [];
+  for (const branch of byBranch.values()) {
+    const kind = branch.find(
+      (unit) => unit.keyword === "type" && unit.instanceLocation === around.instanceLocation,
+    );
+    if (!kind) return mistakes(branch, value);
+    kinds.push(...expectedKinds(kind));
+  }
+  const pointer = pointerOf(around.instanceLocation);
+  const names = [...new Set(kinds.map((kind) => WORDS[kind] ?? kind))];
+  if (names.length === 0) return [{ pointer, code: "type", message: around.error }];
+  const message = `expected ${names.join(" or ")}, found ${shown(at(value, pointer))}`;
+  return [{ pointer, code: "type", message }];
+}
+
+function ofOne(unit: OutputUnit, value: Json): Mistake {
+  const pointer = pointerOf(unit.instanceLocation);
+  const here = shown(at(value, pointer));
+  const quoted = /"([^"]*)"/.exec(unit.error)?.[1] ?? "";
+  switch (unit.keyword) {
+    case "false":
+      return { pointer, code: "unknown_key", message: `there is no key "${pointer.at(-1)}" here` };
+    case "required":
+      return { pointer: [...pointer, quoted], code: "required", message: "this is required" };
+    case "type": {
+      const kinds = expectedKinds(unit).map((kind) => WORDS[kind] ?? kind);
+      return { pointer, code: "type", message: `expected ${kinds.join(" or ")}, found ${here}` };
+    }
+    case "enum":
+    case "const":
+      return { pointer, code: "value", message: `expected ${wanted(unit)}, found ${here}` };
+    default:
+      return { pointer, code: "value", message: plain(unit.error) };
+  }
+}
+
+/** `one of "GET", "POST"` out of `Instance does not match any of ["GET","POST"].` */
+function wanted(unit: OutputUnit): string {
+  const listed = unit.error.replace(/^.*? match (any of )?/, "").replace(/\.$/, "");
+  if (unit.keyword === "const") return listed;
+  return `one of ${listed.slice(1, -1).replaceAll(",", ", ")}`;
+}
+
+const expectedKinds = (unit: OutputUnit): string[] =>
+  (/Expected "(.*)"\.$/.exec(unit.error)?.[1] ?? "").split('", "').filter((kind) => kind !== "");
+
+/** `900 is greater than 300.` as it may stand after a place. */
+function plain(error: string): string {
+  const sentence = error
+    .replace(/\.$/, "")
+    .replace("String", "the text")
+    .replace("Array", "the list");
+  return sentence.charAt(0).toLowerCase() + sentence.slice(1);
+}
+
+function pointerOf(location: string): Pointer {
+  const parts = decodeURI(location).split("/").slice(1);
+  return parts.map((part) => {
+    const key = part.replaceAll("~1", "/").replaceAll("~0", "~");
+    return /^\d+$/.test(key) ? Number(key) : key;
+  });
+}
+
+function at(value: Json, pointer: Pointer): Json {
+  return pointer.reduce<Json>((within, key) => {
+    if (typeof within !== "object" || within === null) return null;
+    return (within as Record<string | number, Json>)[key] ?? null;
+  }, value);
+}
+
+function shown(value: Json): string {
+  const text = Array.isArray(value) ? "a list" : isMap(value) ? "an object" : JSON.stringify(value);
+  return text.length <= LONGEST ? text : `${text.slice(0, LONGEST)}…`;
+}
+
+const isMap = (value: Json): boolean => typeof value === "object" && value !== null;
