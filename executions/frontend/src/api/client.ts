@@ -32,6 +32,8 @@ export interface Asking {
   text?: { body: string; type: string };
   accept?: string;
   etag?: string;
+  /** Under one key a thing is made once, however often it is asked for. */
+  idempotencyKey?: string;
   signal?: AbortSignal;
 }
 
@@ -57,6 +59,7 @@ async function reach(address: string, asking: Asking): Promise<Response> {
   }
   if (method !== "GET") headers["X-CSRFToken"] = cookie("csrftoken");
   if (asking.etag) headers["If-Match"] = asking.etag;
+  if (asking.idempotencyKey) headers["Idempotency-Key"] = asking.idempotencyKey;
   try {
     return await fetch(address, {
       method,

@@ -8,10 +8,14 @@ export interface Pin {
   outcome?: string;
 }
 
+export type Pins = ReadonlyMap<TaskPath, Pin>;
+
 export interface PinsState {
-  pins: ReadonlyMap<TaskPath, Pin>;
+  pins: Pins;
   pin(path: TaskPath, pin: Pin): void;
   unpin(path: TaskPath): void;
+  /** With several more at once. */
+  pinAll(more: Pins): void;
   clear(): void;
 }
 
@@ -21,5 +25,32 @@ export const usePins = create<PinsState>()((set) => ({
   pin: (path, pin) => set(({ pins }) => ({ pins: new Map(pins).set(path, pin) })),
   unpin: (path) =>
     set(({ pins }) => ({ pins: new Map([...pins].filter(([one]) => one !== path)) })),
+  pinAll: (more) => set(({ pins }) => ({ pins: new Map([...pins, ...more]) })),
   clear: () => set({ pins: new Map() }),
 }));
+
+/** Whether a task is pinned. */
+export const useIsPinned = (path: TaskPath): boolean => usePins((state) => state.pins.has(path));
+
+/** Whether a task of this path can have a pin: what stands in a body is given as a whole. */
+export const canBePinned = (path: TaskPath): boolean => !path.includes(".");
+
+/** The pins as a text to keep, and back; a text of another form gives none. Pure. */
+export const keptText = (pins: Pins): string => JSON.stringify(Object.fromEntries(pins));
+
+export function readKept(text: string | null): Pins {
+  try {
+    const read: unknown = JSON.parse(text ?? "{}");
+    if (typeof read !== "object" || read === null || Array.isArray(read)) return new Map();
+    return new Map(
+      Object.entries(read).filter((entry): entry is [TaskPath, Pin] => isPin(entry[1])),
+    );
+  } catch {
+    return new Map();
+  }
+}
+
+function isPin(value: unknown): value is Pin {
+  if (typeof value !== "object" || value === null || !("output" in value)) return false;
+  return !("outcome" in value) || typeof value.outcome === "string";
+}

@@ -4,7 +4,12 @@
  * One execution's results are there at a time: the one being watched, the one chosen, or the newest.
  */
 import { create } from "zustand";
+import { Refused } from "../api/client";
 import type { Json, TaskPath } from "../document/types";
+import { useLiveStore } from "../live/live";
+import { useStudio } from "../store/studio";
+import { fetchResults } from "./executions";
+import { painted } from "./painted";
 
 /** One task's newest run; of a container's body, that of the last turn. */
 export interface TaskResult {
@@ -37,11 +42,9 @@ export interface ResultsState {
   trouble: string;
 }
 
-export const useResultsStore = create<ResultsState>()(() => ({
-  results: null,
-  loading: false,
-  trouble: "",
-}));
+const NONE: ResultsState = { results: null, loading: false, trouble: "" };
+
+export const useResultsStore = create<ResultsState>()(() => NONE);
 
 /** The results at hand, and those of one task. */
 export function useResults(): {
@@ -56,5 +59,34 @@ export function useResults(): {
 export const useResultOf = (path: TaskPath): TaskResult | undefined =>
   useResultsStore((state) => state.results?.tasks[path]);
 
-/** Fetch the results of this execution, or of the newest one. */
-export async function loadResults(_executionId?: string): Promise<void> {}
+let asked = new AbortController();
+
+/** Fetch the results of this execution, or of the newest one; what was asked before is let go. */
+export async function loadResults(executionId?: string): Promise<void> {
+  const { workflow } = useStudio.getState();
+  if (!workflow) return;
+  asked.abort();
+  const asking = new AbortController();
+  asked = asking;
+  useResultsStore.setState({ loading: true });
+  try {
+    const results = await fetchResults(workflow.id, executionId, asking.signal);
+    if (!asking.signal.aborted) show(results);
+  } catch (error) {
+    if (asking.signal.aborted) return;
+    const trouble = error instanceof Refused ? error.detail : String(error);
+    useResultsStore.setState({ loading: false, trouble });
+  }
+}
+
+/** Show no results. */
+export function dropResults(): void {
+  asked.abort();
+  show(null);
+}
+
+function show(results: LastResults | null): void {
+  useResultsStore.setState({ ...NONE, results });
+  // What is watched is painted from its stream, which is ahead of any results.
+  if (useLiveStore.getState().watched === null) useLiveStore.setState({ tasks: painted(results) });
+}

@@ -1,0 +1,124 @@
+/** How far each task is, from the runs of its steps in all turns. Pure. */
+import { MAIN, modulesOf } from "../document/modules";
+import { everyTask } from "../document/paths";
+import type { Definition, TaskPath } from "../document/types";
+import { newestAttempts, plainPath, type RunRow } from "./frames";
+import type { TaskLive } from "./live";
+import { markOfStep } from "./states";
+import { counted, noteTurns, type Turns } from "./turns";
+
+/** What of a task's runs is shown: what needs a look, then what moves, then what was reached. */
+const RANK: Readonly<Record<string, number>> = {
+  DLQ: 8,
+  FAILED: 7,
+  RUNNING: 6,
+  LEASED: 5,
+  WAITING: 4,
+  PENDING: 3,
+  CANCELLED: 2,
+  SUCCESS: 1,
+  SKIPPED: 0,
+};
+
+/** What of a document the states depend on. */
+interface Shape {
+  /** By task: its chain's module ids. */
+  chains: ReadonlyMap<TaskPath, readonly string[]>;
+  /** Tasks whose failure an edge takes care of. */
+  handled: ReadonlySet<TaskPath>;
+}
+
+interface Found {
+  run: RunRow;
+  rank: number;
+  state: string;
+  outcomes: Set<string>;
+}
+
+/** The tasks' states; those that did not change are the very objects of `before`. */
+export function tasksOf(
+  runs: Iterable<RunRow>,
+  document: Definition,
+  before: ReadonlyMap<TaskPath, TaskLive> = new Map(),
+): ReadonlyMap<TaskPath, TaskLive> {
+  const shape = shapeOf(document);
+  const found = new Map<TaskPath, Found>();
+  const turns: Turns = new Map();
+  for (const run of newestAttempts(runs).values()) {
+    const [path, module] = placeOf(run);
+    note(found, path, run, isLast(shape, path, module));
+    noteTurns(turns, run, shape.handled.has(path));
+  }
+  const tasks = new Map<TaskPath, TaskLive>();
+  for (const [path, one] of found) {
+    const inside = turns.get(path);
+    const live = told(one, inside && counted(inside));
+    const old = before.get(path);
+    tasks.set(path, old && sameLive(old, live) ? old : live);
+  }
+  return tasks;
+}
+
+function shapeOf(document: Definition): Shape {
+  const chains = new Map<TaskPath, readonly string[]>();
+  const handled = new Set<TaskPath>();
+  const edgesIn = (tasks: Definition["tasks"], edges: Definition["edges"], at: string): void => {
+    for (const edge of edges ?? []) if (edge.on === "error") handled.add(at + edge.from);
+    for (const task of tasks) {
+      if (task.body) edgesIn(task.body.tasks, task.body.edges, `${at}${task.id}.`);
+    }
+  };
+  edgesIn(document.tasks, document.edges, "");
+  for (const { path, task } of everyTask(document)) {
+    chains.set(
+      path,
+      modulesOf(task).map((module) => module.id),
+    );
+  }
+  return { chains, handled };
+}
+
+/** `refine[2].draft.main` is the module `main` of the task `refine.draft`. */
+function placeOf(run: RunRow): [path: TaskPath, module: string] {
+  const plain = plainPath(run.stepPath);
+  const dot = plain.lastIndexOf(".");
+  return dot < 0 ? [plain, MAIN] : [plain.slice(0, dot), plain.slice(dot + 1)];
+}
+
+/** Whether a step ends its task; one that the document does not know stands for the whole task. */
+function isLast(shape: Shape, path: TaskPath, module: string): boolean {
+  const chain = shape.chains.get(path) ?? [];
+  return chain.at(-1) === module || !chain.includes(module);
+}
+
+function note(found: Map<TaskPath, Found>, path: TaskPath, run: RunRow, last: boolean): void {
+  // A chain is done when its last step is; until then a step that is done says "running".
+  const between = run.state === "SUCCESS" && !last;
+  const rank = between ? 0.5 : (RANK[run.state] ?? 0);
+  const state = between ? "RUNNING" : run.state;
+  const old = found.get(path);
+  const outcomes = old?.outcomes ?? new Set<string>();
+  if (run.state === "SUCCESS" && last) outcomes.add(run.outcome || "success");
+  else if (run.state === "FAILED" && run.outcome) outcomes.add(run.outcome);
+  const newer = !old || rank > old.rank || (rank === old.rank && run.queuedAt > old.run.queuedAt);
+  found.set(path, newer ? { run, rank, state, outcomes } : { ...old, outcomes });
+}
+
+function told({ run, state, outcomes }: Found, count: string | undefined): TaskLive {
+  return {
+    state,
+    ...markOfStep(state, run.attempt, run.waitsFor),
+    ...(count ? { count } : {}),
+    ...(run.error ? { error: run.error } : {}),
+    outcomes: [...outcomes].sort(),
+    runId: run.id,
+  };
+}
+
+const sameLive = (one: TaskLive, other: TaskLive): boolean =>
+  one.state === other.state &&
+  one.word === other.word &&
+  one.count === other.count &&
+  one.error === other.error &&
+  one.runId === other.runId &&
+  one.outcomes.join() === other.outcomes.join();

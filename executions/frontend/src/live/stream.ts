@@ -1,0 +1,114 @@
+/** The stream of states: opened, closed while nobody looks, opened again from where it was. */
+import { ask, Refused } from "../api/client";
+import type { Frame, FrameKind } from "./frames";
+import type { Connection } from "./live";
+
+const LEAST_WAIT = 1000;
+const MOST_WAIT = 5000;
+const KINDS: readonly FrameKind[] = ["snapshot", "state", "end"];
+
+export interface Listener {
+  take(kind: FrameKind, frame: Frame): void;
+  tell(connection: Connection): void;
+}
+
+/** Follows one execution until it ends or `stop` is called. */
+export class Stream {
+  private source: EventSource | null = null;
+  private last = "";
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private wait = LEAST_WAIT;
+  private over = false;
+  private readonly leaving = new AbortController();
+
+  constructor(
+    private readonly execution: string,
+    private readonly listener: Listener,
+  ) {
+    const signal = this.leaving.signal;
+    document.addEventListener("visibilitychange", () => this.seen(), { signal });
+    // A page that is left keeps no stream; one that comes back from the browser's cache needs one.
+    addEventListener("pagehide", () => this.close(), { signal });
+    addEventListener("pageshow", (event) => event.persisted && this.open(), { signal });
+    addEventListener("online", () => this.source ?? this.open(), { signal });
+    this.open();
+  }
+
+  stop(): void {
+    this.over = true;
+    this.leaving.abort();
+    this.close();
+  }
+
+  private open(): void {
+    this.close();
+    if (this.over) return;
+    if (document.hidden) {
+      this.listener.tell("paused");
+      return;
+    }
+    this.listener.tell(this.last ? "reconnecting" : "connecting");
+    const query = this.last ? `?last=${encodeURIComponent(this.last)}` : "";
+    const source = new EventSource(`${addressOf(this.execution)}/subscribe${query}`);
+    this.source = source;
+    for (const kind of KINDS) {
+      source.addEventListener(kind, (event) => this.framed(kind, event));
+    }
+    source.addEventListener("open", () => this.listener.tell("live"));
+    source.addEventListener("error", () => this.broken(source));
+  }
+
+  private framed(kind: FrameKind, event: MessageEvent<string>): void {
+    if (event.lastEventId) this.last = event.lastEventId;
+    this.wait = LEAST_WAIT;
+    if (kind === "end") this.finish("finished");
+    this.listener.take(kind, (event.data ? JSON.parse(event.data) : {}) as Frame);
+  }
+
+  private broken(source: EventSource): void {
+    if (source !== this.source) return;
+    this.listener.tell("reconnecting");
+    if (source.readyState === EventSource.CLOSED) void this.again();
+  }
+
+  /** The browser gives up for good on any answer but 200: ask what is wrong, and open it again. */
+  private async again(): Promise<void> {
+    this.close();
+    const status = await statusOf(this.execution);
+    if (this.over) return;
+    if (status === 401 || status === 403) return this.finish("signed out");
+    if (status === 404) return this.finish("gone");
+    this.timer = setTimeout(() => this.open(), this.wait);
+    this.wait = Math.min(MOST_WAIT, this.wait * 2);
+  }
+
+  private finish(connection: Connection): void {
+    this.stop();
+    this.listener.tell(connection);
+  }
+
+  private seen(): void {
+    if (document.hidden) {
+      this.close();
+      this.listener.tell("paused");
+    } else if (this.source === null) this.open();
+  }
+
+  private close(): void {
+    clearTimeout(this.timer);
+    this.source?.close();
+    this.source = null;
+  }
+}
+
+const addressOf = (execution: string): string => `/v1/WorkflowExecution/${execution}`;
+
+/** How the server answers when asked for the execution; 0 where it cannot be reached. */
+async function statusOf(execution: string): Promise<number> {
+  try {
+    await ask(addressOf(execution));
+    return 200;
+  } catch (error) {
+    return error instanceof Refused ? error.status : 0;
+  }
+}

@@ -1,0 +1,41 @@
+/** Counts of a container's turns, by how far each is. Pure. */
+
+import type { RunRow } from "./frames";
+import { ALIVE, WORKING } from "./states";
+
+/** From least to most in need of a look: a turn is as the worst step in it. */
+const KINDS = ["ok", "cancelled", "waiting", "running", "failed", "dead"] as const;
+const TOLD = ["ok", "running", "waiting", "failed", "dead", "cancelled"] as const;
+type Kind = (typeof KINDS)[number];
+
+/** By container: by turn, the worst kind of a step in it. */
+export type Turns = Map<string, Map<string, number>>;
+
+/** Count a step in every turn it stands in: `a[1].b[2].c.main` is in one of `a` and one of `a.b`. */
+export function noteTurns(turns: Turns, run: RunRow, handled: boolean): void {
+  for (const found of run.stepPath.matchAll(/\[\d+\]/g)) {
+    const before = run.stepPath.slice(0, found.index);
+    const turn = before + found[0];
+    const container = before.replace(/\[\d+\]/g, "");
+    const inside = turns.get(container) ?? new Map<string, number>();
+    inside.set(turn, Math.max(inside.get(turn) ?? 0, KINDS.indexOf(kindOf(run, handled))));
+    turns.set(container, inside);
+  }
+}
+
+function kindOf(run: RunRow, handled: boolean): Kind {
+  if (run.state === "DLQ") return "dead";
+  if (run.state === "FAILED") return handled ? "ok" : "failed";
+  if (WORKING.has(run.state)) return "running";
+  if (ALIVE.has(run.state)) return run.waitsFor === "body" ? "running" : "waiting";
+  return run.state === "CANCELLED" ? "cancelled" : "ok";
+}
+
+/** "12: 10 ok, 1 running, 1 failed". */
+export function counted(inside: ReadonlyMap<string, number>): string {
+  const kinds = [...inside.values()].map((index) => KINDS[index]);
+  const parts = TOLD.map((kind) => [kind, kinds.filter((one) => one === kind).length] as const)
+    .filter(([, count]) => count > 0)
+    .map(([kind, count]) => `${count} ${kind}`);
+  return `${inside.size}: ${parts.join(", ")}`;
+}

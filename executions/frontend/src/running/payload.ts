@@ -1,0 +1,16 @@
+/** A payload as text: read with the place of a mistake, and written. Pure. */
+import type { Json } from "../document/types";
+
+export type ReadPayload = { value: Json } | { mistake: string };
+
+/** Read it; an empty text is an empty payload. */
+export function readPayload(text: string): ReadPayload {
+  if (text.trim() === "") return { value: {} };
+  try {
+    return { value: JSON.parse(text) as Json };
+  } catch (error) {
+    return { mistake: `This is no JSON: ${error instanceof Error ? error.message : "?"}` };
+  }
+}
+
+export const written = (value: Json): string => JSON.stringify(value, null, 2);

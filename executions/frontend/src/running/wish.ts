@@ -1,0 +1,51 @@
+/** What the run dialog was opened for. */
+import { create } from "zustand";
+import type { TaskPath } from "../document/types";
+import { useStudio } from "../store/studio";
+import { EVERYTHING, type Part, type PartKind } from "./parts";
+
+interface Wish {
+  part: Part;
+  /** The payload as it was typed last; null before anything was. */
+  payload: string | null;
+}
+
+export const useWish = create<Wish>()(() => ({ part: EVERYTHING, payload: null }));
+
+/** Open the run dialog for a part of the workflow. */
+export function openRun(part: Part = EVERYTHING): void {
+  useWish.setState({ part });
+  useStudio.getState().set({ dialog: "run" });
+}
+
+export interface RunAction {
+  kind: PartKind;
+  label: string;
+  /** A Material Symbol. */
+  icon: string;
+  /** Why it cannot be done now, or undefined. */
+  refusal: string | undefined;
+  act: () => void;
+}
+
+const ACTIONS: readonly [PartKind, string, string][] = [
+  ["upTo", "Run up to here", "line_end_arrow"],
+  ["from", "Run from here", "line_start_arrow"],
+  ["only", "Run this task alone", "play_circle"],
+];
+export const NO_TEST = "A test run needs a role that may change and start this workflow.";
+const IN_A_BODY = "It stands in a loop or map, which runs as a whole.";
+
+/** What of running is offered at one task, for menus. */
+export function runActions(path: TaskPath): RunAction[] {
+  const { page } = useStudio.getState();
+  const may = page.canRun && page.canEdit;
+  const refusal = may ? (path.includes(".") ? IN_A_BODY : undefined) : NO_TEST;
+  return ACTIONS.map(([kind, label, icon]) => ({
+    kind,
+    label,
+    icon,
+    refusal,
+    act: () => openRun({ kind, task: path }),
+  }));
+}

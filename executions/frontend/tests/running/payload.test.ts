@@ -1,0 +1,67 @@
+import { describe, expect, test } from "vitest";
+import { readPayload } from "../../src/running/payload";
+import { keptText, readKept } from "../../src/running/pins";
+import { sampleOf } from "../../src/running/sample";
+
+describe("a payload from a schema", () => {
+  test("has what is required, and what has a default", () => {
+    const schema = {
+      type: "object",
+      required: ["orderId", "lines"],
+      properties: {
+        orderId: { type: "integer", minimum: 1 },
+        lines: { type: "array", minItems: 1, items: { type: "object" } },
+        priority: { type: "string", default: "low" },
+        note: { type: "string" },
+      },
+    };
+    expect(sampleOf(schema)).toEqual({ orderId: 1, lines: [{}], priority: "low" });
+  });
+
+  test("takes examples and the first of an enumeration", () => {
+    const schema = {
+      required: ["size", "id"],
+      properties: { size: { enum: ["S", "M"] }, id: { type: "string", examples: ["A-17"] } },
+    };
+    expect(sampleOf(schema)).toEqual({ size: "S", id: "A-17" });
+  });
+
+  test("is empty without a schema", () => {
+    expect(sampleOf(undefined)).toEqual({});
+  });
+
+  test("ends somewhere in a schema that goes very deep", () => {
+    const nest = (depth: number): { [key: string]: never } =>
+      ({
+        type: "object",
+        required: ["in"],
+        properties: depth > 0 ? { in: nest(depth - 1) } : {},
+      }) as never;
+    expect(JSON.stringify(sampleOf(nest(50))).length).toBeLessThan(100);
+  });
+});
+
+describe("a payload as text", () => {
+  test("is read, and an empty one is an empty object", () => {
+    expect(readPayload('{"a": [1]}')).toEqual({ value: { a: [1] } });
+    expect(readPayload("  ")).toEqual({ value: {} });
+  });
+
+  test("is refused with a reason", () => {
+    expect(readPayload("{a: 1}")).toHaveProperty("mistake");
+  });
+});
+
+describe("kept pins", () => {
+  test("come back as they were", () => {
+    const pins = new Map([["a", { output: { n: "{{ x }}" }, outcome: "true" }]]);
+    expect(readKept(keptText(pins))).toEqual(pins);
+  });
+
+  test("of another form are none", () => {
+    for (const text of [null, "", "[]", "no", '{"a": 1}', '{"a": {"outcome": "x"}}']) {
+      expect(readKept(text).size).toBe(0);
+    }
+    expect(readKept('{"a": {"output": 1, "outcome": 2}}').size).toBe(0);
+  });
+});
