@@ -1,9 +1,17 @@
--- Due live runs whose execution is final.
-SELECT DISTINCT r.execution_id
-  FROM (SELECT execution_id FROM runners_run
-         WHERE state IN ('LEASED', 'PENDING', 'RUNNING', 'WAITING')
-           AND due_at <= statement_timestamp()
-         LIMIT 10000) r
-  JOIN executions_workflowexecution e ON e.id = r.execution_id
+-- Due live runs whose execution is final. Each of the runs looked at costs one look at its
+-- execution's key, whatever the planner believes: beside a backlog, all of whose runs are due, it
+-- knew of no final executions and compared each run with thousands of them, for 17 s.
+WITH due AS MATERIALIZED (
+    SELECT execution_id
+      FROM runners_run
+     WHERE state IN ('LEASED', 'PENDING', 'RUNNING', 'WAITING')
+       AND due_at <= statement_timestamp()
+     LIMIT 10000
+)
+SELECT DISTINCT d.execution_id
+  FROM due d
+ CROSS JOIN LATERAL (
+    -- OFFSET keeps it a look-up for each row.
+    SELECT e.state FROM executions_workflowexecution e WHERE e.id = d.execution_id OFFSET 0) e
  WHERE e.state IN ('CANCELLED', 'FAILED', 'SUCCESS', 'TIMEOUT')
  LIMIT %(batch)s

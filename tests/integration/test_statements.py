@@ -154,6 +154,15 @@ def test_what_is_running_is_looked_at_once_for_all_late_runs(large_table: None) 
     assert "SubPlan" not in {node.get("Parent Relationship") for node in _plan("overlooked")}
 
 
+def test_leftovers_ask_for_each_execution_by_its_key(large_table: None) -> None:
+    """A join was planned as if no execution were final, and took 17 s beside a backlog."""
+    nodes = _plan("leftovers")
+    [scan] = [node for node in nodes if node.get("Relation Name") == "executions_workflowexecution"]
+    assert scan["Index Name"] == "executions_workflowexecution_pkey"
+    assert "d.execution_id" in scan["Index Cond"]
+    assert "Hash Join" not in {node["Node Type"] for node in nodes}
+
+
 def test_listeners_of_an_event_are_read_in_the_order_of_their_index(large_table: None) -> None:
     nodes = _plan("listeners")
     assert "waiter_key" in {node.get("Index Name") for node in nodes}
