@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from executions.outcome_rules import OutcomeRule
+
 
 @dataclass(frozen=True, slots=True)
 class ConfigProblem:
@@ -32,7 +34,8 @@ class ModuleSpec:
 
     `outcomes` is empty for a plain module, whose outcome is `success`; a gate lists its own.
     `check` reports all problems of a `with` mapping, in which a string holding a template stands
-    for any value. `outcomes_for` gives a gate's outcomes where they depend on its `with`.
+    for any value. `outcomes_for` gives a gate's outcomes where they depend on its `with`;
+    `outcomes_from` says the same as data, where the module does.
     A `container` holds a body (`loop` or `map`) that the engine runs. `deferred` are the keys of
     `with` whose templates the engine renders later, in another scope: a loop's `until`.
     `credential` are the types of credential it takes, one of them at a time; its `with` may name
@@ -60,6 +63,8 @@ class ModuleSpec:
     deferred: tuple[str, ...] = ()
     takes_secrets: bool = True
     circuit_target: str = ""  # in words
+    outcomes_from: tuple[OutcomeRule, ...] = ()
+    icon: str = ""  # by the names of Material Symbols
     example: Mapping[str, Any] = field(default_factory=dict)  # a `with` that works
     bad_inputs: tuple[BadInput, ...] = ()
 

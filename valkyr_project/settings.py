@@ -334,10 +334,11 @@ SPECTACULAR_SETTINGS = {
         "VersionKind": "executions.states.VersionKind",
         "Role": "executions.states.Role",
         "Permission": "executions.states.Permission",
-        "Container": "runners.api.timeline_shapes.CONTAINERS",
+        "Container": "executions.api.modules.CONTAINERS",
         "WaitKind": "runners.api.run_shapes.WAITS",
         "ObjectPermission": "executions.api.permissions.CHOICES",
         "Decision": "runners.decisions.DECISIONS",
+        "Take": "executions.api.modules.TAKES",
         "Effect": ["none", "idempotent", "external"],
     },
 }

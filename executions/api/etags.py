@@ -1,9 +1,14 @@
 """ETag and If-Match: the tag is the number of changes (a draft's revision, a row's version)."""
 
 import re
+from typing import Any
 
+from django.utils.http import parse_etags
+from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
+from rest_framework.response import Response
 
+from executions import payloads
 from executions.models import Workflow
 
 _TAG = re.compile(r'"(\d{1,9})"')
@@ -37,3 +42,19 @@ def asked(request: Request, present: int) -> int | None:
     if present in numbers:
         return present
     return numbers[0] if numbers else NEVER
+
+
+def unless_known(request: Request, told: Any, *, fresh: int) -> Response:
+    """What changes with a release alone: 304 for who has it, and not asked for again for a while.
+
+    The tag is a digest of the content; `fresh` is in seconds.
+    """
+    digest = f'"{payloads.digest(JSONRenderer().render(told).decode())[:32]}"'
+    headers = {"ETag": digest, "Cache-Control": f"private, max-age={fresh}"}
+    # A server that compresses marks the tag as weak.
+    known = [
+        one.removeprefix("W/") for one in parse_etags(request.headers.get("If-None-Match", ""))
+    ]
+    if digest in known or "*" in known:
+        return Response(status=304, headers=headers)
+    return Response(told, headers=headers)

@@ -1,18 +1,26 @@
 """What a definition may use: the module types, and the schema of the document itself."""
 # ruff: noqa: N815 - the names are the JSON's
 
-from typing import Any
+from typing import Any, get_args
 
 from drf_spectacular.types import OpenApiTypes
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from executions.api.documentation import operation
+from executions.api import etags
+from executions.api.documentation import header, operation
 from executions.api.endpoint import Endpoint
 from executions.api.fields import Json
 from executions.catalog import catalog
 from executions.graph.schema import WORKFLOW_SCHEMA
+from executions.outcome_rules import Take
+
+IF_NONE_MATCH = header("If-None-Match", "The ETag of what you have; 304 where it is the same.")
+TAKES = [(name, name) for name in get_args(Take)]
+CONTAINERS = [("", "none"), ("loop", "loop"), ("map", "map")]
+# For so long, in seconds, nobody who was given the modules asks again.
+FRESH = 300
 
 
 class BadInputShape(serializers.Serializer[Any]):
@@ -21,6 +29,21 @@ class BadInputShape(serializers.Serializer[Any]):
     what = serializers.CharField()
     errorType = serializers.ChoiceField(["TRANSIENT", "PERMANENT", "TIMEOUT"], source="error_type")
     says = serializers.CharField(help_text="A part of the failure's message.")
+
+
+class OutcomeRuleShape(serializers.Serializer[Any]):
+    """What a key of `with` adds to a gate's outcomes."""
+
+    key = serializers.CharField()
+    take = serializers.ChoiceField(
+        TAKES,
+        help_text="each: every item of its list, or every value of its mapping, as text. value: "
+        "its value, or `otherwise` where it has none. given: `outcomes`, where it is there and not "
+        "null. equals: `outcomes`, where its value is `equals`.",
+    )
+    outcomes = serializers.ListField(child=serializers.CharField())
+    equals = serializers.CharField(allow_blank=True)
+    otherwise = serializers.CharField(allow_blank=True)
 
 
 class ModuleType(serializers.Serializer[Any]):
@@ -34,6 +57,19 @@ class ModuleType(serializers.Serializer[Any]):
     inline = serializers.BooleanField(help_text="Pure and quick: recorded together with others.")
     effect = serializers.ChoiceField(["none", "idempotent", "external"])
     outcomes = serializers.ListField(child=serializers.CharField())
+    outcomesFrom = OutcomeRuleShape(
+        source="outcomes_from",
+        many=True,
+        help_text="Where there are any, they say the outcomes in place of `outcomes`: those of all "
+        "rules, in their order, each once; none means `success`.",
+    )
+    container = serializers.ChoiceField(CONTAINERS, help_text="What kind of body it runs, if any.")
+    waits = serializers.BooleanField(help_text="May end in a wait that holds no worker.")
+    deferred = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="The keys of `with` that are rendered later, in another scope: a loop's `until`.",
+    )
+    icon = serializers.CharField(help_text="By the names of Material Symbols.")
     writesVariables = serializers.BooleanField(source="writes_variables")
     retry = serializers.CharField()
     timeoutSeconds = serializers.FloatField(source="timeout_seconds")
@@ -57,11 +93,17 @@ class ModuleType(serializers.Serializer[Any]):
 class ModuleTypes(Endpoint):
     """All module types."""
 
-    @operation("listModuleTypes", "ModuleType", {200: ModuleType(many=True)})
+    @operation(
+        "listModuleTypes",
+        "ModuleType",
+        {200: ModuleType(many=True), 304: None},
+        parameters=[IF_NONE_MATCH],
+    )
     def get(self, request: Request) -> Response:
         """Every module that is installed, by type, with the JSON Schema of its `with`."""
         specs = sorted(catalog().values(), key=lambda spec: spec.type)
-        return Response(ModuleType(specs, many=True).data)
+        told = ModuleType(specs, many=True).data
+        return etags.unless_known(request, told, fresh=FRESH)
 
 
 class WorkflowSchema(Endpoint):

@@ -5,7 +5,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from runners.api.timeline_shapes import CONTAINERS
+from executions.api.modules import CONTAINERS
 from runners.monitor.drawing import Box, Drawing, Line
 
 

@@ -8,6 +8,7 @@ from uuid import UUID
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from executions.api.modules import CONTAINERS
 from executions.api.paging import PageQuery
 from executions.catalog import catalog
 from executions.graph.places import split
@@ -16,7 +17,6 @@ from runners.api.run_shapes import ERROR_TYPES, STATES, WAITS
 from runners.models import Run
 
 MAX_TIMELINE = 5000
-CONTAINERS = [("", "none"), ("loop", "loop"), ("map", "map")]
 
 
 class Counters(serializers.Serializer[Any]):

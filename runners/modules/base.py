@@ -19,6 +19,7 @@ from pydantic.alias_generators import to_camel
 from typing_extensions import TypeVar
 
 from executions.catalog import ConfigProblem
+from executions.outcome_rules import OutcomeRule, outcomes_by
 from runners.states import ErrorType, WaitKind
 
 logger = logging.getLogger(__name__)
@@ -237,13 +238,14 @@ class Module(Generic[InputsT]):
 
     `effect` is `none` (safe to repeat), `idempotent` (safe with the idempotency key) or
     `external` (may happen twice after a crash). An `inline` module does no I/O and takes under
-    a millisecond. `outcomes` is empty for a module that has only `success`. `credential` are the
-    types of credential it takes, one of them at a time, as `ctx.credential`. A module that gives
-    its inputs back does not `takes_secrets`; nor does one that is inline, holds a body or sets
-    variables. One that `costs` spends money or tokens (`ctx.cost`): it is refused once a budget is
-    spent, and it is not inline. `circuit_target` says in words what `circuit` gives, for the docs;
-    `example` is a `with` that works, `bad_inputs` what goes wrong and how it is told. The docstring
-    of a subclass is its description, shown to those who build workflows.
+    a millisecond. `outcomes` is empty for a module that has only `success`; where they depend on
+    its `with`, `outcomes_from` says how. `credential` are the types of credential it takes, one of
+    them at a time, as `ctx.credential`. A module that gives its inputs back does not
+    `takes_secrets`; nor does one that is inline, holds a body or sets variables. One that
+    `costs` spends money or tokens (`ctx.cost`): it is refused once a budget is spent, and it is not
+    inline. `circuit_target` says in words what `circuit` gives, for the docs; `example` is a `with`
+    that works, `bad_inputs` what goes wrong and how it is told. The docstring of a subclass is its
+    description, shown to those who build workflows.
     """
 
     type: ClassVar[str]
@@ -256,6 +258,7 @@ class Module(Generic[InputsT]):
     inline: ClassVar[bool] = False
     effect: ClassVar[str] = "none"
     outcomes: ClassVar[tuple[str, ...]] = ()
+    outcomes_from: ClassVar[tuple[OutcomeRule, ...]] = ()
     retry: ClassVar[str] = "standard"
     timeout_seconds: ClassVar[float] = 60.0
     writes_variables: ClassVar[bool] = False
@@ -293,7 +296,7 @@ class Module(Generic[InputsT]):
 
     def outcomes_for(self, config: Mapping[str, Any]) -> tuple[str, ...]:
         """The outcomes this `with` can have; empty when there is only `success`."""
-        return self.outcomes
+        return outcomes_by(self.outcomes_from, config) if self.outcomes_from else self.outcomes
 
     def circuit(self, inputs: InputsT) -> str | None:
         """The target whose failures open a circuit breaker, or None.

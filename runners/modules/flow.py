@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field, field_validator
 
 from executions.catalog import ConfigProblem
+from executions.outcome_rules import OutcomeRule, outcome_text
 from runners.modules.base import Bad, Module, ModuleInputs, Result, StepContext, StepError
 from runners.states import ErrorType
 
@@ -120,21 +121,10 @@ def _require_outcome_name(name: str) -> str:
     return name
 
 
-def case_text(value: Scalar) -> str:
-    """A case as text, as JSON writes it; whole floats lose their `.0`."""
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return str(value)
-
-
 def _outcome_by_case(cases: list[Scalar] | dict[str, str]) -> dict[str, str]:
     if isinstance(cases, dict):
         return cases
-    return {text: text for text in map(case_text, cases)}
+    return {text: text for text in map(outcome_text, cases)}
 
 
 class Switch(FlowModule):
@@ -144,17 +134,16 @@ class Switch(FlowModule):
     title = "Switch"
     Inputs = SwitchInputs
     outcomes = ("default",)
+    outcomes_from = (
+        OutcomeRule("cases", "each"),
+        OutcomeRule("default", "value", otherwise="default"),
+    )
     example = {"value": "{{ tasks.fetch.output.body.country }}", "cases": ["DE", "FR"]}
     bad_inputs = (
         Bad("an object to compare", {"value": {"a": 1}, "cases": ["a"]}, "value"),
         Bad("an outcome named error", {"value": 1, "cases": ["error"]}, "other than 'error'"),
         Bad("a case without a name", {"value": 1, "cases": [""]}, "1 to"),
     )
-
-    def outcomes_for(self, config: Mapping[str, Any]) -> tuple[str, ...]:
-        cases = config.get("cases")
-        named = _outcome_by_case(cases) if isinstance(cases, (list, dict)) else {}
-        return tuple(dict.fromkeys([*named.values(), config.get("default", "default")]))
 
     def more_problems(self, config: Mapping[str, Any]) -> list[ConfigProblem]:
         return [
@@ -169,7 +158,7 @@ class Switch(FlowModule):
         ]
 
     def execute(self, inputs: SwitchInputs, ctx: StepContext) -> Result:
-        text = case_text(inputs.value)
+        text = outcome_text(inputs.value)
         outcome = _outcome_by_case(inputs.cases).get(text, inputs.default)
         return Result({"value": inputs.value, "outcome": outcome}, outcome)
 

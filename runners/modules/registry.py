@@ -22,6 +22,7 @@ from runners.modules.base import Module
 from runners.modules.builtin import BUILTIN
 from runners.modules.config_check import check
 from runners.modules.function_step import MODULE_ATTRIBUTE, step
+from runners.modules.icons import icon_of
 
 __all__ = [
     "ENTRY_POINT_GROUP",
@@ -232,6 +233,8 @@ def spec(module: Module[Any]) -> ModuleSpec:
         waits=module.waits,
         deferred=module.deferred,
         circuit_target=module.circuit_target,
+        outcomes_from=module.outcomes_from,
+        icon=icon_of(module.type, module.category),
         example=module.example,
         bad_inputs=tuple(
             BadInput(bad.what, bad.error_type.value, bad.says) for bad in module.bad_inputs

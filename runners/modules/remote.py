@@ -4,11 +4,11 @@ The engine hands its inputs to a remote runner and records what comes back; noth
 executed here.
 """
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from pydantic import ConfigDict, Field
 
+from executions.outcome_rules import OutcomeRule
 from runners.modules.base import Bad, Module, ModuleInputs, Result, StepContext, StepError
 
 MAX_OUTCOMES = 20
@@ -45,6 +45,7 @@ class RemoteStep(Module[RemoteInputs]):
     category: ClassVar[str] = "remote"
     queue: ClassVar[str] = "remote"
     effect: ClassVar[str] = "external"
+    outcomes_from = (OutcomeRule("outcomes", "each"),)
     Inputs = RemoteInputs
     example = {"handler": "render-video", "file": "{{ input.file }}"}
     bad_inputs = (
@@ -52,9 +53,6 @@ class RemoteStep(Module[RemoteInputs]):
         Bad("a handler's name of a page", {"handler": "x" * 10_000}, "handler"),
         Bad("a queue of our own workers", {"handler": "render-video"}, "only a remote runner"),
     )
-
-    def outcomes_for(self, config: Mapping[str, Any]) -> tuple[str, ...]:
-        return tuple(config.get("outcomes") or ())
 
     def execute(self, inputs: RemoteInputs, ctx: StepContext) -> Result:
         raise StepError(

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from executions.outcome_rules import OutcomeRule
 from runners.modules.ai.asked import used
 from runners.modules.ai.chat_shapes import ChatInputs, ChatOutputs
 from runners.modules.ai.family import LlmModule
@@ -32,6 +33,9 @@ class LlmChat(LlmModule[ChatInputs]):
     title = "Ask a language model"
     Inputs = ChatInputs
     Outputs: ClassVar[Any] = ChatOutputs
+    outcomes_from: ClassVar[tuple[OutcomeRule, ...]] = (
+        OutcomeRule("tools", "given", (ANSWER, TOOL_CALLS)),
+    )
     example: ClassVar[Mapping[str, Any]] = {
         "model": "gpt-4o-mini",
         "system": "You are a careful editor. Answer in plain English.",
@@ -109,9 +113,6 @@ class LlmChat(LlmModule[ChatInputs]):
             needs="llm",
         ),
     )
-
-    def outcomes_for(self, config: Mapping[str, Any]) -> tuple[str, ...]:
-        return (ANSWER, TOOL_CALLS) if config.get("tools") is not None else ()
 
     def warm_up(self) -> None:
         import runners.modules.ai.asking  # noqa: F401 - loads openai and httpx

@@ -5,6 +5,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
+from executions.outcome_rules import OutcomeRule
 from runners.modules.base import Bad, ModuleOutputs, Result, StepContext
 from runners.modules.payments.fields import (
     METADATA_HELP,
@@ -155,6 +156,9 @@ class PaymentIntent(StripeModule[PaymentIntentInputs]):
     title = "Stripe payment"
     Inputs = PaymentIntentInputs
     Outputs: ClassVar[Any] = PaymentIntentOutputs
+    outcomes_from: ClassVar[tuple[OutcomeRule, ...]] = (
+        OutcomeRule("onDecline", "equals", ("accepted", "declined"), equals="branch"),
+    )
     example: ClassVar[Mapping[str, Any]] = {
         "amount": "{{ input.cents }}",
         "currency": "eur",
@@ -206,9 +210,6 @@ class PaymentIntent(StripeModule[PaymentIntentInputs]):
             "this step names no credential",
         ),
     )
-
-    def outcomes_for(self, config: Mapping[str, Any]) -> tuple[str, ...]:
-        return ("accepted", "declined") if config.get("onDecline") == "branch" else ()
 
     def execute(self, inputs: PaymentIntentInputs, ctx: StepContext) -> Result:
         # stripe takes a while to load, and most workers never send a payment.
