@@ -15,6 +15,7 @@ from runners.api import (
 from runners.api.callbacks import Callback
 from runners.api.explain import ExplainExecution
 from runners.api.graph import ExecutionGraph
+from runners.api.last_results import LastResultsOf
 from runners.api.reveal import RevealRun
 from runners.api.signals import SignalExecution
 from runners.api.subscribing import SubscribeExecution, SubscribeWorkflow
@@ -22,6 +23,7 @@ from runners.api.subscribing import SubscribeExecution, SubscribeWorkflow
 EXECUTION = "v1/WorkflowExecution/<uuid:id>"
 
 urlpatterns: list[URLPattern] = [
+    path("v1/Workflow/<uuid:id>/last-results", LastResultsOf.as_view()),
     path("v1/Run", runs.Runs.as_view()),
     path("v1/CircuitBreaker", circuits.CircuitBreakers.as_view()),
     path("v1/CircuitBreaker/<uuid:id>", circuits.OneCircuitBreaker.as_view()),

@@ -1,0 +1,79 @@
+"""What the tasks of a workflow gave the last time: for who edits it and wants real values."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from runners import statements
+
+MOST_CHARACTERS = 16_384
+MOST_TASKS = 1_000
+# Runs of an execution that are looked at; one with more is shown as far as these tell.
+MOST_RUNS = 100_000
+_TURN = re.compile(r"\[\d+\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A value, or only how large it is (in characters, at least) where it is too large."""
+
+    value: Any
+    size: int
+
+    @property
+    def too_large(self) -> bool:
+        """Whether the value is left out."""
+        return self.size > MOST_CHARACTERS
+
+
+@dataclass(frozen=True, slots=True)
+class TaskResult:
+    """The newest run of a task; `path` is without turns, such as `refine.draft`."""
+
+    path: str
+    run_id: UUID
+    state: str
+    outcome: str
+    error: str
+    error_type: str
+    started_at: datetime | None
+    ended_at: datetime | None
+    attempts: int
+    inputs: Shown
+    outputs: Shown
+
+
+def last_results(execution_id: UUID) -> Iterator[TaskResult]:
+    """The newest run of each task of an execution; one query."""
+    rows = statements.fetch(
+        "last_results",
+        {
+            "execution": execution_id,
+            "runs": MOST_RUNS,
+            "tasks": MOST_TASKS,
+            "most": MOST_CHARACTERS,
+        },
+    )
+    for run_id, step_path, state, outcome, error, error_type, *rest in rows:
+        started_at, ended_at, attempts, inputs_size, inputs, outputs_size, outputs = rest
+        yield TaskResult(
+            path=task_path(step_path),
+            run_id=run_id,
+            state=state,
+            outcome=outcome,
+            error=error,
+            error_type=error_type,
+            started_at=started_at,
+            ended_at=ended_at,
+            attempts=attempts,
+            inputs=Shown(inputs, inputs_size),
+            outputs=Shown(outputs, outputs_size),
+        )
+
+
+def task_path(step_path: str) -> str:
+    """The task that a step belongs to: `refine.draft` of `refine[2].draft.main`."""
+    return _TURN.sub("", step_path).rpartition(".")[0]
