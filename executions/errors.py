@@ -82,9 +82,16 @@ class Unchanged(ValkyrError):
 
 
 class StaleRevision(ValkyrError):
-    """Somebody else changed it meanwhile; fetch it again and repeat your change."""
+    """Somebody else changed it meanwhile; fetch it again and repeat your change.
+
+    `facts` say, for programs, at which revision it is, and who changed it last and when.
+    """
 
     code = "stale_revision"
+
+    def __init__(self, message: str = "", facts: Mapping[str, Any] | None = None) -> None:
+        super().__init__(message)
+        self.facts = dict(facts or {})
 
 
 class KeyReused(ValkyrError):

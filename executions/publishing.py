@@ -19,14 +19,16 @@ from executions.clock import database_now
 from executions.errors import InvalidDefinition, NotFound, StaleRevision, Unchanged, ValkyrError
 from executions.graph.definition import normalise
 from executions.graph.resolve import checksum, resolve
+from executions.graph.trial import Asked, trial
 from executions.graph.validation import Problem, problems
 from executions.graph.validation import warnings as warnings_of
 from executions.limits import limits
-from executions.models import Workflow, WorkflowVersion, Workspace
+from executions.models import Activity, Workflow, WorkflowVersion, Workspace
 from executions.states import VersionKind
 from executions.triggers.sync import sync
 
 CHANGEABLE = ("name", "slug", "description", "enabled", "definition")
+CHANGES = ("workflow.create", "workflow.update", "workflow.archive")
 MAX_DRAFT_BYTES = 1024 * 1024
 
 
@@ -121,17 +123,7 @@ def publish(
     """
     with transaction.atomic():
         workflow = _locked(workflow_id, None)
-        document = _sound(workflow.definition)
-        version = WorkflowVersion(
-            workflow=workflow,
-            number=_next_number(workflow),
-            kind=kind,
-            source=workflow.definition,
-            definition=resolve(document, catalog(), limits()),
-            checksum=checksum(document),
-            published_by_id=actor.user_id,
-            created_at=database_now(),
-        )
+        version = _version(workflow, workflow.definition, kind, actor)
         if kind == VersionKind.PUBLISHED:
             _refuse_unchanged(workflow, version)
         version.save(force_insert=True)
@@ -141,6 +133,32 @@ def publish(
             sync(workflow, version)
         about = {"version": version.number, "kind": str(kind), "checksum": version.checksum}
         _audit(actor, "workflow.publish", workflow, details=about)
+    return version
+
+
+def publish_trial(
+    workflow_id: UUID, definition: Mapping[str, Any] | None, asked: Asked, *, actor: Actor
+) -> WorkflowVersion:
+    """Make a test version of a definition (the draft unless given) as far as it is asked for.
+
+    The draft stays as it is, and nothing triggers the version: `triggers.start` takes its id.
+    Raises NotFound, InvalidDefinition with all problems, by the places of the definition given.
+    """
+    with transaction.atomic():
+        workflow = _locked(workflow_id, None)
+        made = trial(workflow.definition if definition is None else definition, catalog(), asked)
+        found = made.told(check(made.document))
+        if found:
+            raise _unsound(found, "tested")
+        version = _version(workflow, made.document, VersionKind.TEST, actor)
+        version.save(force_insert=True)
+        about = {
+            "version": version.number,
+            "upTo": asked.up_to,
+            "from": asked.start,
+            "pinned": sorted(asked.pinned),
+        }
+        _audit(actor, "workflow.test", workflow, details=about)
     return version
 
 
@@ -154,12 +172,31 @@ def warnings(definition: Any) -> list[Problem]:
     return warnings_of(definition, catalog())
 
 
+def _version(workflow: Workflow, source: Any, kind: str, actor: Actor) -> WorkflowVersion:
+    """The next version, not saved; raises InvalidDefinition."""
+    document = _sound(source)
+    return WorkflowVersion(
+        workflow=workflow,
+        number=_next_number(workflow),
+        kind=kind,
+        source=source,
+        definition=resolve(document, catalog(), limits()),
+        checksum=checksum(document),
+        published_by_id=actor.user_id,
+        created_at=database_now(),
+    )
+
+
 def _sound(definition: Any) -> dict[str, Any]:
     found = check(definition)
     if found:
-        many = "1 problem" if len(found) == 1 else f"{len(found)} problems"
-        raise InvalidDefinition(f"The definition has {many} and cannot be published.", found)
+        raise _unsound(found, "published")
     return normalise(definition)
+
+
+def _unsound(found: list[Problem], what: str) -> InvalidDefinition:
+    many = "1 problem" if len(found) == 1 else f"{len(found)} problems"
+    return InvalidDefinition(f"The definition has {many} and cannot be {what}.", found)
 
 
 def _storable(definition: Any) -> Any:
@@ -199,9 +236,19 @@ def _locked(workflow_id: UUID, expected_revision: int | None) -> Workflow:
     if expected_revision is not None and workflow.revision != expected_revision:
         raise StaleRevision(
             f"Workflow {workflow.name!r} is at revision {workflow.revision}; you changed revision "
-            f"{expected_revision}. Fetch it again and repeat your change."
+            f"{expected_revision}. Fetch it again and repeat your change.",
+            {"revision": workflow.revision, **_last_change(workflow)},
         )
     return workflow
+
+
+def _last_change(workflow: Workflow) -> dict[str, Any]:
+    """Who changed it last, and when; by the audit trail."""
+    rows = Activity.objects.filter(
+        object_id=str(workflow.pk), object_type="Workflow", action__in=CHANGES
+    ).order_by("-created_at", "-id")
+    found = rows.values_list("actor_name", "created_at").first()
+    return {} if found is None else {"changedBy": found[0], "changedAt": found[1]}
 
 
 def _insert(workflow: Workflow) -> None:

@@ -13,6 +13,7 @@ from executions.graph.compile import compile_graph
 from executions.graph.model import Graph
 from executions.graph.problem import Problem
 from executions.models import WorkflowVersion
+from executions.states import VersionKind
 
 KEPT = 256
 MAX_PROBLEMS = 100
@@ -29,6 +30,7 @@ class Compiled:
     graph: Graph
     input: Any  # a Draft202012Validator, or None
     reads_input: bool  # whether any template does
+    test: bool = False  # made for a test run
 
 
 @lru_cache(maxsize=KEPT)
@@ -48,6 +50,7 @@ def compiled(version_id: UUID) -> Compiled:
         number=row.number,
         graph=graph,
         reads_input=_reads_input(graph),
+        test=row.kind == VersionKind.TEST,
         input=Draft202012Validator(schema, format_checker=Draft202012Validator.FORMAT_CHECKER)
         if schema
         else None,

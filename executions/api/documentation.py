@@ -62,6 +62,15 @@ class Problem(serializers.Serializer[Any]):
     detail = serializers.CharField()
     code = serializers.CharField(help_text="Stable, for programs.")
     state = serializers.CharField(required=False, help_text="With 409: the present state.")
+    revision = serializers.IntegerField(
+        required=False, help_text="With 412, of a workflow: its draft's present revision."
+    )
+    changedBy = serializers.CharField(  # noqa: N815 - the JSON's name
+        required=False, help_text="With 412, of a workflow: who changed it last."
+    )
+    changedAt = serializers.DateTimeField(  # noqa: N815
+        required=False, help_text="With 412, of a workflow: when that was."
+    )
     errors = ProblemItem(many=True, required=False)  # type: ignore[assignment]
 
 

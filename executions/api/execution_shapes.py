@@ -10,7 +10,7 @@ from executions.access import Action, Powers
 from executions.api.fields import Body, Json, Payload, Text, Whole
 from executions.api.paging import ListQuery
 from executions.models import WorkflowExecution
-from executions.states import ExecutionState, TriggerType
+from executions.states import ExecutionState, TriggerType, VersionKind
 from executions.versions import compiled
 
 MAX_BATCH = 1000
@@ -23,6 +23,7 @@ class WorkflowExecutionSummary(serializers.ModelSerializer[WorkflowExecution]):
     workspaceId = serializers.UUIDField(source="workspace_id")
     workflowId = serializers.UUIDField(source="workflow_id")
     version = serializers.SerializerMethodField()
+    test = serializers.SerializerMethodField()
     state = serializers.ChoiceField(ExecutionState.choices)
     triggerType = serializers.ChoiceField(TriggerType.choices, source="trigger_type")
     parentExecutionId = serializers.UUIDField(source="parent_id", allow_null=True)
@@ -42,9 +43,9 @@ class WorkflowExecutionSummary(serializers.ModelSerializer[WorkflowExecution]):
     class Meta:
         model = WorkflowExecution
         fields = [
-            "id", "workspaceId", "workflowId", "version", "state", "priority", "triggerType",
-            "parentExecutionId", "createdAt", "startedAt", "finishedAt", "errorMessage",
-            "metricsSnapshot", "traceId", "concurrencyKey", "failureOfExecutionId",
+            "id", "workspaceId", "workflowId", "version", "test", "state", "priority",
+            "triggerType", "parentExecutionId", "createdAt", "startedAt", "finishedAt",
+            "errorMessage", "metricsSnapshot", "traceId", "concurrencyKey", "failureOfExecutionId",
         ]  # fmt: skip
 
     def get_version(self, execution: WorkflowExecution) -> int:
@@ -53,6 +54,13 @@ class WorkflowExecutionSummary(serializers.ModelSerializer[WorkflowExecution]):
             number: int = execution.version_number
             return number
         return compiled(execution.version_id).number
+
+    def get_test(self, execution: WorkflowExecution) -> bool:
+        """Whether it is a test run."""
+        if hasattr(execution, "version_kind"):
+            kind: str = execution.version_kind
+            return kind == VersionKind.TEST
+        return compiled(execution.version_id).test
 
 
 class WorkflowExecutionShape(WorkflowExecutionSummary):
@@ -105,6 +113,9 @@ class ExecutionQuery(ListQuery):
     workflowId = serializers.UUIDField(required=False)
     state = serializers.ChoiceField(ExecutionState.choices, required=False)
     triggerType = serializers.ChoiceField(TriggerType.choices, required=False)
+    test = serializers.BooleanField(
+        required=False, help_text="true: test runs alone; false: all but those."
+    )
     createdAfter = serializers.DateTimeField(required=False)
     createdBefore = serializers.DateTimeField(required=False)
 

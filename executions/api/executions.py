@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
-from django.db.models import F, QuerySet
+from django.db.models import F, QuerySet, Subquery
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -19,7 +19,8 @@ from executions.api.execution_shapes import (
     WorkflowExecutionSummary,
 )
 from executions.api.paging import narrowed, page
-from executions.models import WorkflowExecution
+from executions.models import WorkflowExecution, WorkflowVersion
+from executions.states import VersionKind
 
 LARGE = ("trigger_payload", "context_data", "output", "error_stack_trace")
 FILTERS = {
@@ -32,8 +33,20 @@ FILTERS = {
 
 
 def executions() -> QuerySet[WorkflowExecution]:
-    """Executions with their version's number."""
-    return WorkflowExecution.objects.annotate(version_number=F("version__number"))
+    """Executions with their version's number and kind."""
+    return WorkflowExecution.objects.annotate(
+        version_number=F("version__number"), version_kind=F("version__kind")
+    )
+
+
+def tests(rows: QuerySet[WorkflowExecution]) -> QuerySet[WorkflowExecution]:
+    """The test runs among them.
+
+    None is older than the oldest test version there is, so a list of few among millions ends there.
+    """
+    oldest = WorkflowVersion.objects.filter(kind=VersionKind.TEST).order_by("created_at")
+    since = Subquery(oldest.values("created_at")[:1])
+    return rows.filter(version__kind=VersionKind.TEST, created_at__gte=since)
 
 
 class Executions(Endpoint):
@@ -49,6 +62,8 @@ class Executions(Endpoint):
         """The executions of your workspaces, newest first, without payloads and outputs."""
         query = self.query(ExecutionQuery)
         rows = narrowed(visible(self.user, executions()), query, FILTERS).defer(*LARGE)
+        if "test" in query:
+            rows = tests(rows) if query["test"] else rows.exclude(version__kind=VersionKind.TEST)
         found = page(request, rows, query)
         shape = WorkflowExecutionSummary(found.rows, many=True)
         return Response(shape.data, headers=found.headers)

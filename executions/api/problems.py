@@ -96,7 +96,7 @@ def _of_ours(error: errors.ValkyrError) -> JsonResponse:
     more: dict[str, Any] = {}
     if isinstance(error, errors.QuotaExceeded | errors.RequestInProgress):
         headers["Retry-After"] = str(max(1, ceil(error.retry_after)))
-    if isinstance(error, errors.QuotaExceeded):
+    if isinstance(error, errors.QuotaExceeded | errors.StaleRevision):
         more |= error.facts
     if isinstance(error, errors.WrongState):
         more["state"] = error.state

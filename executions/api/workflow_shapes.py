@@ -5,10 +5,12 @@ from typing import Any
 
 from rest_framework import serializers
 
-from executions.api.fields import Body, Flag, Json, JsonObject, Text
-from executions.api.paging import ListQuery
+from executions.access import Powers
+from executions.api.fields import HIDDEN, Body, Flag, Json, JsonObject, Text
+from executions.api.paging import ListQuery, PageQuery
+from executions.graph.trial import without_values
 from executions.models import Workflow, WorkflowVersion
-from executions.states import VersionKind
+from executions.states import Permission, VersionKind
 
 
 class WorkflowSummary(serializers.ModelSerializer[Workflow]):
@@ -110,6 +112,15 @@ class Draft(Body):
     definition = JsonObject(required=False)
 
 
+class NewDraft(Body):
+    """A definition that is stored nowhere yet."""
+
+    definition = JsonObject()
+    workspaceId = serializers.UUIDField(
+        required=False, help_text="May be left out by who has one workspace only."
+    )
+
+
 class ValidationItem(serializers.Serializer[Any]):
     """One mistake in a definition."""
 
@@ -144,24 +155,46 @@ class Published(serializers.Serializer[Any]):
     )
 
 
+class VersionQuery(PageQuery):
+    """The filters of the list of a workflow's versions."""
+
+    kind = serializers.ChoiceField(VersionKind.choices, required=False)
+
+
 class VersionSummary(serializers.ModelSerializer[WorkflowVersion]):
     """A version in a list."""
 
     workflowId = serializers.UUIDField(source="workflow_id")
     version = serializers.IntegerField(source="number")
-    kind = serializers.ChoiceField(VersionKind.choices)
+    kind = serializers.ChoiceField(
+        VersionKind.choices, help_text="A test version is of one test run, and goes after a day."
+    )
     createdAt = serializers.DateTimeField(source="created_at")
+    publishedBy = serializers.CharField(
+        source="publisher", allow_null=True, help_text="The user who made it, if there still is."
+    )
 
     class Meta:
         model = WorkflowVersion
-        fields = ["id", "workflowId", "version", "kind", "checksum", "createdAt"]
+        fields = ["id", "workflowId", "version", "kind", "checksum", "createdAt", "publishedBy"]
+
+
+class Written(Json):
+    """A definition; what was pinned in it is shown to who may see payloads."""
+
+    def to_representation(self, value: Any) -> Any:
+        """The definition, or one with `HIDDEN` in place of what was pinned."""
+        may: Powers | None = self.context.get("may")
+        if may is not None and may.allows(Permission.VIEW_PAYLOADS):
+            return value
+        return without_values(value, dict(HIDDEN))
 
 
 class VersionShape(VersionSummary):
     """A version: as its author wrote it, and as it runs."""
 
-    source: Any = Json()
-    definition = Json()
+    source: Any = Written()
+    definition = Written()
 
     class Meta(VersionSummary.Meta):
         fields = [*VersionSummary.Meta.fields, "source", "definition"]

@@ -1,20 +1,24 @@
 """From draft to version: validate, publish, look at what was published."""
 
+from typing import Any
 from uuid import UUID
 
+from django.db.models import F, QuerySet
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from executions import publishing
-from executions.access import Action, obtain
+from executions.access import Action, obtain, workspace_for
 from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
-from executions.api.paging import PageQuery, page
+from executions.api.paging import narrowed, page
 from executions.api.workflow_shapes import (
     Draft,
+    NewDraft,
     Publication,
     Published,
     ValidationResult,
+    VersionQuery,
     VersionShape,
     VersionSummary,
 )
@@ -33,9 +37,30 @@ class ValidateWorkflow(Endpoint):
         """Every problem and warning of the draft, or of the definition in the body, at once."""
         workflow, _ = obtain(self.user, workflows(), id, Action.AUTHOR)
         definition = self.body(Draft).get("definition", workflow.definition)
-        found = publishing.check(definition)
-        told = {"valid": not found, "problems": found, "warnings": publishing.warnings(definition)}
-        return Response(ValidationResult(told).data)
+        return _verdict(definition)
+
+
+class ValidateDefinition(Endpoint):
+    """Whether a definition that is stored nowhere yet would publish."""
+
+    @operation(
+        "validateDefinition",
+        "Workflow",
+        {200: ValidationResult},
+        request=NewDraft,
+        errors=[403, 404],
+    )
+    def post(self, request: Request) -> Response:
+        """Every problem and warning of a definition, at once; for who may write workflows."""
+        given = self.body(NewDraft)
+        workspace_for(self.user, given.get("workspaceId"), Action.AUTHOR)
+        return _verdict(given["definition"])
+
+
+def _verdict(definition: Any) -> Response:
+    found = publishing.check(definition)
+    told = {"valid": not found, "problems": found, "warnings": publishing.warnings(definition)}
+    return Response(ValidationResult(told).data)
 
 
 class PublishWorkflow(Endpoint):
@@ -71,13 +96,14 @@ class Versions(Endpoint):
         "Workflow",
         {200: VersionSummary(many=True)},
         errors=[403, 404],
-        parameters=[PageQuery],
+        parameters=[VersionQuery],
     )
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """The workflow's versions, newest first, without their definitions."""
         obtain(self.user, workflows().defer("definition"), id, Action.VIEW)
-        rows = WorkflowVersion.objects.filter(workflow_id=id).defer("source", "definition")
-        found = page(request, rows, self.query(PageQuery))
+        query = self.query(VersionQuery)
+        rows = narrowed(versions(id).defer("source", "definition"), query, {"kind": "kind"})
+        found = page(request, rows, query)
         return Response(VersionSummary(found.rows, many=True).data, headers=found.headers)
 
 
@@ -86,9 +112,18 @@ class OneVersion(Endpoint):
 
     @operation("getWorkflowVersion", "Workflow", {200: VersionShape}, errors=[403, 404])
     def get(self, request: Request, id: UUID, n: int) -> Response:  # noqa: A002
-        """One version: as its author wrote it, and as it runs."""
-        obtain(self.user, workflows().defer("definition"), id, Action.VIEW)
-        version = WorkflowVersion.objects.filter(workflow_id=id, number=min(n, 2**31 - 1)).first()
+        """One version: as its author wrote it, and as it runs.
+
+        What was pinned in a test version is shown to who may see payloads.
+        """
+        _, may = obtain(self.user, workflows().defer("definition"), id, Action.VIEW)
+        version = versions(id).filter(number=min(n, 2**31 - 1)).first()
         if version is None:
             raise NotFound(f"Workflow {id} has no version {n}.")
-        return Response(VersionShape(version).data)
+        return Response(VersionShape(version, context={"may": may}).data)
+
+
+def versions(workflow_id: UUID) -> QuerySet[WorkflowVersion]:
+    """The versions of a workflow, with the name of whoever made each."""
+    rows = WorkflowVersion.objects.filter(workflow_id=workflow_id)
+    return rows.annotate(publisher=F("published_by__username"))

@@ -78,12 +78,18 @@ def chosen_priority(priority: int | None) -> int:
 
 
 def chosen_version(
-    workflow: Workflow, number: int | None, branch: Branch | None = None
+    workflow: Workflow,
+    number: int | None,
+    branch: Branch | None = None,
+    trial: WorkflowVersion | None = None,
 ) -> Compiled:
-    """The version asked for, compiled: the latest, a number's, or a branch's.
+    """The version asked for, compiled: the latest, a number's, a branch's, or that of a test.
 
+    A test of a workflow that is switched off runs: who mends it wants to see that it works.
     Raises WorkflowDisabled, NotPublished, NotFound.
     """
+    if trial is not None:
+        return compiled(trial.pk)
     if not workflow.enabled or workflow.archived_at is not None:
         raise WorkflowDisabled(
             f"Workflow {workflow.name!r} is switched off. Enable it, then start it again."

@@ -23,7 +23,7 @@ from executions.errors import (
     KeyReused,
 )
 from executions.events import execution_admitted, executions_asked
-from executions.models import Trigger, Workflow, WorkflowExecution, Workspace
+from executions.models import Trigger, Workflow, WorkflowExecution, WorkflowVersion, Workspace
 from executions.quotas import count
 from executions.states import ExecutionState, TriggerType
 from executions.triggers import conflicts
@@ -56,10 +56,12 @@ def start_execution(  # noqa: PLR0913 - one door for all, each names what it kno
     idempotency_key: str | None = None,
     trigger: Trigger | None = None,
     branch: Branch | None = None,
+    trial: WorkflowVersion | None = None,
     reason: str = "",
 ) -> Started:
     """Start one execution of the latest (or the given) version, or as a `branch` of another.
 
+    `trial` is the version of a test run, which only a person starts.
     With an idempotency key seen before in this workflow, the earlier execution is returned.
     `trigger` is what asked for it, if it was one of the workflow's triggers.
     Raises InvalidPayload, NotPublished, WorkflowDisabled, NotFound (version), KeyReused,
@@ -67,7 +69,7 @@ def start_execution(  # noqa: PLR0913 - one door for all, each names what it kno
     """
     request = Request(
         workflow,
-        chosen_version(workflow, version, branch),
+        chosen_version(workflow, version, branch, trial),
         chosen_priority(priority),
         trigger_type,
         branch=branch,

@@ -5,6 +5,7 @@ BUILTIN: dict[str, str] = {
     "flow.if": "runners.modules.flow:If",
     "flow.switch": "runners.modules.flow:Switch",
     "flow.fail": "runners.modules.flow:Fail",
+    "flow.pinned": "runners.modules.pinned:Pinned",
     "flow.loop": "runners.modules.containers:Loop",
     "flow.map": "runners.modules.containers:Map",
     "flow.delay": "runners.modules.waits.delay:Delay",

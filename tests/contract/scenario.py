@@ -115,7 +115,7 @@ def play(document: dict[str, Any]) -> dict[str, Any]:
     ask("refreshToken", {"refresh": pair["refresh"]})
     day.client.force_authenticate(ada)
     for name in ("getHealth", "getLiveness", "getReadiness", "getMe", "listModuleTypes",
-                 "getWorkflowSchema"):  # fmt: skip
+                 "getWorkflowSchema", "listWorkflowTemplates"):  # fmt: skip
         ask(name)
     _author(day)
     _operate(day)
@@ -134,12 +134,16 @@ def _author(day: Recorder) -> None:
     ask("getWorkflow", id=pk)
     ask("listWorkflows")
     ask("validateWorkflow", {}, id=pk)
+    ask("validateDefinition", {"definition": DEFINITION})
     ask("updateWorkflow", {"name": made["name"], "definition": DEFINITION}, id=pk)
     ask("patchWorkflow", {"description": "Orders of the shop."}, id=pk)
     ask("publishWorkflow", {"kind": "published"}, id=pk)
     ask("listWorkflowVersions", id=pk)
     ask("getWorkflowVersion", id=pk, n=1)
     ask("exportWorkflow", id=pk, Accept="application/json")
+    pinned = {"price": {"output": {"total": 80}}}
+    ask("testWorkflow", {"params": {}, "upTo": "price", "pinned": pinned}, id=pk)
+    ask("getLastResults", id=pk)
     day.client.get(f"/v1/Workflow/{pk}/permissions")
     ask("setWorkflowPermissions", {"username": "ada", "permissions": ["READ"]}, id=pk)
     ask("listWorkflowPermissions", id=pk)

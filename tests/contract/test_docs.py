@@ -16,7 +16,8 @@ OPERATIONS = {
     "cancelWorkflowExecution", "pauseWorkflowExecution", "resumeWorkflowExecution",
     "getWorkflowExecutionTimeline", "listRuns", "getRun", "quarantineRun", "listDeadLetterQueue",
     "getDeadLetterEntry", "requeueDeadLetterEntry", "discardDeadLetterEntry", "listModuleTypes",
-    "getWorkflowSchema", "startExecution", "getQueueItem",
+    "getWorkflowSchema", "startExecution", "getQueueItem", "testWorkflow", "validateDefinition",
+    "getLastResults", "listWorkflowTemplates",
 }  # fmt: skip
 
 

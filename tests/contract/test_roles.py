@@ -32,6 +32,12 @@ OPERATIONS: dict[str, tuple[str, str, Any, tuple[int, int, int, int]]] = {
     "replace": ("put", "/v1/Workflow/{w}", {"name": "n", "definition": {}}, (200, 403, 404, 404)),
     "validate": ("post", "/v1/Workflow/{w}/validate", {}, (200, 403, 404, 404)),
     "publish": ("post", "/v1/Workflow/{w}/publish", {}, (409, 403, 404, 404)),
+    "validate anything": (
+        "post", "/v1/Workflow/validate", {"definition": {}, "workspaceId": "{ws}"},
+        (200, 403, 403, 404),
+    ),
+    "test": ("post", "/v1/Workflow/{w}/test", {"params": {"name": "x"}}, (202, 403, 404, 404)),
+    "last results": ("get", "/v1/Workflow/{w}/last-results", None, (200, 403, 404, 404)),
     "versions": ("get", "/v1/Workflow/{w}/versions", None, (200, 403, 404, 404)),
     "version": ("get", "/v1/Workflow/{w}/versions/1", None, (200, 403, 404, 404)),
     "export": ("get", "/v1/Workflow/{w}/export", None, (200, 403, 404, 404)),

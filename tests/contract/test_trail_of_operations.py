@@ -177,6 +177,9 @@ RECORDED: dict[str, tuple[str, str, Any, list[str]]] = {
         "patch", "/v1/Workflow/{workflow}", {"enabled": False}, ["workflow.update"]
     ),
     "deleteWorkflow": ("delete", "/v1/Workflow/{workflow}", None, ["workflow.archive"]),
+    "testWorkflow": (
+        "post", "/v1/Workflow/{draft}/test", {}, ["workflow.test", "execution.start"]
+    ),
     "publishWorkflow": ("post", "/v1/Workflow/{draft}/publish", {}, ["workflow.publish"]),
     "importWorkflow": (
         "post", "/v1/Workflow/import?workspaceId={workspace}", DEFINITION, ["workflow.create"]
@@ -349,6 +352,7 @@ OUTSIDE = {"receiveWebhook", "receiveCallback", "obtainToken"}
 NOT_RECORDED = {
     "previewRedrive": "changes nothing",
     "validateWorkflow": "changes nothing",
+    "validateDefinition": "changes nothing",
     "createTrigger": "always refused",
     "deleteTrigger": "always refused",
     "refreshToken": "goes on with a sign-in that is recorded",

@@ -17,7 +17,7 @@ from tests.support.bad_inputs import check_row, rows
 
 # Their outputs are whatever they are given, or what runs inside them.
 OPEN = {"flow.noop", "flow.if", "flow.switch", "flow.fail", "flow.loop", "flow.map", "remote.step",
-        "flow.set_variables", "data.set", "data.jmespath"}  # fmt: skip
+        "flow.set_variables", "data.set", "data.jmespath", "flow.pinned"}  # fmt: skip
 NEED_CREDENTIAL = {"stripe.payment_intent", "stripe.refund", "stripe.customer"}
 # Whatever is given to them is right: they wait, or pass it on.
 TAKES_ALL: set[str] = {"flow.noop"}

@@ -13,6 +13,7 @@ VALID = {
     "flow.if": {"condition": "{{ input.x }}"},
     "flow.switch": {"value": "{{ input.x }}", "cases": ["a"]},
     "flow.fail": {"message": "m"},
+    "flow.pinned": {"output": {"n": 1}, "outcome": "true", "outcomes": ["true", "false"]},
     "flow.loop": {"count": 3},
     "flow.map": {"items": "{{ input.items }}"},
     "flow.delay": {"seconds": 5},
