@@ -1,0 +1,36 @@
+import { useMemo, useState } from "react";
+import type { Definition } from "../document/types";
+import { Button } from "../shared/Button";
+import { ChangeList } from "./ChangeList";
+import { compared } from "./compare";
+import "./diff.css";
+import { TextDiff } from "./TextDiff";
+
+interface Props {
+  before: Definition;
+  after: Definition;
+  /** What the two are called: "version 3", "the draft". */
+  beforeName: string;
+  afterName: string;
+}
+
+/** What leads from one document to another: by meaning, and as text. */
+export function Comparison({ before, after, beforeName, afterName }: Props) {
+  const [asText, setAsText] = useState(false);
+  const changes = useMemo(() => compared(before, after), [before, after]);
+  return (
+    <div className="comparison">
+      <div className="comparison-head">
+        <p>
+          From <strong>{beforeName}</strong> to <strong>{afterName}</strong>
+        </p>
+        <span className="space" />
+        <fieldset className="group" aria-label="Show as">
+          <Button label="Changes" aria-pressed={!asText} onClick={() => setAsText(false)} />
+          <Button label="Text" aria-pressed={asText} onClick={() => setAsText(true)} />
+        </fieldset>
+      </div>
+      {asText ? <TextDiff before={before} after={after} /> : <ChangeList changes={changes} />}
+    </div>
+  );
+}

@@ -1,0 +1,40 @@
+import { useMemo } from "react";
+import type { Definition } from "../document/types";
+import { asPlainYaml } from "../yaml/writing";
+import { type Line, lineDiff, withContext } from "./lines";
+
+const WORDS: Record<Line["mark"], string> = { " ": "", "-": "removed: ", "+": "added: " };
+const SHOWN = 4000;
+
+/** The two documents' YAML, line by line; what is equal is left out but for a little around. */
+export function TextDiff({ before, after }: { before: Definition; after: Definition }) {
+  const lines = useMemo(
+    () => withContext(lineDiff(asPlainYaml(before), asPlainYaml(after))),
+    [before, after],
+  );
+  if (lines.every((line) => typeof line === "number")) {
+    return <p className="comparison-none">The texts are the same.</p>;
+  }
+  const rows = lines.slice(0, SHOWN).map((line, at) => ({ line, at }));
+  return (
+    // The text scrolls, so it can be reached by keyboard.
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must take the focus
+    <section className="textdiff" tabIndex={0} aria-label="Differences as text">
+      {rows.map(({ line, at }) =>
+        typeof line === "number" ? (
+          <p key={at} className="skipped">
+            {line} equal lines
+          </p>
+        ) : (
+          <p key={at} className={MARKED[line.mark]}>
+            <span aria-hidden="true">{line.mark}</span>
+            <span className="unseen">{WORDS[line.mark]}</span>
+            <code>{line.text}</code>
+          </p>
+        ),
+      )}
+    </section>
+  );
+}
+
+const MARKED: Record<Line["mark"], string> = { " ": "same", "-": "before", "+": "after" };

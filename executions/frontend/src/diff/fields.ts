@@ -1,0 +1,42 @@
+/** Where two values differ. Pure. */
+import type { Json } from "../document/types";
+import type { Pointer } from "../problems/found";
+
+/** One value that is another now; undefined where there is none. */
+export interface FieldChange {
+  pointer: Pointer;
+  before: Json | undefined;
+  after: Json | undefined;
+}
+
+/** Each innermost place at which the values differ; the order of keys means nothing. */
+export function fieldChanges(
+  before: Json | undefined,
+  after: Json | undefined,
+  pointer: Pointer,
+): FieldChange[] {
+  if (before === after) return [];
+  const keys = sharedKeys(before, after);
+  if (keys === null) return sameJson(before, after) ? [] : [{ pointer, before, after }];
+  return keys.flatMap((key) =>
+    fieldChanges(part(before, key), part(after, key), [...pointer, key]),
+  );
+}
+
+/** The keys (or indexes) to go on with; null where the values are to be compared whole. */
+function sharedKeys(before?: Json, after?: Json): (string | number)[] | null {
+  if (Array.isArray(before) && Array.isArray(after)) {
+    return Array.from({ length: Math.max(before.length, after.length) }, (_, at) => at);
+  }
+  if (!isMap(before) || !isMap(after)) return null;
+  return [...new Set([...Object.keys(before), ...Object.keys(after)])];
+}
+
+const isMap = (value?: Json): value is { [key: string]: Json } =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const part = (value: Json | undefined, key: string | number): Json | undefined =>
+  (value as { [key: string | number]: Json } | undefined)?.[key];
+
+const sameJson = (one?: Json, other?: Json): boolean =>
+  one !== undefined && other !== undefined && JSON.stringify(one) === JSON.stringify(other);

@@ -1,0 +1,41 @@
+/** A document as YAML for people: places and edges on one line each. */
+import { Document, isMap, isPair, isScalar, visit } from "yaml";
+import type { Body, Definition, Task } from "../document/types";
+
+/** The document's YAML; `read` of what `parsed` gives is the document again. */
+export function asYaml(document: Definition): string {
+  const made = new Document(document, { aliasDuplicateObjects: false });
+  visit(made, {
+    Pair(_, pair) {
+      if (isScalar(pair.key) && pair.key.value === "ui" && isMap(pair.value))
+        pair.value.flow = true;
+    },
+    Map(_, map, path) {
+      const holder = path.at(-2);
+      if (isPair(holder) && isScalar(holder.key) && holder.key.value === "edges") map.flow = true;
+    },
+  });
+  return made.toString({ lineWidth: 100, flowCollectionPadding: false });
+}
+
+/** The YAML of what runs: without the places on the canvas, for comparing. */
+export const asPlainYaml = (document: Definition): string =>
+  asYaml(withoutUi(document) as Definition);
+
+function withoutUi<T extends Body>(body: T): T {
+  const { ui: _, ...rest } = body;
+  return {
+    ...(rest as T),
+    tasks: body.tasks.map(taskWithoutUi),
+    edges: (body.edges ?? []).map(({ ui: _ui, ...edge }) => edge),
+  };
+}
+
+function taskWithoutUi({ ui: _, ...task }: Task): Task {
+  const modules = task.modules?.map(({ ui: _ui, ...module }) => module);
+  return {
+    ...task,
+    ...(modules ? { modules } : {}),
+    ...(task.body ? { body: withoutUi(task.body) } : {}),
+  };
+}
