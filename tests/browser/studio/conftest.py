@@ -32,7 +32,7 @@ def studio(staff_page: Any) -> Opened:
 
     def opened(of: Workflow, query: str = "") -> Any:
         staff_page.goto(f"{staff_page.home}/studio/{of.pk}/{query}")
-        expect(staff_page.get_by_role("region", name="Canvas")).to_be_visible()
+        expect(staff_page.get_by_role("region", name="Canvas", exact=True)).to_be_visible()
         return staff_page
 
     return opened

@@ -15,7 +15,7 @@ export class Refused extends Error {
 
   /** Nobody is signed in any more, or by another account. */
   get signedOut(): boolean {
-    return this.status === 401 || this.code === "csrf_failed";
+    return this.status === 401 || (this.status === 403 && this.detail.startsWith("CSRF"));
   }
 }
 

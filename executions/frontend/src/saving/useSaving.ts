@@ -2,52 +2,82 @@ import { useCallback } from "react";
 import { Refused } from "../api/client";
 import { saveDraft } from "../api/workflows";
 import { announce } from "../shared/announce";
-import { useStudio } from "../store/studio";
+import { type Saving, useStudio } from "../store/studio";
+import { useKeeping } from "./state";
 
 /** Saves the draft, unless there is nothing to save or somebody else was faster. */
-export const useSaving = (): (() => Promise<boolean>) => useCallback(save, []);
+export const useSaving = (): (() => Promise<boolean>) => useCallback(() => save(), []);
 
-/** Whether the server has the document as it is now. */
-export async function save(): Promise<boolean> {
-  const { workflow, history, stored, etag, set, page } = useStudio.getState();
+let underWay: Promise<boolean> | null = null;
+
+/** Whether the server has the document as it is now; two calls at once are one. */
+export function save(): Promise<boolean> {
+  underWay ??= saveOnce().finally(() => {
+    underWay = null;
+  });
+  return underWay;
+}
+
+async function saveOnce(): Promise<boolean> {
+  const { workflow, history, stored, etag, set, page, saving } = useStudio.getState();
   const document = history.present;
   if (!workflow || !page.canEdit) return false;
-  if (document === stored) return true;
+  if (document === stored) {
+    if (saving !== "saved") set({ saving: "saved", savingError: "" });
+    announce("Nothing to save");
+    return true;
+  }
+  if (saving === "conflict") {
+    set({ dialog: "conflict" });
+    return false;
+  }
   set({ saving: "saving", savingError: "" });
   try {
-    const changes = {
-      definition: document,
-      ...(document.name === workflow.name ? {} : { name: document.name }),
-    };
-    const { data, etag: next } = await saveDraft(workflow.id, changes, etag);
-    const { definition: _, ...summary } = data;
-    const now = useStudio.getState().history.present;
-    set({
-      workflow: summary,
-      etag: next ?? "",
-      stored: document,
-      saving: now === document ? "saved" : "unsaved",
-    });
-    announce("Saved");
+    await send(etag);
     return true;
   } catch (error) {
-    set(failed(error));
+    failed(error);
     return false;
   }
 }
 
-function failed(error: unknown): {
-  saving: "conflict" | "offline" | "signed-out" | "error";
-  savingError: string;
-} {
-  if (!(error instanceof Refused)) return { saving: "error", savingError: String(error) };
-  const saving =
-    error.status === 412
-      ? "conflict"
-      : error.status === 0
-        ? "offline"
-        : error.signedOut
-          ? "signed-out"
-          : "error";
-  return { saving, savingError: error.detail };
+/** Write the document over the draft with this ETag; what is typed meanwhile stays unsaved. */
+export async function send(etag: string): Promise<void> {
+  const { workflow, history } = useStudio.getState();
+  if (!workflow) return;
+  const document = history.present;
+  const name = document.name === workflow.name ? {} : { name: document.name };
+  const answer = await saveDraft(workflow.id, { definition: document, ...name }, etag);
+  const { definition: _, ...summary } = answer.data;
+  useStudio.setState({
+    workflow: summary,
+    etag: answer.etag ?? "",
+    stored: document,
+    saving: useStudio.getState().history.present === document ? "saved" : "unsaved",
+    savingError: "",
+  });
+  useKeeping.setState({ conflict: null, restoredFrom: null });
+  announce("Saved");
+}
+
+/** Say why it was not saved; nothing is lost by any of it. */
+function failed(error: unknown): void {
+  const { set } = useStudio.getState();
+  const refused = error instanceof Refused ? error : new Refused(1, String(error));
+  const saving = stateOf(refused);
+  set({ saving, savingError: refused.detail });
+  if (saving === "conflict") {
+    const { changedBy, changedAt } = refused.body;
+    useKeeping.setState({
+      conflict: { changedBy: String(changedBy ?? ""), changedAt: String(changedAt ?? "") },
+    });
+    set({ dialog: "conflict" });
+  }
+  announce(`Not saved: ${refused.detail}`);
+}
+
+function stateOf(refused: Refused): Saving {
+  if (refused.status === 412) return "conflict";
+  if (refused.status === 0) return "offline";
+  return refused.signedOut ? "signed-out" : "error";
 }

@@ -4,6 +4,8 @@ import { useShortcuts } from "../keys/shortcuts";
 import { NodeList } from "../nodelist/NodeList";
 import { Palette } from "../palette/Palette";
 import { Problems } from "../problems/Problems";
+import { Banners } from "../saving/Banners";
+import { Keeper } from "../saving/Keeper";
 import { Button } from "../shared/Button";
 import { useStudio } from "../store/studio";
 import { YamlView } from "../yaml/YamlView";
@@ -44,7 +46,11 @@ function Regions() {
   return (
     <div className="studio">
       <TopBar />
-      <ReadOnly />
+      <Keeper />
+      <div className="banners">
+        <ReadOnly />
+        <Banners />
+      </div>
       <SidePanel side="palette">
         <Palette />
       </SidePanel>

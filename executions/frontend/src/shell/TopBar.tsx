@@ -1,8 +1,9 @@
 import { ProblemCount } from "../problems/ProblemCount";
+import { NameField } from "../saving/NameField";
 import { SaveState } from "../saving/SaveState";
 import { useSaving } from "../saving/useSaving";
 import { Button } from "../shared/Button";
-import { useDocument, useStudio, type View } from "../store/studio";
+import { useStudio, type View } from "../store/studio";
 import { SMALL, useNarrower } from "./drawers";
 import { MoreMenu } from "./MoreMenu";
 import { SideButton } from "./SideButton";
@@ -16,7 +17,6 @@ const READ_ONLY = "Your role in this workspace does not allow changes.";
 
 /** Where one is, what it is called, whether it is saved, and what can be done with the whole. */
 export function TopBar() {
-  const name = useDocument().name;
   const page = useStudio((state) => state.page);
   const view = useStudio((state) => state.view);
   const set = useStudio((state) => state.set);
@@ -29,7 +29,7 @@ export function TopBar() {
         Workflows
       </a>
       <span aria-hidden="true">/</span>
-      <h1>{name}</h1>
+      <NameField />
       <SaveState />
       <UndoRedo />
       <fieldset className="group" aria-label="View">

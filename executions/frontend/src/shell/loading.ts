@@ -3,6 +3,7 @@ import { Refused } from "../api/client";
 import { getWorkflow, listModuleTypes } from "../api/workflows";
 import { arranged } from "../document/layout";
 import { read } from "../document/reading";
+import { restoreWork } from "../saving/restoring";
 import { useStudio } from "../store/studio";
 
 export type Loading =
@@ -30,6 +31,7 @@ export function useLoading(id: string): { loading: Loading; again: () => void } 
             arranged(read(definition, data.name), useStudio.getState().types),
             etag ?? "",
           );
+        restoreWork();
         setLoading({ state: "ready" });
       })
       .catch((error: unknown) => {

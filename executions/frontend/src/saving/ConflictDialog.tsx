@@ -1,0 +1,129 @@
+import { useCallback, useEffect, useState } from "react";
+import { Refused } from "../api/client";
+import { createWorkflow, getWorkflow } from "../api/workflows";
+import { Comparison } from "../diff/Comparison";
+import { read } from "../document/reading";
+import type { Definition } from "../document/types";
+import { Button } from "../shared/Button";
+import { Dialog } from "../shared/Dialog";
+import { useDocument, useStudio } from "../store/studio";
+import { timeOf } from "./Banners";
+import { forget } from "./kept";
+import { takeTheirs } from "./restoring";
+import { type Conflict, useKeeping } from "./state";
+import { send } from "./useSaving";
+
+/** The draft on the server, with what it takes to write over it. */
+interface Theirs {
+  document: Definition;
+  etag: string;
+}
+
+/** Somebody else saved meanwhile: look, take theirs, or keep mine elsewhere; never by accident. */
+export function ConflictDialog() {
+  const conflict = useKeeping((state) => state.conflict);
+  const mine = useDocument();
+  const [theirs, setTheirs] = useState<Theirs | null>(null);
+  const [comparing, setComparing] = useState(false);
+  const [error, setError] = useState("");
+  const close = (): void => useStudio.getState().set({ dialog: null });
+  const look = useCallback(() => {
+    readTheirs().then(setTheirs, (refused: unknown) => setError(wordsOf(refused)));
+  }, []);
+  useEffect(look, [look]);
+  const act = (what: () => Promise<void>) => (): void => {
+    setError("");
+    what().then(close, (refused: unknown) => {
+      setError(wordsOf(refused));
+      look(); // theirs may be another again by now
+    });
+  };
+  return (
+    <Dialog
+      title="Somebody else changed this draft"
+      wide={comparing}
+      onClose={close}
+      actions={
+        <>
+          {comparing && theirs && <Overwrite onOverwrite={act(() => send(theirs.etag))} />}
+          <span className="space" />
+          {!comparing && (
+            <Button
+              label="Compare"
+              icon="difference"
+              refusal={theirs ? undefined : "The other draft is being read."}
+              onClick={() => setComparing(true)}
+            />
+          )}
+          <Button label="Reload theirs" icon="refresh" onClick={act(takeTheirs)} />
+          <Button label="Save mine as a copy" icon="file_copy" strong onClick={act(saveAsCopy)} />
+        </>
+      }
+    >
+      <p>{sentenceOf(conflict)} Nothing was overwritten, and your changes are still here.</p>
+      <p className="hint">
+        Reloading theirs keeps yours one Undo away. A copy is a workflow of its own.
+      </p>
+      {error !== "" && (
+        <p className="failure" role="alert">
+          {error}
+        </p>
+      )}
+      {comparing && theirs && (
+        <Comparison
+          before={theirs.document}
+          after={mine}
+          beforeName="theirs, as it is saved"
+          afterName="mine"
+        />
+      )}
+    </Dialog>
+  );
+}
+
+/** Writing over what somebody did is asked for twice, and after looking at it. */
+function Overwrite({ onOverwrite }: { onOverwrite: () => void }) {
+  const [sure, setSure] = useState(false);
+  return (
+    <>
+      <label className="confirm">
+        <input type="checkbox" checked={sure} onChange={(event) => setSure(event.target.checked)} />
+        I have seen what would be lost
+      </label>
+      <Button
+        label="Overwrite theirs"
+        icon="warning"
+        refusal={sure ? undefined : "Confirm first that you have seen what would be lost."}
+        onClick={onOverwrite}
+      />
+    </>
+  );
+}
+
+async function readTheirs(): Promise<Theirs | null> {
+  const id = useStudio.getState().workflow?.id;
+  if (id === undefined) return null;
+  const { data, etag } = await getWorkflow(id);
+  return { document: read(data.definition, data.name), etag: etag ?? "" };
+}
+
+/** Makes a workflow of what is here and goes to it. */
+async function saveAsCopy(): Promise<void> {
+  const { workflow, history, page } = useStudio.getState();
+  if (!workflow) return;
+  const name = `${history.present.name.slice(0, 190)} (copy)`;
+  const made = await createWorkflow(name, { ...history.present, name }, workflow.workspaceId);
+  forget(workflow.id);
+  // What was here is safe in the copy: leaving loses nothing, so nobody is asked.
+  useStudio.setState({ stored: history.present, saving: "saved" });
+  location.assign(`${page.home}${made.data.id}/`);
+}
+
+function sentenceOf(conflict: Conflict | null): string {
+  const who = conflict?.changedBy || "Somebody else";
+  const when = conflict?.changedAt ? ` at ${timeOf(conflict.changedAt)}` : "";
+  return `${who} saved another draft${when}, after you opened this one.`;
+}
+
+const wordsOf = (error: unknown): string =>
+  error instanceof Refused ? error.detail : String(error);

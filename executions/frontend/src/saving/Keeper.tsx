@@ -1,0 +1,89 @@
+import { useEffect } from "react";
+import { useDocument, useStudio } from "../store/studio";
+import { forget, keep } from "./kept";
+import { useKeeping } from "./state";
+import { save } from "./useSaving";
+
+/** How long nobody typed before unsaved work is kept in the tab, in milliseconds. */
+const KEEP_PAUSE = 400;
+/** How often an unreachable server is tried again, in milliseconds. */
+const RETRY_PAUSE = 15_000;
+
+/** Keeps unsaved work over reloads, and saves again what could not be saved; draws nothing. */
+export function Keeper() {
+  useKeptWork();
+  useWarning();
+  useRetries();
+  useSaveKey();
+  return null;
+}
+
+/** Keep the work now, or forget what was kept where the server has it all. */
+function keepNow(): void {
+  const { workflow, page, etag, history, stored } = useStudio.getState();
+  if (!workflow || !page.canEdit) return;
+  if (history.present === stored) {
+    forget(workflow.id);
+    return;
+  }
+  const at = new Date().toISOString();
+  const work = { at, username: page.username, etag, document: history.present };
+  useKeeping.setState({ tooLarge: !keep(workflow.id, work) });
+}
+
+function useKeptWork(): void {
+  const document = useDocument();
+  const stored = useStudio((state) => state.stored);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each change of either starts the pause
+  useEffect(() => {
+    const timer = setTimeout(keepNow, KEEP_PAUSE);
+    return () => clearTimeout(timer);
+  }, [document, stored]);
+  useEffect(() => {
+    addEventListener("pagehide", keepNow);
+    return () => removeEventListener("pagehide", keepNow);
+  }, []);
+}
+
+/** The browser asks before a tab with unsaved work is closed. */
+function useWarning(): void {
+  const unsaved = useStudio((state) => state.history.present !== state.stored);
+  useEffect(() => {
+    if (!unsaved) return;
+    const warn = (event: BeforeUnloadEvent): void => event.preventDefault();
+    addEventListener("beforeunload", warn);
+    return () => removeEventListener("beforeunload", warn);
+  }, [unsaved]);
+}
+
+/** Saves by itself when the server may be back, or somebody came back from signing in. */
+function useRetries(): void {
+  const saving = useStudio((state) => state.saving);
+  useEffect(() => {
+    if (saving !== "offline" && saving !== "signed-out") return;
+    const again = (): void => {
+      if (document.visibilityState === "visible") void save();
+    };
+    const events = saving === "offline" ? ["online"] : ["focus"];
+    for (const name of events) addEventListener(name, again);
+    const timer = saving === "offline" ? setInterval(again, RETRY_PAUSE) : undefined;
+    return () => {
+      for (const name of events) removeEventListener(name, again);
+      clearInterval(timer);
+    };
+  }, [saving]);
+}
+
+/** Ctrl+S, wherever the focus is. */
+function useSaveKey(): void {
+  useEffect(() => {
+    const pressed = (event: KeyboardEvent): void => {
+      const wanted = (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey;
+      if (!wanted || event.key.toLowerCase() !== "s") return;
+      event.preventDefault();
+      void save();
+    };
+    addEventListener("keydown", pressed, { capture: true });
+    return () => removeEventListener("keydown", pressed, { capture: true });
+  }, []);
+}

@@ -1,0 +1,49 @@
+import { Refused } from "../api/client";
+import { getWorkflow } from "../api/workflows";
+import { arranged } from "../canvas/layout";
+import { read } from "../document/reading";
+import { announce } from "../shared/announce";
+import { useStudio } from "../store/studio";
+import { forget, kept } from "./kept";
+import { useKeeping } from "./state";
+
+/** Bring back what this tab had not saved, as one step that can be undone. */
+export function restoreWork(): void {
+  const { workflow, page, etag, history, edit, set } = useStudio.getState();
+  const work = workflow && page.canEdit ? kept(workflow.id) : null;
+  if (!workflow || !work || work.username !== page.username) return;
+  if (JSON.stringify(work.document) === JSON.stringify(history.present)) {
+    forget(workflow.id);
+    return;
+  }
+  edit(() => work.document);
+  useKeeping.setState({ restoredFrom: work.at });
+  if (work.etag === etag) return;
+  useKeeping.setState({ conflict: { changedBy: "", changedAt: workflow.updatedAt } });
+  set({ etag: work.etag, saving: "conflict", dialog: "conflict" });
+}
+
+/** Take the server's draft; what was here stays one undo away. Raises Refused. */
+export async function takeTheirs(): Promise<void> {
+  const id = useStudio.getState().workflow?.id;
+  if (id === undefined) return;
+  const { data, etag } = await getWorkflow(id);
+  const { definition, ...workflow } = data;
+  const theirs = arranged(read(definition, data.name));
+  const { edit, set } = useStudio.getState();
+  edit(() => theirs);
+  set({ workflow, stored: theirs, etag: etag ?? "", saving: "saved", savingError: "" });
+  useKeeping.setState({ restoredFrom: null, conflict: null });
+  forget(id);
+  announce("The saved draft is shown");
+}
+
+/** Give up what was restored; the sentence why it failed, else "". */
+export async function discardRestored(): Promise<string> {
+  try {
+    await takeTheirs();
+    return "";
+  } catch (error) {
+    return error instanceof Refused ? error.detail : String(error);
+  }
+}

@@ -1,0 +1,187 @@
+"""Nothing is lost and nothing overwritten: two editors, reloads, signing out, no network."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from django.contrib.sessions.models import Session
+from django.test import Client
+from playwright.sync_api import expect
+
+from executions.models import Workflow
+
+pytestmark = pytest.mark.browser
+
+TASKS = [{"id": "fetch", "name": "Fetch order", "use": "data.set", "with": {"values": {}}}]
+
+
+def rename(page: Any, name: str) -> None:
+    """The smallest change of a document."""
+    field = page.get_by_role("textbox", name="Name of the workflow")
+    field.fill(name)
+    field.press("Enter")
+
+
+def name_of(page: Any) -> Any:
+    return page.get_by_role("textbox", name="Name of the workflow")
+
+
+def save(page: Any) -> None:
+    page.keyboard.press("Control+s")
+
+
+def draft_is(page: Any, state: str) -> None:
+    expect(page.get_by_role("status", name="Draft")).to_contain_text(state)
+
+
+def expected_noise(page: Any, *parts: str) -> None:
+    """Chromium itself writes requests that failed to the console; those that were meant to."""
+    page.problems[:] = [one for one in page.problems if not any(part in one for part in parts)]
+
+
+@pytest.fixture
+def second(studio: Any, staff_page: Any, browser: Any) -> Iterator[Callable[[Workflow], Any]]:
+    """Opens the same workflow in a browser of its own, signed in as the same person."""
+    context = browser.new_context(viewport={"width": 1440, "height": 900})
+
+    def opened(of: Workflow) -> Any:
+        context.add_cookies(staff_page.context.cookies())
+        page = context.new_page()
+        page.set_default_timeout(8_000)
+        page.goto(f"{staff_page.home}/studio/{of.pk}/")
+        expect(page.get_by_role("region", name="Canvas", exact=True)).to_be_visible()
+        return page
+
+    yield opened
+    context.close()
+
+
+@pytest.fixture
+def in_conflict(studio: Any, workflow: Any, second: Any) -> tuple[Any, Workflow]:
+    """A page whose workflow somebody else saved first, with the dialog that says so."""
+    found = workflow(tasks=TASKS)
+    page, other = studio(found), second(found)
+    rename(other, "theirs")
+    save(other)
+    draft_is(other, "saved")
+    rename(page, "mine")
+    save(page)
+    expect(page.get_by_role("dialog", name="Somebody else changed this draft")).to_be_visible()
+    expected_noise(page, "412")
+    found.refresh_from_db()
+    assert found.name == "theirs"
+    return page, found
+
+
+def test_a_name_is_saved_with_the_draft(studio: Any, workflow: Any) -> None:
+    found = workflow(tasks=TASKS)
+    page = studio(found)
+    rename(page, "  order fulfilment ")
+    draft_is(page, "unsaved")
+    save(page)
+    draft_is(page, "saved")
+    found.refresh_from_db()
+    assert (found.name, found.definition["name"]) == ("order fulfilment", "order fulfilment")
+
+
+def test_two_editors_are_shown_what_differs_before_one_may_overwrite(in_conflict: Any) -> None:
+    page, found = in_conflict
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_role("button", name="Compare").click()
+    row = dialog.get_by_role("row", name="name theirs mine")
+    expect(row).to_be_visible()
+    overwrite = dialog.get_by_role("button", name="Overwrite theirs")
+    expect(overwrite).to_have_attribute("aria-disabled", "true")
+    dialog.get_by_label("I have seen what would be lost").check()
+    overwrite.click()
+    expect(dialog).to_be_hidden()
+    draft_is(page, "saved")
+    found.refresh_from_db()
+    assert found.name == "mine"
+
+
+def test_reloading_theirs_keeps_mine_one_undo_away(in_conflict: Any) -> None:
+    page, _ = in_conflict
+    page.get_by_role("button", name="Reload theirs").click()
+    expect(name_of(page)).to_have_value("theirs")
+    draft_is(page, "saved")
+    page.get_by_role("button", name="Undo").click()
+    expect(name_of(page)).to_have_value("mine")
+    draft_is(page, "unsaved")
+
+
+def test_mine_can_be_saved_as_a_copy(in_conflict: Any) -> None:
+    page, found = in_conflict
+    page.get_by_role("button", name="Save mine as a copy").click()
+    expect(name_of(page)).to_have_value("mine (copy)")
+    assert str(found.pk) not in page.url
+    assert Workflow.objects.filter(name="mine (copy)").exists()
+
+
+def test_unsaved_work_is_there_again_after_a_reload(studio: Any, workflow: Any) -> None:
+    page = studio(workflow(tasks=TASKS))
+    page.on("dialog", lambda dialog: dialog.accept())
+    rename(page, "half done")
+    page.reload()
+    expect(name_of(page)).to_have_value("half done")
+    draft_is(page, "unsaved")
+    expect(page.get_by_text("were restored")).to_be_visible()
+    page.get_by_role("button", name="Discard them").click()
+    expect(name_of(page)).to_have_value("order")
+    expect(page.get_by_text("were restored")).to_be_hidden()
+    page.reload()
+    expect(name_of(page)).to_have_value("order")
+
+
+def test_restored_work_on_an_older_draft_is_a_conflict(
+    studio: Any, workflow: Any, second: Any
+) -> None:
+    found = workflow(tasks=TASKS)
+    page = studio(found)
+    page.on("dialog", lambda dialog: dialog.accept())
+    rename(page, "half done")
+    other = second(found)
+    rename(other, "theirs")
+    save(other)
+    draft_is(other, "saved")
+    page.reload()
+    expect(page.get_by_role("dialog", name="Somebody else changed this draft")).to_be_visible()
+    expect(name_of(page)).to_have_value("half done")
+
+
+def test_signing_out_in_the_middle_loses_nothing(
+    studio: Any, workflow: Any, django_user_model: Any
+) -> None:
+    found = workflow(tasks=TASKS)
+    page = studio(found)
+    expect(page.get_by_role("banner").get_by_role("button", name="No problems")).to_be_visible()
+    Session.objects.all().delete()
+    rename(page, "while signed out")
+    save(page)
+    draft_is(page, "signed out")
+    expect(page.get_by_role("link", name="sign in in a new tab")).to_be_visible()
+    client = Client()
+    client.force_login(django_user_model.objects.get(username="op"))
+    value = client.cookies["sessionid"].value
+    page.context.add_cookies([{"name": "sessionid", "value": value, "url": page.home}])
+    page.evaluate("dispatchEvent(new Event('focus'))")
+    draft_is(page, "saved")
+    expected_noise(page, "401")
+    found.refresh_from_db()
+    assert found.name == "while signed out"
+
+
+def test_a_server_that_cannot_be_reached_is_saved_to_once_it_is_back(
+    studio: Any, workflow: Any
+) -> None:
+    found = workflow(tasks=TASKS)
+    page = studio(found)
+    page.context.set_offline(True)
+    rename(page, "on the train")
+    save(page)
+    draft_is(page, "not reached")
+    page.context.set_offline(False)
+    draft_is(page, "saved")
+    expected_noise(page, "ERR_INTERNET_DISCONNECTED")
+    found.refresh_from_db()
+    assert found.name == "on the train"
