@@ -1,4 +1,89 @@
-/** Tasks. */
+import { useEffect, useMemo, useRef, useState } from "react";
+import { wantSearch } from "../palette/wanted";
+import { Button } from "../shared/Button";
+import { useDocument, useStudio } from "../store/studio";
+import { rowsOf } from "./rows";
+import { TaskRow } from "./TaskRow";
+import "./nodelist.css";
+
+/** So many rows at once; more on demand. */
+const SHOWN = 300;
+
+/** The workflow as a table: all that the canvas can but places, for keys, ears and small screens. */
 export function NodeList() {
-  return <section aria-label="Tasks" className="nodelist" />;
+  const document = useDocument();
+  const selected = useStudio((state) => state.selection.tasks);
+  const canEdit = useStudio((state) => state.page.canEdit);
+  const rows = useMemo(() => rowsOf(document), [document]);
+  const [shown, setShown] = useState(SHOWN);
+  const root = useRef<HTMLElement>(null);
+  useFocusOfNew(root, rows.length, selected);
+  return (
+    <section ref={root} aria-label="Tasks" className="nodelist">
+      <div className="nodelist-head">
+        <h2>
+          {rows.length} {rows.length === 1 ? "task" : "tasks"}
+        </h2>
+        <span className="space" />
+        <Button
+          icon="add"
+          label="Add a task"
+          refusal={canEdit ? undefined : "Your role in this workspace does not allow changes."}
+          onClick={wantSearch}
+        />
+      </div>
+      {rows.length === 0 ? (
+        <p className="list-none">
+          This workflow has no tasks yet. Pick a module on the left, or press / to search.
+        </p>
+      ) : (
+        <table>
+          <caption className="unseen">
+            The tasks in an order in which they run; a task's name shows its details.
+          </caption>
+          <thead>
+            <tr>
+              {["Task", "Module", "After", "Outcomes", "Last run", "Problems"].map((head) => (
+                <th key={head} scope="col">
+                  {head}
+                </th>
+              ))}
+              <th scope="col">
+                <span className="unseen">Actions</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {rows.slice(0, shown).map((row) => (
+              <TaskRow key={row.path} row={row} selected={selected.includes(row.path)} />
+            ))}
+          </tbody>
+        </table>
+      )}
+      {rows.length > shown && (
+        <Button
+          label={`Show ${Math.min(SHOWN, rows.length - shown)} more`}
+          onClick={() => setShown(shown + SHOWN)}
+        />
+      )}
+    </section>
+  );
+}
+
+/** A task that was just added gets the focus. */
+function useFocusOfNew(
+  root: React.RefObject<HTMLElement | null>,
+  count: number,
+  selected: readonly string[],
+): void {
+  const before = useRef(count);
+  const [path] = selected;
+  useEffect(() => {
+    const grown = count > before.current;
+    before.current = count;
+    if (!grown || path === undefined) return;
+    const row = root.current?.querySelector(`[data-task="${CSS.escape(path)}"]`);
+    row?.querySelector<HTMLElement>(".task-name")?.focus();
+    row?.scrollIntoView({ block: "nearest" });
+  }, [root, count, path]);
 }

@@ -1,0 +1,37 @@
+import { bodiesFor, bodyName, containersOf } from "../document/moving";
+import type { Definition, TaskPath } from "../document/types";
+import { useStudio } from "../store/studio";
+import { move } from "./actions";
+
+/** Moves a task into a container or out of one; nothing where there is no other body. */
+export function MoveTo({ path, label }: { path: TaskPath; label: string }) {
+  const canEdit = useStudio((state) => state.page.canEdit);
+  const containers = useStudio((state) => containerKey(state.history.present));
+  const bodies = bodiesFor(containers ? containers.split(" ") : [], path);
+  if (!canEdit || bodies.length === 0) return null;
+  return (
+    <select
+      aria-label={`Move ${label} to`}
+      className="move-to"
+      value=""
+      onChange={(event) => move(path, bodies[Number(event.target.value)] ?? [])}
+    >
+      <option value="">Move to…</option>
+      {bodies.map((body, at) => (
+        <option key={body.join(".")} value={at}>
+          {bodyName(body)}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+let asked: Definition | null = null;
+let key = "";
+
+/** All containers in one text, looked for once a document: rows draw again only when it changes. */
+function containerKey(document: Definition): string {
+  if (document !== asked) key = containersOf(document).join(" ");
+  asked = document;
+  return key;
+}

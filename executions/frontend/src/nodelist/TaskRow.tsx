@@ -1,0 +1,160 @@
+import { memo, useState } from "react";
+import { lastUse, modulesOf } from "../document/modules";
+import { outcomesOf } from "../document/outcomes";
+import type { Edge } from "../document/types";
+import { useLiveOf } from "../live/live";
+import { Button } from "../shared/Button";
+import { Icon } from "../shared/Icon";
+import { iconOf } from "../shared/moduleIcon";
+import { open } from "../shell/drawers";
+import { useStudio } from "../store/studio";
+import { part, remove } from "./actions";
+import { Connecting } from "./Connecting";
+import { MoveTo } from "./MoveTo";
+import { type Row, sameRow } from "./rows";
+
+interface Props {
+  row: Row;
+  selected: boolean;
+}
+
+/** One task with its connections, what it comes out as, and how its last run went. */
+export const TaskRow = memo(
+  function TaskRow({ row, selected }: Props) {
+    const { path, body, task } = row;
+    const types = useStudio((state) => state.types);
+    const label = task.name || task.id;
+    const uses = modulesOf(task).map((module) => module.use);
+    return (
+      <tr className={selected ? "selected" : ""} data-task={path}>
+        <th scope="row" className={`depth-${Math.min(body.length, 6)}`}>
+          <button
+            type="button"
+            className="task-name"
+            aria-pressed={selected}
+            onClick={() => {
+              useStudio.getState().goTo(path);
+              open("inspector");
+            }}
+          >
+            <Icon name={iconOf(types.get(lastUse(task)))} />
+            <span>{label}</span>
+            {body.length > 0 && <span className="unseen">, in {body.join(".")}</span>}
+          </button>
+        </th>
+        <td data-label="Module">
+          <code>{uses.join(" → ") || "no module"}</code>
+        </td>
+        <td data-label="After">
+          <After row={row} label={label} />
+        </td>
+        <td data-label="Outcomes">{outcomesOf(task, types).join(", ")}</td>
+        <td data-label="Last run">
+          <LastRun path={path} />
+        </td>
+        <td data-label="Problems">
+          <Problems path={path} />
+        </td>
+        <td className="row-actions">
+          <MoveTo path={path} label={label} />
+          <Delete path={path} label={label} />
+        </td>
+      </tr>
+    );
+  },
+  (one, other) => one.selected === other.selected && sameRow(one.row, other.row),
+);
+
+function After({ row, label }: { row: Row; label: string }) {
+  const [adding, setAdding] = useState(false);
+  const canEdit = useStudio((state) => state.page.canEdit);
+  return (
+    <div className="after">
+      {row.into.map((edge) => (
+        <Connection key={`${edge.from}:${edge.on}`} edge={edge} row={row} />
+      ))}
+      {row.into.length === 0 && <span className="subtle">the start</span>}
+      {adding ? (
+        <Connecting to={row.path} onDone={() => setAdding(false)} />
+      ) : (
+        canEdit && (
+          <Button icon="add" label={`Connect ${label}`} bare onClick={() => setAdding(true)} />
+        )
+      )}
+    </div>
+  );
+}
+
+function Connection({ edge, row }: { edge: Edge; row: Row }) {
+  const canEdit = useStudio((state) => state.page.canEdit);
+  const on = edge.on ?? "success";
+  return (
+    <span className="connection">
+      {edge.from}
+      <span className="subtle">on {on}</span>
+      {canEdit && (
+        <Button
+          icon="close"
+          label={`Disconnect from ${edge.from} on ${on}`}
+          bare
+          onClick={() => part(row.body, edge)}
+        />
+      )}
+    </span>
+  );
+}
+
+function LastRun({ path }: { path: string }) {
+  const live = useLiveOf(path);
+  if (!live) return <span className="subtle">–</span>;
+  return (
+    <span className={`live ${live.colour}`} title={live.error}>
+      <Icon name={live.icon} />
+      {live.count ?? live.word}
+    </span>
+  );
+}
+
+function Problems({ path }: { path: string }) {
+  const problems = useStudio((state) => state.problems);
+  const own = problems.filter((problem) => problem.task === path);
+  const [first] = own;
+  if (!first) return <span className="subtle">none</span>;
+  const errors = own.some((problem) => problem.level === "error");
+  return (
+    <button
+      type="button"
+      className={`problem-link ${errors ? "red" : "amber"}`}
+      onClick={() => {
+        useStudio.getState().goTo(path, first.pointer);
+        open("inspector");
+      }}
+    >
+      <Icon name={errors ? "error" : "warning"} />
+      {own.length === 1 ? first.message : `${own.length} problems`}
+    </button>
+  );
+}
+
+function Delete({ path, label }: { path: string; label: string }) {
+  const canEdit = useStudio((state) => state.page.canEdit);
+  return (
+    <Button
+      icon="delete"
+      label={`Delete ${label}`}
+      bare
+      refusal={canEdit ? undefined : "Your role in this workspace does not allow changes."}
+      onClick={(event) => {
+        neighbour(event.currentTarget)?.focus();
+        remove(path);
+      }}
+    />
+  );
+}
+
+/** Where the focus goes when a row goes away: the one above, else the button above the table. */
+function neighbour(within: HTMLElement): HTMLElement | null {
+  const above = within.closest("tr")?.previousElementSibling;
+  const button = above?.querySelector<HTMLElement>(".task-name");
+  return button ?? within.closest(".nodelist")?.querySelector<HTMLElement>("button") ?? null;
+}

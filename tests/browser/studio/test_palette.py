@@ -1,0 +1,188 @@
+"""The palette and the list of tasks: by mouse, by keys alone, on narrow screens."""
+
+import re
+from typing import Any
+
+import pytest
+from django.test import Client
+from playwright.sync_api import expect
+
+from executions.models import Membership
+from tests.browser.pictures import picture
+from tests.support.accessibility import findings
+
+pytestmark = pytest.mark.browser
+
+CHAIN: dict[str, Any] = {
+    "tasks": [
+        {"id": "fetch", "name": "Fetch order", "use": "data.set", "with": {"values": {}}},
+        {"id": "risky", "use": "flow.if", "with": {"condition": "{{ input.total > 1000 }}"}},
+        {
+            "id": "refine",
+            "use": "flow.loop",
+            "with": {"count": 3},
+            "body": {"tasks": [{"id": "draft", "use": "data.set", "with": {"values": {}}}]},
+        },
+    ],
+    "edges": [{"from": "fetch", "to": "risky"}, {"from": "risky", "to": "refine", "on": "true"}],
+}
+
+
+def listed(page: Any) -> Any:
+    """The list of tasks, opened by its button."""
+    page.get_by_role("button", name="List", exact=True).click()
+    return page.get_by_role("region", name="Tasks")
+
+
+def row(page: Any, name: str) -> Any:
+    return page.get_by_role("row", name=re.compile(f"^{name}"))
+
+
+def signed_in(page: Any, user: Any) -> None:
+    """The page becomes this user's."""
+    client = Client()
+    client.force_login(user)
+    value = client.cookies["sessionid"].value
+    page.context.add_cookies([{"name": "sessionid", "value": value, "url": page.home}])
+
+
+def test_a_click_adds_behind_what_is_selected(studio: Any, workflow: Any) -> None:
+    page = studio(workflow())
+    modules = page.get_by_role("complementary", name="Modules")
+    modules.get_by_role("button", name="Set values", exact=True).click()
+    expect(modules.get_by_text("After set")).to_be_visible()
+    modules.get_by_role("button", name="If", exact=True).click()
+    listed(page)
+    expect(row(page, "if")).to_contain_text("set")
+    expect(page.get_by_role("status", name="Draft")).to_contain_text("unsaved")
+
+
+def test_the_search_is_reached_found_in_and_added_from_by_keys(studio: Any, workflow: Any) -> None:
+    page = studio(workflow())
+    search = page.get_by_role("searchbox", name="Search modules")
+    search.focus()
+    page.keyboard.type("http req")
+    found = page.get_by_role("region", name="Found").get_by_role("button")
+    expect(found).to_have_text([re.compile("HTTP request")])
+    page.keyboard.press("ArrowDown")
+    expect(found).to_be_focused()
+    page.keyboard.press("ArrowUp")
+    expect(search).to_be_focused()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Escape")
+    expect(search).to_have_value("")
+    expect(page.get_by_role("region", name="Last used").get_by_role("button")).to_have_count(1)
+    listed(page)
+    expect(row(page, "request")).to_be_visible()
+
+
+def test_a_search_for_nothing_says_so(studio: Any, workflow: Any) -> None:
+    page = studio(workflow())
+    page.get_by_role("searchbox", name="Search modules").fill("qqqq")
+    expect(page.get_by_text("No module fits “qqqq”.")).to_be_visible()
+    page.get_by_role("button", name="Clear the search").click()
+    expect(page.get_by_role("button", name="HTTP request", exact=True)).to_be_visible()
+
+
+def test_a_module_goes_into_the_selected_container(studio: Any, workflow: Any) -> None:
+    page = studio(workflow(**CHAIN))
+    tasks = listed(page)
+    tasks.get_by_role("button", name="refine").click()
+    modules = page.get_by_role("complementary", name="Modules")
+    expect(modules.get_by_text("Into refine, after refine.draft")).to_be_visible()
+    modules.get_by_role("button", name="Sort", exact=True).click()
+    expect(tasks.get_by_role("button", name="sort, in refine")).to_be_focused()
+
+
+def test_three_tasks_are_built_in_the_list_by_keys_alone(studio: Any, workflow: Any) -> None:
+    made = workflow()
+    page = studio(made)
+    tasks = listed(page)
+    for words, name in [("http req", "request"), ("if", "if"), ("slack", "post")]:
+        tasks.get_by_role("button", name="Add a task").press("Enter")
+        expect(page.get_by_role("searchbox", name="Search modules")).to_be_focused()
+        page.keyboard.press("Control+a")
+        page.keyboard.type(words)
+        page.keyboard.press("Enter")
+        expect(tasks.get_by_role("button", name=name, exact=True)).to_be_focused()
+    tasks.get_by_role("button", name="Disconnect from if on true").press("Enter")
+    tasks.get_by_role("button", name="Connect post").press("Enter")
+    expect(tasks.get_by_role("combobox", name="After")).to_be_focused()
+    page.keyboard.type("if")
+    page.keyboard.press("Tab")
+    page.keyboard.type("false")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(row(page, "post")).to_contain_text("on false")
+    tasks.get_by_role("button", name="Delete post").press("Enter")
+    expect(tasks.get_by_role("button", name="if", exact=True)).to_be_focused()
+    page.keyboard.press("Control+z")
+    expect(row(page, "post")).to_contain_text("on false")
+    page.get_by_role("button", name="Save", exact=True).press("Enter")
+    expect(page.get_by_role("status", name="Draft")).to_have_text(re.compile("saved$"))
+    made.refresh_from_db()
+    assert [task["id"] for task in made.definition["tasks"]] == ["request", "if", "post"]
+    assert made.definition["edges"] == [
+        {"from": "request", "to": "if"},
+        {"from": "if", "to": "post", "on": "false"},
+    ]
+
+
+def test_a_task_is_moved_into_a_container_and_out_again(studio: Any, workflow: Any) -> None:
+    page = studio(workflow(**CHAIN))
+    tasks = listed(page)
+    tasks.get_by_role("combobox", name="Move risky to").select_option(label="refine")
+    expect(tasks.get_by_role("button", name="risky, in refine")).to_be_visible()
+    tasks.get_by_role("combobox", name="Move risky to").select_option(label="the workflow")
+    expect(tasks.get_by_role("button", name="risky", exact=True)).to_be_visible()
+
+
+def test_a_circle_cannot_be_chosen(studio: Any, workflow: Any) -> None:
+    page = studio(workflow(**CHAIN))
+    tasks = listed(page)
+    tasks.get_by_role("button", name="Connect Fetch order").click()
+    expect(tasks.get_by_text("No other task here can come before this one.")).to_be_visible()
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("width", [1440, 820, 390])
+def test_the_list_fits_and_is_readable(
+    studio: Any, workflow: Any, staff_page: Any, width: int, dark: bool
+) -> None:
+    made = workflow(**CHAIN)
+    page = studio(made)
+    page.emulate_media(color_scheme="dark" if dark else "light")
+    listed(page)
+    page.set_viewport_size({"width": width, "height": 800})
+    sideways = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    assert page.evaluate(sideways) <= 0
+    assert page.evaluate("document.querySelector('.nodelist').scrollWidth") <= width
+    picture(page, f"studio-list-{width}-{'dark' if dark else 'light'}")
+    assert findings(page, ".nodelist", ".top") == []
+    if width < 900:
+        page.get_by_role("button", name="Show modules").click()
+        picture(page, f"studio-palette-{width}-{'dark' if dark else 'light'}")
+    assert findings(page, ".palette") == []
+    if width < 900:
+        page.keyboard.press("Escape")
+        expect(page.get_by_role("complementary", name="Modules")).to_be_hidden()
+        expect(page.get_by_role("button", name="Show modules")).to_be_focused()
+
+
+def test_who_may_only_look_is_told_and_changes_nothing(
+    quiet_page: Any, workflow: Any, django_user_model: Any
+) -> None:
+    made = workflow(**CHAIN)
+    reader = django_user_model.objects.create_user("reader", is_staff=True)
+    Membership.objects.create(user=reader, workspace=made.workspace, role="USER")
+    signed_in(quiet_page, reader)
+    quiet_page.goto(f"{quiet_page.home}/studio/{made.pk}/")
+    expect(quiet_page.get_by_role("note")).to_contain_text("not change it")
+    item = quiet_page.get_by_role("button", name="HTTP request", exact=True)
+    expect(item).to_have_attribute("aria-disabled", "true")
+    item.click(force=True)
+    tasks = listed(quiet_page)
+    expect(tasks.get_by_role("heading")).to_have_text(re.compile("^4 tasks"))
+    expect(tasks.get_by_role("button", name="Delete Fetch order")).to_have_attribute(
+        "aria-disabled", "true"
+    )
