@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from guardian.shortcuts import assign_perm
 from playwright.sync_api import expect
 
 from executions.models import Membership
@@ -62,7 +63,7 @@ def test_the_search_is_reached_found_in_and_added_from_by_keys(studio: Any, work
     search = page.get_by_role("searchbox", name="Search modules")
     search.focus()
     page.keyboard.type("http req")
-    found = page.get_by_role("region", name="Found").get_by_role("button")
+    found = page.get_by_role("list", name="Found").get_by_role("button")
     expect(found).to_have_text([re.compile("HTTP request")])
     page.keyboard.press("ArrowDown")
     expect(found).to_be_focused()
@@ -71,7 +72,7 @@ def test_the_search_is_reached_found_in_and_added_from_by_keys(studio: Any, work
     page.keyboard.press("Enter")
     page.keyboard.press("Escape")
     expect(search).to_have_value("")
-    expect(page.get_by_role("region", name="Last used").get_by_role("button")).to_have_count(1)
+    expect(page.get_by_role("list", name="Last used").get_by_role("button")).to_have_count(1)
     listed(page)
     expect(row(page, "request")).to_be_visible()
 
@@ -87,7 +88,7 @@ def test_a_search_for_nothing_says_so(studio: Any, workflow: Any) -> None:
 def test_a_module_goes_into_the_selected_container(studio: Any, workflow: Any) -> None:
     page = studio(workflow(**CHAIN))
     tasks = listed(page)
-    tasks.get_by_role("button", name="refine").click()
+    tasks.get_by_role("button", name="refine", exact=True).click()
     modules = page.get_by_role("complementary", name="Modules")
     expect(modules.get_by_text("Into refine, after refine.draft")).to_be_visible()
     modules.get_by_role("button", name="Sort", exact=True).click()
@@ -175,6 +176,7 @@ def test_who_may_only_look_is_told_and_changes_nothing(
     made = workflow(**CHAIN)
     reader = django_user_model.objects.create_user("reader", is_staff=True)
     Membership.objects.create(user=reader, workspace=made.workspace, role="USER")
+    assign_perm("read_workflow", reader, made)
     signed_in(quiet_page, reader)
     quiet_page.goto(f"{quiet_page.home}/studio/{made.pk}/")
     expect(quiet_page.get_by_role("note")).to_contain_text("not change it")

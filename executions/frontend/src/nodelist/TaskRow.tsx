@@ -1,6 +1,6 @@
 import { memo, useState } from "react";
 import { lastUse, modulesOf } from "../document/modules";
-import { outcomesOf } from "../document/outcomes";
+import { ERROR, outcomesOf } from "../document/outcomes";
 import type { Edge } from "../document/types";
 import { useLiveOf } from "../live/live";
 import { Button } from "../shared/Button";
@@ -32,6 +32,7 @@ export const TaskRow = memo(
             type="button"
             className="task-name"
             aria-pressed={selected}
+            aria-label={body.length > 0 ? `${label}, in ${body.join(".")}` : undefined}
             onClick={() => {
               useStudio.getState().goTo(path);
               open("inspector");
@@ -39,7 +40,6 @@ export const TaskRow = memo(
           >
             <Icon name={iconOf(types.get(lastUse(task)))} />
             <span>{label}</span>
-            {body.length > 0 && <span className="unseen">, in {body.join(".")}</span>}
           </button>
         </th>
         <td data-label="Module">
@@ -48,7 +48,7 @@ export const TaskRow = memo(
         <td data-label="After">
           <After row={row} label={label} />
         </td>
-        <td data-label="Outcomes">{outcomesOf(task, types).join(", ")}</td>
+        <td data-label="Outcomes">{ownOutcomes(outcomesOf(task, types))}</td>
         <td data-label="Last run">
           <LastRun path={path} />
         </td>
@@ -64,6 +64,10 @@ export const TaskRow = memo(
   },
   (one, other) => one.selected === other.selected && sameRow(one.row, other.row),
 );
+
+/** What an edge may wait for beside `error`, which every task has. */
+const ownOutcomes = (outcomes: readonly string[]): string =>
+  outcomes.filter((outcome) => outcome !== ERROR).join(", ");
 
 function After({ row, label }: { row: Row; label: string }) {
   const [adding, setAdding] = useState(false);

@@ -72,9 +72,9 @@ export function Items({ sections, query, disabled, onAdd, onShow, onLeave, onCle
   return (
     <div className="palette-items" ref={root}>
       {sections.map((section) => (
-        <section key={section.title} aria-label={section.title}>
+        <div key={section.title}>
           <h2>{section.title}</h2>
-          <ul onKeyDown={walked}>
+          <ul aria-label={section.title} onKeyDown={walked}>
             {section.items.map((item) => (
               <li key={item.value} onFocus={() => setAt(keyOf(section, item))}>
                 <ModuleButton
@@ -87,7 +87,7 @@ export function Items({ sections, query, disabled, onAdd, onShow, onLeave, onCle
               </li>
             ))}
           </ul>
-        </section>
+        </div>
       ))}
     </div>
   );

@@ -83,6 +83,6 @@ function sectionsOf(all: readonly ModuleType[], query: string, used: readonly st
       title: group.category,
       items: group.types.map(itemOf),
     })),
-    { title: "On the canvas", items: [NOTE_ITEM] },
+    { title: "Notes", items: [NOTE_ITEM] },
   ];
 }

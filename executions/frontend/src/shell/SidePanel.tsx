@@ -23,8 +23,9 @@ export function SidePanel({ side, children }: { side: Side; children: ReactNode 
     inside?.addEventListener("keydown", pressed);
     return () => {
       inside?.removeEventListener("keydown", pressed);
-      const within = inside?.contains(document.activeElement);
-      if (within && before instanceof HTMLElement && before.isConnected) before.focus();
+      const at = document.activeElement;
+      const lost = at === document.body || inside?.contains(at);
+      if (lost && before instanceof HTMLElement && before.isConnected) before.focus();
     };
   }, [drawn]);
   return (
