@@ -1,35 +1,138 @@
-import { Background, Controls, MiniMap, ReactFlow } from "@xyflow/react";
-import { useMemo } from "react";
-import { useDocument } from "../store/studio";
+import {
+  Background,
+  BackgroundVariant,
+  ConnectionLineType,
+  type DefaultEdgeOptions,
+  MarkerType,
+  MiniMap,
+  ReactFlow,
+  ReactFlowProvider,
+} from "@xyflow/react";
+import { type DragEvent, type KeyboardEvent, useEffect } from "react";
+import { addModule, addNote } from "../document/adding";
+import { DRAGGED } from "../palette/ModuleButton";
+import { useDocument, useStudio } from "../store/studio";
+import { useClipboard } from "./clipboard";
+import { mayLink, onConnect, onConnectEnd, onReconnect } from "./connecting";
+import { EmptyCanvas } from "./EmptyCanvas";
+import type { CanvasNode } from "./graph";
+import { Line } from "./Line";
+import { NoteNode } from "./NoteNode";
+import { NoticeLine } from "./NoticeLine";
+import { SelectionBar } from "./SelectionBar";
+import { SizeWarning } from "./SizeWarning";
+import { ContainerNode, TaskNode } from "./TaskNode";
+import { Toolbar } from "./Toolbar";
+import { useGraph } from "./useGraph";
+import { useRevealing } from "./useRevealing";
+import { bodyUnder, setFlow } from "./viewport";
+import { useWriting } from "./writing";
+import "./canvas.css";
+import "./cards.css";
 
-/** The workflow as a graph. */
+const NODES = { task: TaskNode, container: ContainerNode, note: NoteNode };
+const LINES = { line: Line };
+const FIRST_VIEW = { padding: 0.12, maxZoom: 1 };
+const MULTI = ["Shift", "Control", "Meta"];
+const DEFAULTS: DefaultEdgeOptions = {
+  markerEnd: { type: MarkerType.ArrowClosed, width: 14, height: 14, color: "var(--edge)" },
+};
+/** Above so many nodes, those out of sight are not drawn. */
+const MANY = 1000;
+
+/** The workflow as a graph: the place where one works. */
 export function Canvas() {
-  const document = useDocument();
-  const nodes = useMemo(
-    () =>
-      document.tasks.map((task) => ({
-        id: task.id,
-        position: { x: task.ui?.x ?? 0, y: task.ui?.y ?? 0 },
-        data: { label: task.name ?? task.id },
-      })),
-    [document],
-  );
-  const edges = useMemo(
-    () =>
-      (document.edges ?? []).map((edge) => ({
-        id: `${edge.from}>${edge.to}:${edge.on ?? ""}`,
-        source: edge.from,
-        target: edge.to,
-      })),
-    [document],
-  );
   return (
-    <section className="canvas" aria-label="Canvas">
-      <ReactFlow nodes={nodes} edges={edges} fitView>
-        <Background />
-        <Controls />
-        <MiniMap />
+    <ReactFlowProvider>
+      <Graph />
+    </ReactFlowProvider>
+  );
+}
+
+function Graph() {
+  const { nodes, lines, onNodes, onLines } = useGraph();
+  const canEdit = useStudio((state) => state.page.canEdit);
+  const empty = useDocument().tasks.length === 0;
+  useClipboard();
+  useRevealing();
+  useEffect(() => () => setFlow(null), []);
+  return (
+    <section
+      className="canvas"
+      aria-label="Canvas"
+      tabIndex={-1}
+      onDragOver={allowDrop}
+      onDrop={dropped}
+      onKeyDown={pressed}
+    >
+      <ReactFlow
+        nodes={nodes}
+        edges={lines}
+        nodeTypes={NODES}
+        edgeTypes={LINES}
+        onNodesChange={onNodes}
+        onEdgesChange={onLines}
+        onInit={setFlow}
+        onConnect={onConnect}
+        onConnectEnd={onConnectEnd}
+        onReconnect={onReconnect}
+        isValidConnection={mayLink}
+        onNodeDoubleClick={openDetails}
+        nodesConnectable={canEdit}
+        edgesReconnectable={canEdit}
+        nodesDraggable={canEdit}
+        defaultEdgeOptions={DEFAULTS}
+        connectionLineType={ConnectionLineType.Bezier}
+        deleteKeyCode={null}
+        multiSelectionKeyCode={MULTI}
+        onlyRenderVisibleElements={nodes.length > MANY}
+        fitView
+        fitViewOptions={FIRST_VIEW}
+        minZoom={0.08}
+        maxZoom={2}
+      >
+        <Background variant={BackgroundVariant.Dots} gap={20} size={1.5} />
+        {!empty && <MiniMap pannable zoomable ariaLabel="Overview" nodeClassName={mapClass} />}
+        <Toolbar />
+        <SelectionBar />
+        <SizeWarning count={nodes.length} />
       </ReactFlow>
+      {empty && <EmptyCanvas />}
+      <NoticeLine />
     </section>
   );
+}
+
+const mapClass = (node: CanvasNode): string =>
+  node.type === "note" ? `map-note ${node.data.note.color ?? "yellow"}` : `map-${node.type}`;
+
+const openDetails = (_: unknown, node: CanvasNode): void => {
+  if (node.type !== "note") useStudio.getState().goTo(node.id, ["name"]);
+};
+
+function allowDrop(event: DragEvent): void {
+  if (!event.dataTransfer.types.includes(DRAGGED)) return;
+  event.preventDefault();
+  event.dataTransfer.dropEffect = "copy";
+}
+
+/** Put what was dragged where it was let go: into the container there, or on the workflow. */
+function dropped(event: DragEvent): void {
+  const value = event.dataTransfer.getData(DRAGGED);
+  if (!value) return;
+  event.preventDefault();
+  const { body, at } = bodyUnder({ x: event.clientX, y: event.clientY });
+  const place = { x: Math.round(at.x - 30), y: Math.round(at.y - 27) };
+  if (value === "note") addNote({ body, at: place });
+  else addModule(value, { body, at: place });
+}
+
+/** Enter on what is selected already: a note's text, a task's details. */
+function pressed(event: KeyboardEvent): void {
+  const node = event.target instanceof HTMLElement ? event.target : null;
+  const id = node?.classList.contains("react-flow__node") ? node.dataset.id : undefined;
+  if (id === undefined || event.key !== "Enter" || !node?.classList.contains("selected")) return;
+  event.preventDefault();
+  if (id.startsWith("note:")) useWriting.setState({ note: id });
+  else useStudio.getState().goTo(id, ["name"]);
 }

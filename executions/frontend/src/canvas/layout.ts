@@ -1,2 +1,1 @@
 export { arranged, tidied } from "../document/layout";
-export type { Direction } from "../document/sizes";

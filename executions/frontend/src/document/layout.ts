@@ -2,12 +2,28 @@
 import { graphlib, layout } from "@dagrejs/dagre";
 import type { Point } from "./edits";
 import { pathOf } from "./paths";
-import { type Direction, type Drawing, directionOf, reach, sizeOf, type Types } from "./sizes";
-import type { Body, BodyPath, Definition, Task } from "./types";
+import {
+  type Direction,
+  type Drawing,
+  directionOf,
+  reach,
+  type Size,
+  sizeOf,
+  type Types,
+} from "./sizes";
+import type { Body, BodyPath, Definition, Edge, Task } from "./types";
 
 const NO_TYPES: Types = new Map();
-const APART = { LR: { nodesep: 36, ranksep: 76 }, TB: { nodesep: 40, ranksep: 64 } } as const;
+const APART = {
+  LR: { nodesep: 36, ranksep: 76 },
+  TB: { nodesep: 40, ranksep: 64 },
+} as const;
 const BELOW = 60;
+const LANE = {
+  LR: { width: 1, height: 190, labelpos: "c" },
+  TB: { width: 320, height: 1, labelpos: "c" },
+} as const;
+const NO_LANE = { width: 0, height: 0, labelpos: "c" } as const;
 
 /** The document with a place for every task; those that have places keep them. */
 export function arranged(document: Definition, types: Types = NO_TYPES): Definition {
@@ -83,20 +99,72 @@ function placesIn(
   drawing: Drawing,
   from: Point = { x: 0, y: 0 },
 ): Map<string, Point> {
+  const sizes = new Map(
+    body.tasks.map((task) => [task.id, sizeOf(task, pathOf(at, task.id), body, drawing)]),
+  );
+  const edges = (body.edges ?? []).filter((edge) => sizes.has(edge.from) && sizes.has(edge.to));
+  const first = solved(sizes, edges, drawing.direction, new Set());
+  const passing = passingBy(first, edges, drawing.direction);
+  const nodes = passing.size > 0 ? solved(sizes, edges, drawing.direction, passing) : first;
+  return flush(nodes, drawing.direction, from);
+}
+
+/** What dagre makes of it: centres. `passing` edges keep the tasks they pass out of their way. */
+function solved(
+  sizes: ReadonlyMap<string, Size>,
+  edges: readonly Edge[],
+  direction: Direction,
+  passing: ReadonlySet<Edge>,
+): Map<string, Centred> {
   const graph = new graphlib.Graph();
-  graph.setGraph({ rankdir: drawing.direction, ...APART[drawing.direction] });
-  graph.setDefaultEdgeLabel(() => ({}));
-  for (const task of body.tasks) {
-    const { w, h } = sizeOf(task, pathOf(at, task.id), body, drawing);
-    graph.setNode(task.id, { width: w, height: h });
-  }
-  for (const edge of body.edges ?? []) {
-    if (graph.hasNode(edge.from) && graph.hasNode(edge.to)) graph.setEdge(edge.from, edge.to);
+  graph.setGraph({ rankdir: direction, ...APART[direction] });
+  for (const [id, { w, h }] of sizes) graph.setNode(id, { width: w, height: h });
+  for (const edge of edges) {
+    const lane = passing.has(edge) ? LANE[direction] : NO_LANE;
+    graph.setEdge(edge.from, edge.to, { ...lane });
   }
   layout(graph);
-  const place = (id: string): Point => {
-    const { x, y, width, height } = graph.node(id);
-    return { x: Math.round(from.x + x - width / 2), y: Math.round(from.y + y - height / 2) };
+  return new Map([...sizes.keys()].map((id) => [id, graph.node(id)]));
+}
+
+interface Centred {
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+}
+
+/** The edges with a rank of tasks between their ends. */
+function passingBy(
+  nodes: ReadonlyMap<string, Centred>,
+  edges: readonly Edge[],
+  direction: Direction,
+): Set<Edge> {
+  const along = direction === "LR" ? "x" : "y";
+  const ranks = [...new Set([...nodes.values()].map((node) => node[along]))].sort((a, b) => a - b);
+  const rankOf = (id: string): number => ranks.indexOf(nodes.get(id)?.[along] ?? 0);
+  return new Set(edges.filter((edge) => Math.abs(rankOf(edge.to) - rankOf(edge.from)) > 1));
+}
+
+/** Corners from centres; tasks of one rank begin on one line, so that a wide container does not
+ * stand in the way of the edges to its narrow neighbours. */
+function flush(
+  nodes: ReadonlyMap<string, Centred>,
+  direction: Direction,
+  from: Point,
+): Map<string, Point> {
+  const [centre, length] =
+    direction === "LR" ? (["x", "width"] as const) : (["y", "height"] as const);
+  const starts = new Map<number, number>();
+  for (const node of nodes.values()) {
+    const start = node[centre] - node[length] / 2;
+    starts.set(node[centre], Math.min(start, starts.get(node[centre]) ?? start));
+  }
+  const corner = (node: Centred): Point => {
+    const line = starts.get(node[centre]) ?? 0;
+    const x = direction === "LR" ? line : node.x - node.width / 2;
+    const y = direction === "LR" ? node.y - node.height / 2 : line;
+    return { x: Math.round(from.x + x), y: Math.round(from.y + y) };
   };
-  return new Map(body.tasks.map((task) => [task.id, place(task.id)]));
+  return new Map([...nodes].map(([id, node]) => [id, corner(node)]));
 }

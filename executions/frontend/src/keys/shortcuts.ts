@@ -1,29 +1,52 @@
 import { useEffect } from "react";
 import { useStudio } from "../store/studio";
+import { bindingOf, chordOf } from "./bindings";
+import { useLetters } from "./letters";
+import { typing } from "./typing";
 
-/** The keys of the whole page; a region's own are with the region. */
+export { typing };
+
+/** The keys of the whole page; fields, lists and menus mind their own first. */
 export function useShortcuts(): void {
   useEffect(() => {
-    const pressed = (event: KeyboardEvent): void => {
-      if (!(event.ctrlKey || event.metaKey)) return;
-      const { undo, redo } = useStudio.getState();
-      const key = event.key.toLowerCase();
-      if (typing(event) && key !== "s") return;
-      if (key === "z") event.shiftKey ? redo() : undo();
-      else if (key === "y") redo();
-      else return;
-      event.preventDefault();
-    };
     addEventListener("keydown", pressed);
     return () => removeEventListener("keydown", pressed);
   }, []);
 }
 
-/** Whether the keys go into a field. */
-export function typing(event: KeyboardEvent): boolean {
-  const target = event.target;
-  return (
-    target instanceof HTMLElement &&
-    (target.isContentEditable || ["INPUT", "TEXTAREA", "SELECT"].includes(target.tagName))
-  );
+function pressed(event: KeyboardEvent): void {
+  if (event.defaultPrevented || document.querySelector("dialog[open]")) return;
+  if (event.key === "Escape") leave(event);
+  else obey(event, chordOf(event));
 }
+
+function obey(event: KeyboardEvent, chord: string): void {
+  const binding = bindingOf(chord);
+  if (!binding?.run || (typing(event) && !binding.always)) return;
+  if (chord.length === 1 && !useLetters.getState().on) return;
+  if (binding.onCanvas && !onCanvas(event.target)) return;
+  if (chord === "Ctrl+F" && useStudio.getState().view === "yaml") return;
+  event.preventDefault();
+  binding.run();
+}
+
+/** Escape leaves a field, and where none is left deselects; drawers and lists mind it themselves. */
+function leave(event: KeyboardEvent): void {
+  const { target } = event;
+  if (!(target instanceof HTMLElement)) return;
+  if (target.closest(".drawer, [role=menu], [role=listbox]")) return;
+  if (typing(event)) target.blur();
+  else deselect();
+}
+
+function deselect(): void {
+  const { selection, select } = useStudio.getState();
+  const { tasks, edges, notes } = selection;
+  if (tasks.length + edges.length + notes.length > 0) select({});
+}
+
+const onCanvas = (target: EventTarget | null): boolean =>
+  target === document.body ||
+  (target instanceof Element &&
+    target.closest("section.canvas") !== null &&
+    target.closest("button") === null);

@@ -1,6 +1,6 @@
 import { Refused } from "../api/client";
 import { getWorkflow } from "../api/workflows";
-import { arranged } from "../canvas/layout";
+import { arranged } from "../document/layout";
 import { read } from "../document/reading";
 import { announce } from "../shared/announce";
 import { useStudio } from "../store/studio";
@@ -29,7 +29,7 @@ export async function takeTheirs(): Promise<void> {
   if (id === undefined) return;
   const { data, etag } = await getWorkflow(id);
   const { definition, ...workflow } = data;
-  const theirs = arranged(read(definition, data.name));
+  const theirs = arranged(read(definition, data.name), useStudio.getState().types);
   const { edit, set } = useStudio.getState();
   edit(() => theirs);
   set({ workflow, stored: theirs, etag: etag ?? "", saving: "saved", savingError: "" });

@@ -10,13 +10,16 @@ interface Props {
   wide?: boolean;
 }
 
-/** A modal dialog; Escape and the cross close it, and the focus goes back to where it was. */
+/** A modal dialog; Escape and the cross close it, and the focus goes back to where it was.
+ *
+ * The focus begins at what is marked `data-first`, else at the first control. */
 export function Dialog({ title, onClose, children, actions, wide }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   const heading = useId();
   useEffect(() => {
     const before = document.activeElement;
     dialog.current?.showModal();
+    dialog.current?.querySelector<HTMLElement>("[data-first]")?.focus();
     return () => {
       if (before instanceof HTMLElement && before.isConnected) before.focus();
     };

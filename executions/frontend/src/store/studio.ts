@@ -45,6 +45,7 @@ export type DialogName =
   | "publish"
   | "run"
   | "keys"
+  | "find"
   | "conflict"
   | "versions"
   | "connect"

@@ -1,0 +1,101 @@
+import { modulesOf } from "../document/modules";
+import { ROWS } from "../document/sizes";
+import { usePins } from "../running/pins";
+import { useResultOf } from "../running/results";
+import { Icon } from "../shared/Icon";
+import { iconOf } from "../shared/moduleIcon";
+import { useStudio } from "../store/studio";
+import { took } from "./durations";
+import type { TaskData } from "./graph";
+import { many, nameOf, repeats, typeLine, unknownUse } from "./names";
+
+/** Icon, name and type of a task, and what is to be known of it at a glance. */
+export function Head({ data }: { data: TaskData }) {
+  const { task } = data;
+  const types = useStudio((state) => state.types);
+  const unknown = unknownUse(task, types);
+  const type = types.get(modulesOf(task).at(-1)?.use ?? "");
+  const line =
+    unknown !== null ? `unknown module ${unknown}` : task.body ? repeats(task) : typeLine(task);
+  return (
+    <div className="head">
+      <span className={`badge ${(type?.category ?? "none").toLowerCase().replaceAll(" ", "-")}`}>
+        <Icon name={iconOf(type)} />
+      </span>
+      <span className="words">
+        <b title={nameOf(task)}>{nameOf(task)}</b>
+        <span className="line" title={line}>
+          {line}
+        </span>
+      </span>
+      <Marks data={data} placeholder={type?.category === "Import"} />
+    </div>
+  );
+}
+
+function Marks({ data, placeholder }: { data: TaskData; placeholder: boolean }) {
+  const pinned = usePins((state) => state.pins.has(data.path));
+  const { errors, warnings } = data.problems;
+  return (
+    <span className="marks">
+      {placeholder && (
+        <span className="mark amber" title="Imported, and still to be replaced by a module">
+          <Icon name="construction" />
+        </span>
+      )}
+      {pinned && (
+        <span className="mark" title="In test runs its pinned output is used">
+          <Icon name="keep" />
+        </span>
+      )}
+      {errors > 0 && (
+        <span className="mark red" title={many(errors, "problem")}>
+          <Icon name="error" />
+          {errors}
+        </span>
+      )}
+      {errors === 0 && warnings > 0 && (
+        <span className="mark amber" title={many(warnings, "warning")}>
+          <Icon name="warning" />
+          {warnings}
+        </span>
+      )}
+    </span>
+  );
+}
+
+/** The modules of a chain, in order. */
+export function Chain({ data }: { data: TaskData }) {
+  const types = useStudio((state) => state.types);
+  const modules = modulesOf(data.task);
+  if (modules.length < 2) return null;
+  const shown = modules.length > ROWS ? modules.slice(0, ROWS - 1) : modules;
+  return (
+    <ol className="chain">
+      {shown.map((module) => (
+        <li key={module.id} title={`${module.id}: ${module.use}`}>
+          <Icon name={iconOf(types.get(module.use))} />
+          <span>{module.id}</span>
+          <span className="line">{module.use}</span>
+        </li>
+      ))}
+      {shown.length < modules.length && (
+        <li className="line">{modules.length - shown.length} more</li>
+      )}
+    </ol>
+  );
+}
+
+/** How far the task is, or how it ended, and how long that took; below the card. */
+export function State({ data: { path, live } }: { data: TaskData }) {
+  const result = useResultOf(path);
+  if (!live) return null;
+  const time = took(result?.startedAt, result?.endedAt);
+  return (
+    <span className={`state ${live.colour}`} title={live.error || undefined}>
+      <Icon name={live.icon} />
+      {live.count ?? live.word}
+      {time && <span className="time">{time}</span>}
+    </span>
+  );
+}

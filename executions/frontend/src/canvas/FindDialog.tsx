@@ -1,0 +1,34 @@
+import { lastUse } from "../document/modules";
+import { everyTask } from "../document/paths";
+import { Dialog } from "../shared/Dialog";
+import { iconOf } from "../shared/moduleIcon";
+import { useDocument, useStudio } from "../store/studio";
+import { nameOf, typeLine } from "./names";
+import { type Found, SearchList } from "./SearchList";
+import { zoomTo } from "./viewport";
+
+/** Find a task by its name, id or module, and go there. */
+export function FindDialog() {
+  const document = useDocument();
+  const types = useStudio((state) => state.types);
+  const { set, goTo } = useStudio.getState();
+  const rows = everyTask(document).map(
+    ({ path, task }): Found => ({
+      id: path,
+      name: nameOf(task),
+      line: `${path} · ${typeLine(task)}`,
+      icon: iconOf(types.get(lastUse(task))),
+    }),
+  );
+  const choose = (path: string): void => {
+    set({ dialog: null });
+    goTo(path);
+    // The containers around it open first.
+    requestAnimationFrame(() => requestAnimationFrame(() => zoomTo([path])));
+  };
+  return (
+    <Dialog title="Find a task" onClose={() => set({ dialog: null })}>
+      <SearchList label="Name, id or module" rows={rows} onChoose={choose} />
+    </Dialog>
+  );
+}

@@ -1,0 +1,62 @@
+import {
+  BaseEdge,
+  EdgeLabelRenderer,
+  type EdgeProps,
+  getBezierPath,
+  Position,
+} from "@xyflow/react";
+import { memo } from "react";
+import { ERROR, SUCCESS } from "../document/outcomes";
+import { useLiveStore, wasTaken } from "../live/live";
+import type { CanvasLine } from "./graph";
+
+/** How far along a line its label stands from where it leaves its task, in pixels. */
+const ALONG = 30;
+
+/**
+ * An edge; drawn by whether the execution at hand went along it.
+ *
+ * A gate writes its outcomes beside their handles, so that only errors have a label here, and what
+ * is selected.
+ */
+export const Line = memo(function Line(props: EdgeProps<CanvasLine>) {
+  const { id, data, selected, markerEnd, interactionWidth } = props;
+  const [path] = getBezierPath(props);
+  const taken = useTaken(data);
+  const on = data?.edge.on ?? SUCCESS;
+  const classes = ["line", on === ERROR ? "failing" : "", taken, selected ? "chosen" : ""]
+    .filter(Boolean)
+    .join(" ");
+  return (
+    <>
+      <BaseEdge
+        id={id}
+        path={path}
+        className={classes}
+        {...(markerEnd === undefined ? {} : { markerEnd })}
+        interactionWidth={interactionWidth ?? 20}
+      />
+      {(on === ERROR || selected) && (
+        <EdgeLabelRenderer>
+          <span className={`outcome-label ${classes}`} style={{ transform: placeOf(props) }}>
+            {on}
+          </span>
+        </EdgeLabelRenderer>
+      )}
+    </>
+  );
+});
+
+function placeOf({ sourceX, sourceY, sourcePosition }: EdgeProps<CanvasLine>): string {
+  const down = sourcePosition === Position.Bottom;
+  const [x, y] = down ? [sourceX, sourceY + ALONG] : [sourceX + ALONG, sourceY];
+  return `translate(-50%, -50%) translate(${x}px, ${y}px)`;
+}
+
+/** `taken`, `untaken`, or nothing where no execution says. */
+function useTaken(data: CanvasLine["data"]): "" | "taken" | "untaken" {
+  return useLiveStore(({ tasks }) => {
+    if (tasks.size === 0 || !data) return "";
+    return wasTaken(tasks, data.body, data.edge) ? "taken" : "untaken";
+  });
+}

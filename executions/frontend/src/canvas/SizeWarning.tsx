@@ -1,0 +1,19 @@
+import { Panel } from "@xyflow/react";
+import { useState } from "react";
+import { Button } from "../shared/Button";
+import { Icon } from "../shared/Icon";
+
+const LARGE = 500;
+
+/** Says that a workflow has become large, once. */
+export function SizeWarning({ count }: { count: number }) {
+  const [closed, setClosed] = useState(false);
+  if (closed || count < LARGE) return null;
+  return (
+    <Panel position="top-left" className="toolbar warning">
+      <Icon name="warning" />
+      <span>{count} nodes: parts of it would be easier to read as sub-workflows.</span>
+      <Button bare icon="close" label="Close the warning" onClick={() => setClosed(true)} />
+    </Panel>
+  );
+}

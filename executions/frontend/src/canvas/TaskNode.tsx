@@ -1,0 +1,60 @@
+import type { NodeProps } from "@xyflow/react";
+import { memo } from "react";
+import { Button } from "../shared/Button";
+import { useStudio } from "../store/studio";
+import { Chain, Head, State } from "./Card";
+import { toggleFold } from "./folding";
+import type { TaskNode as Shown } from "./graph";
+import { Handles } from "./Handles";
+import { many, nameOf, unknownUse } from "./names";
+
+/** A task as a card; a folded container says how many tasks it holds. */
+export const TaskNode = memo(function TaskNode({ data, selected }: NodeProps<Shown>) {
+  const types = useStudio((state) => state.types);
+  const unknown = unknownUse(data.task, types) !== null;
+  const classes = ["card", selected ? "chosen" : "", unknown ? "unknown" : "", data.live?.colour];
+  return (
+    <div className={classes.filter(Boolean).join(" ")}>
+      <Head data={data} />
+      <Chain data={data} />
+      {data.folded && <Fold data={data} />}
+      <Handles data={data} />
+      <State data={data} />
+    </div>
+  );
+});
+
+/** A loop or a map with its body; it grows with what stands in it. */
+export const ContainerNode = memo(function ContainerNode({ data, selected }: NodeProps<Shown>) {
+  const { task, live } = data;
+  const classes = ["container", selected ? "chosen" : "", live?.colour];
+  return (
+    <div className={classes.filter(Boolean).join(" ")}>
+      <Head data={data} />
+      <Fold data={data} />
+      {task.body?.tasks.length === 0 && (
+        <p className="hollow">Drop modules here; they run in each turn.</p>
+      )}
+      <Handles data={data} open />
+      <State data={data} />
+    </div>
+  );
+});
+
+function Fold({ data: { path, task, folded } }: { data: Shown["data"] }) {
+  const count = many(task.body?.tasks.length ?? 0, "task");
+  return (
+    <Button
+      bare
+      icon={folded ? "unfold_more" : "unfold_less"}
+      label={`${folded ? "Open" : "Fold"} ${nameOf(task)}, ${count}`}
+      aria-expanded={!folded}
+      className="fold nodrag nopan"
+      onClick={(event) => {
+        event.stopPropagation();
+        toggleFold(path);
+      }}
+      onKeyDown={(event) => event.stopPropagation()}
+    />
+  );
+}

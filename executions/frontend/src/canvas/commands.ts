@@ -1,0 +1,174 @@
+/** What one does with the selection, by key, by button or from a menu. */
+
+import { addNote } from "../document/adding";
+import { type Alignment, type Axis, aligned, distributed } from "../document/aligning";
+import { clipText, copied, freeShift, pasted, readClip } from "../document/copying";
+import { changeNotes, disconnect, moveTasks, type Point, removeTasks } from "../document/edits";
+import { tidied } from "../document/layout";
+import { bodyAt, bodyOf, pathOf, taskAt } from "../document/paths";
+import {
+  type Box,
+  type Direction,
+  type Drawing,
+  directionOf,
+  notesOf,
+  sizeOf,
+} from "../document/sizes";
+import type { BodyPath, Definition, TaskPath } from "../document/types";
+import { announce } from "../shared/announce";
+import { useStudio } from "../store/studio";
+import { isFolded } from "./folding";
+import { noteId } from "./graph";
+import { many } from "./names";
+import { notice } from "./notice";
+import { fit, focusCanvas, middle } from "./viewport";
+import { useWriting } from "./writing";
+
+const READ_ONLY = "Your role in this workspace does not allow changes.";
+
+/** The document, if it may be changed; else says why not. */
+function mayEdit(): boolean {
+  const { canEdit } = useStudio.getState().page;
+  if (!canEdit) notice(READ_ONLY);
+  return canEdit;
+}
+
+/** Remove what is selected: tasks with their edges, edges, notes. */
+export function removeSelected(): void {
+  const { selection, edit, select } = useStudio.getState();
+  const { tasks, edges, notes } = selection;
+  if (tasks.length + edges.length + notes.length === 0 || !mayEdit()) return;
+  edit((document) => {
+    let changed = document;
+    for (const { body, edge } of edges) changed = disconnect(changed, body, [edge]);
+    for (const { body, id } of notes) {
+      changed = changeNotes(changed, body, (all) => all.filter((note) => note.id !== id));
+    }
+    return removeTasks(changed, tasks);
+  });
+  select({});
+  focusCanvas();
+  notice(`Removed ${said(tasks.length, edges.length, notes.length)}. Ctrl+Z brings it back.`);
+}
+
+const said = (tasks: number, edges: number, notes: number): string =>
+  [
+    tasks > 0 ? many(tasks, "task") : "",
+    edges > 0 && tasks === 0 ? many(edges, "connection") : "",
+    notes > 0 ? many(notes, "note") : "",
+  ]
+    .filter(Boolean)
+    .join(" and ");
+
+/** The selection as text for the clipboard; null where no task and no note is selected. */
+export function copySelected(): string | null {
+  const { selection, history } = useStudio.getState();
+  if (selection.tasks.length + selection.notes.length === 0) return null;
+  const clip = copied(history.present, selection.tasks, selection.notes);
+  notice(`Copied ${said(clip.tasks.length, 0, clip.notes.length)}.`);
+  return clipText(clip);
+}
+
+/** Paste a clip beside what is selected; a selected container that is no part of it takes it in. */
+export function paste(text: string): boolean {
+  const clip = readClip(text);
+  if (!clip) return false;
+  if (!mayEdit()) return true;
+  const { history, selection } = useStudio.getState();
+  const body = landing(history.present, selection.tasks, new Set(clip.tasks.map((one) => one.id)));
+  put(clip, body);
+  return true;
+}
+
+function put(clip: NonNullable<ReturnType<typeof readClip>>, body: BodyPath): void {
+  const { history, edit, select } = useStudio.getState();
+  const shift = freeShift(clip, bodyAt(history.present, body) ?? { tasks: [] });
+  const { document, tasks, notes } = pasted(history.present, body, clip, shift);
+  edit(() => document);
+  select({ tasks, notes });
+  notice(`Pasted ${said(tasks.length, 0, notes.length)}.`);
+}
+
+function landing(
+  document: Definition,
+  selected: readonly TaskPath[],
+  ids: ReadonlySet<string>,
+): BodyPath {
+  const [path] = selected;
+  const task = path === undefined ? undefined : taskAt(document, path);
+  if (path === undefined || !task) return [];
+  const body = bodyOf(path);
+  return selected.length === 1 && task.body && !ids.has(task.id) ? [...body, task.id] : body;
+}
+
+/** Put a copy of the selection beside it. */
+export function duplicate(): void {
+  const { selection, history } = useStudio.getState();
+  const [path] = selection.tasks;
+  const [note] = selection.notes;
+  if ((path === undefined && !note) || !mayEdit()) return;
+  const clip = copied(history.present, selection.tasks, selection.notes);
+  put(clip, path === undefined ? (note?.body ?? []) : bodyOf(path));
+}
+
+/** Select all tasks of the body in which something is selected. */
+export function selectAll(): void {
+  const { selection, history, select } = useStudio.getState();
+  const body = bodyOf(selection.tasks[0] ?? "");
+  const found = bodyAt(history.present, body);
+  if (!found) return;
+  const tasks = found.tasks.map((task) => pathOf(body, task.id));
+  select({ tasks, notes: notesOf(found).map(({ id }) => ({ body, id })) });
+  announce(`Selected ${many(tasks.length, "task")}.`);
+}
+
+/** Lay everything out anew, to the right or downwards; as it was where nothing is said. */
+export function tidy(direction?: Direction): void {
+  if (!mayEdit()) return;
+  const { history, types, edit } = useStudio.getState();
+  if (history.present.tasks.length === 0) return;
+  const way = direction ?? directionOf(history.present);
+  edit((document) => tidied(document, way, types));
+  announce(way === "LR" ? "Laid out to the right." : "Laid out downwards.");
+  requestAnimationFrame(fit);
+}
+
+/** A new note in the middle of what is seen, ready to be written. */
+export function writeNote(): void {
+  if (!mayEdit()) return;
+  const seen = middle();
+  addNote({ at: { x: Math.round(seen.x - 110), y: Math.round(seen.y - 60) } });
+  const [note] = useStudio.getState().selection.notes;
+  if (note) useWriting.setState({ note: noteId(note.body, note.id) });
+}
+
+/** The selected tasks that can be put in line: those of the first one's body, by path. */
+function boxes(): Map<TaskPath, Box> {
+  const { selection, history, types, collapsed } = useStudio.getState();
+  const document = history.present;
+  const body = bodyOf(selection.tasks[0] ?? "");
+  const within = bodyAt(document, body) ?? { tasks: [] };
+  const folded: Drawing["folded"] = (path, task) => isFolded(collapsed, path, task);
+  const drawing = { types, direction: directionOf(document), folded };
+  return new Map(
+    within.tasks
+      .map((task) => [pathOf(body, task.id), task] as const)
+      .filter(([path]) => selection.tasks.includes(path))
+      .map(([path, task]) => {
+        const place = { x: task.ui?.x ?? 0, y: task.ui?.y ?? 0 };
+        return [path, { ...place, ...sizeOf(task, path, within, drawing) }];
+      }),
+  );
+}
+
+/** Put the selected tasks in line. */
+export const align = (alignment: Alignment): void => rearrange((all) => aligned(all, alignment));
+
+/** Put the selected tasks evenly apart. */
+export const distribute = (axis: Axis): void => rearrange((all) => distributed(all, axis));
+
+function rearrange(change: (boxes: Map<TaskPath, Box>) => Map<TaskPath, Point>): void {
+  const all = boxes();
+  if (all.size < 2 || !mayEdit()) return;
+  useStudio.getState().edit((document) => moveTasks(document, change(all)));
+}

@@ -1,0 +1,259 @@
+/** The document as React Flow's nodes and edges. Pure; what did not change stays the same object. */
+import type { Edge as Line, Node } from "@xyflow/react";
+import type { Point } from "../document/edits";
+import { SUCCESS } from "../document/outcomes";
+import { pathOf } from "../document/paths";
+import {
+  type Box,
+  cardSize,
+  type Direction,
+  type Drawing,
+  drawnOutcomes,
+  HEAD,
+  notesOf,
+  openSize,
+  originOf,
+  PAD,
+  reach,
+  type Size,
+} from "../document/sizes";
+import type { Body, BodyPath, Definition, Edge, Note, Task, TaskPath } from "../document/types";
+import type { TaskLive } from "../live/live";
+import type { Selection } from "../store/selection";
+import { type Count, NONE } from "./counts";
+import { HANDLE, handlesOf } from "./face";
+import { accessibleName, lineName } from "./names";
+
+export type TaskData = {
+  path: TaskPath;
+  task: Task;
+  outcomes: readonly string[];
+  direction: Direction;
+  size: Size;
+  folded: boolean;
+  problems: Count;
+  live: TaskLive | undefined;
+};
+export type NoteData = { body: BodyPath; note: Note };
+export type LineData = { body: BodyPath; edge: Edge };
+export type TaskNode = Node<TaskData, "task" | "container">;
+export type NoteNode = Node<NoteData, "note">;
+export type CanvasNode = TaskNode | NoteNode;
+export type CanvasLine = Line<LineData, "line">;
+
+/** What is being dragged or resized: places and sizes by node, not yet in the document. */
+export interface Moving {
+  places: ReadonlyMap<string, Point>;
+  sizes: ReadonlyMap<string, Size>;
+}
+export const STILL: Moving = { places: new Map(), sizes: new Map() };
+
+export interface Scene {
+  document: Definition;
+  drawing: Drawing;
+  selection: Selection;
+  problems: ReadonlyMap<TaskPath, Count>;
+  live: ReadonlyMap<TaskPath, TaskLive>;
+  moving: Moving;
+  canEdit: boolean;
+}
+
+export const noteId = (body: BodyPath, id: string): string => `note:${body.join(".")}:${id}`;
+
+/** All nodes, containers before what stands in them; `before` are those of the scene before. */
+export function nodesOf(
+  scene: Scene,
+  before: ReadonlyMap<string, CanvasNode> = new Map(),
+): CanvasNode[] {
+  const chosen = new Set([
+    ...scene.selection.tasks,
+    ...scene.selection.notes.map(({ body, id }) => noteId(body, id)),
+  ]);
+  const drawn: CanvasNode[] = [];
+  new Painter(scene, chosen, before, drawn).paint(scene.document, [], { x: 0, y: 0 });
+  return drawn;
+}
+
+class Painter {
+  constructor(
+    private readonly scene: Scene,
+    private readonly chosen: ReadonlySet<string>,
+    private readonly before: ReadonlyMap<string, CanvasNode>,
+    private readonly drawn: CanvasNode[],
+  ) {}
+
+  /** Draw a body; gives how far it reaches from its parent's corner. */
+  paint(body: Body, at: BodyPath, origin: Point): Size {
+    const notes = notesOf(body).map((note) => this.note(note, at, origin));
+    const seen = new Set<string>();
+    const tasks = body.tasks.flatMap((task) => {
+      if (seen.has(task.id)) return [];
+      seen.add(task.id);
+      return this.task(task, body, at, origin);
+    });
+    return reach([...notes, ...tasks]);
+  }
+
+  private note(note: Note, at: BodyPath, origin: Point): Box {
+    const id = noteId(at, note.id);
+    const place = this.scene.moving.places.get(id) ?? {
+      x: note.x + origin.x,
+      y: note.y + origin.y,
+    };
+    const size = this.scene.moving.sizes.get(id) ?? { w: note.w, h: note.h };
+    this.add({
+      ...framed(id, place, size, at),
+      type: "note",
+      data: { body: at, note },
+      selected: this.chosen.has(id),
+      zIndex: at.length === 0 ? -1 : 0,
+      draggable: this.scene.canEdit,
+      ariaLabel: `Note: ${note.text || "empty"}`,
+    });
+    return { ...place, ...size };
+  }
+
+  private task(task: Task, body: Body, at: BodyPath, origin: Point): Box {
+    const path = pathOf(at, task.id);
+    const { drawing, moving } = this.scene;
+    const { x = 0, y = 0 } = task.ui ?? {};
+    const place = moving.places.get(path) ?? { x: x + origin.x, y: y + origin.y };
+    const outcomes = drawnOutcomes(task, body, drawing.types);
+    const folded = task.body !== undefined && drawing.folded(path, task);
+    const slot = this.drawn.length;
+    const open = task.body !== undefined && !folded;
+    if (open) this.drawn.length += 1;
+    const size = open
+      ? this.inside(task.body as Body, [...at, task.id])
+      : cardSize(task, outcomes, drawing.direction);
+    this.add(this.taskNode(task, path, at, place, size, outcomes, folded), open ? slot : undefined);
+    return { ...place, ...size };
+  }
+
+  private inside(body: Body, at: BodyPath): Size {
+    const origin = originOf(body);
+    const far = this.paint(body, at, origin);
+    return openSize({ w: far.w - origin.x, h: far.h - origin.y }, origin);
+  }
+
+  private taskNode(
+    task: Task,
+    path: TaskPath,
+    at: BodyPath,
+    place: Point,
+    size: Size,
+    outcomes: readonly string[],
+    folded: boolean,
+  ): TaskNode {
+    const { drawing, problems, live, canEdit } = this.scene;
+    const count = problems.get(path) ?? NONE;
+    const state = live.get(path);
+    const { direction } = drawing;
+    return {
+      ...framed(path, place, size, at),
+      type: task.body && !folded ? "container" : "task",
+      data: { path, task, outcomes, direction, size, folded, problems: count, live: state },
+      selected: this.chosen.has(path),
+      draggable: canEdit,
+      connectable: canEdit,
+      handles: handlesOf(size, outcomes, direction, Boolean(task.body) && !folded).map((one) => ({
+        ...one,
+        x: one.x - HANDLE / 2,
+        y: one.y - HANDLE / 2,
+        width: HANDLE,
+        height: HANDLE,
+      })),
+      ariaLabel: accessibleName(task, drawing.types, count, state),
+    };
+  }
+
+  private add(node: CanvasNode, slot: number = this.drawn.length): void {
+    const old = this.before.get(node.id);
+    this.drawn[slot] = old && alike(old, node) ? old : node;
+  }
+}
+
+/** What every node says of where it is; children cannot leave their container up or left. */
+function framed(id: string, place: Point, size: Size, at: BodyPath) {
+  const measures = { width: size.w, height: size.h };
+  const frame = { id, position: place, ...measures, measured: measures };
+  if (at.length === 0) return frame;
+  const extent: [[number, number], [number, number]] = [
+    [PAD, HEAD + PAD],
+    [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY],
+  ];
+  return { ...frame, parentId: at.join("."), extent };
+}
+
+/** Whether two drawings of a node look the same. */
+function alike(one: CanvasNode, other: CanvasNode): boolean {
+  return (
+    one.type === other.type &&
+    one.selected === other.selected &&
+    one.draggable === other.draggable &&
+    one.parentId === other.parentId &&
+    one.position.x === other.position.x &&
+    one.position.y === other.position.y &&
+    one.width === other.width &&
+    one.height === other.height &&
+    one.ariaLabel === other.ariaLabel &&
+    sameData(one.data, other.data)
+  );
+}
+
+function sameData(one: TaskData | NoteData, other: TaskData | NoteData): boolean {
+  if ("note" in one || "note" in other) {
+    return "note" in one && "note" in other && one.note === other.note;
+  }
+  return (
+    one.task === other.task &&
+    one.folded === other.folded &&
+    one.direction === other.direction &&
+    one.live === other.live &&
+    one.problems.errors === other.problems.errors &&
+    one.problems.warnings === other.problems.warnings &&
+    one.outcomes.join("\n") === other.outcomes.join("\n")
+  );
+}
+
+/** An edge's name among all: its body, its ends and its outcome. */
+export const lineId = (body: BodyPath, edge: Edge): string =>
+  `${pathOf(body, edge.from)}>${pathOf(body, edge.to)}:${edge.on ?? SUCCESS}`;
+
+/** The edges between drawn nodes. */
+export function linesOf(
+  scene: Pick<Scene, "document" | "selection" | "canEdit">,
+  nodes: readonly CanvasNode[],
+  before: ReadonlyMap<string, CanvasLine> = new Map(),
+): CanvasLine[] {
+  const chosen = new Set(scene.selection.edges.map(({ body, edge }) => lineId(body, edge)));
+  const drawn = new Set(nodes.map((node) => node.id));
+  const lines = new Map<string, CanvasLine>();
+  const draw = (body: Body, at: BodyPath): void => {
+    for (const edge of body.edges ?? []) {
+      const line = lineOf(edge, at, chosen);
+      if (!drawn.has(line.source) || !drawn.has(line.target)) continue;
+      const old = before.get(line.id);
+      const same = old?.data?.edge === edge && old.selected === line.selected;
+      lines.set(line.id, same && old ? old : line);
+    }
+    for (const task of body.tasks) if (task.body) draw(task.body, [...at, task.id]);
+  };
+  draw(scene.document, []);
+  return [...lines.values()];
+}
+
+function lineOf(edge: Edge, at: BodyPath, chosen: ReadonlySet<string>): CanvasLine {
+  const id = lineId(at, edge);
+  return {
+    id,
+    type: "line",
+    source: pathOf(at, edge.from),
+    target: pathOf(at, edge.to),
+    sourceHandle: edge.on ?? SUCCESS,
+    targetHandle: "in",
+    data: { body: at, edge },
+    selected: chosen.has(id),
+    ariaLabel: lineName(edge),
+  };
+}

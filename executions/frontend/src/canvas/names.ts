@@ -1,0 +1,65 @@
+/** What tasks and edges are called. */
+import { modulesOf } from "../document/modules";
+import { SUCCESS } from "../document/outcomes";
+import type { Types } from "../document/sizes";
+import type { Edge, Json, Task } from "../document/types";
+import type { TaskLive } from "../live/live";
+import type { Count } from "./counts";
+
+export const nameOf = (task: Task): string => task.name || task.id;
+
+/** The line below the name: its module type, or how many modules it chains. */
+export function typeLine(task: Task): string {
+  const modules = modulesOf(task);
+  const [only] = modules;
+  if (modules.length > 1) return `${modules.length} modules`;
+  return only?.use || "no module";
+}
+
+/** The first module that the installation does not have, or null. */
+export function unknownUse(task: Task, types: Types): string | null {
+  if (types.size === 0) return null;
+  const missing = modulesOf(task).find((module) => !types.has(module.use));
+  return missing ? missing.use || "none" : null;
+}
+
+/** What a container repeats for: `until …`, `3 times`, `each of …`. */
+export function repeats(task: Task): string {
+  const config = task.with ?? {};
+  if (config.items !== undefined) return `each of ${short(config.items)}`;
+  if (config.count !== undefined) return `${short(config.count)} times`;
+  if (config.until !== undefined) return `until ${short(config.until)}`;
+  if (config.while !== undefined) return `while ${short(config.while)}`;
+  return typeLine(task);
+}
+
+const short = (value: Json): string => {
+  if (Array.isArray(value)) return `${value.length} items`;
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  return text.replace(/^\s*\{\{\s*|\s*\}\}\s*$/g, "");
+};
+
+export const many = (count: number, what: string): string =>
+  `${count} ${what}${count === 1 ? "" : "s"}`;
+
+/** "Fetch order, http.request, 1 problem, succeeded". */
+export function accessibleName(
+  task: Task,
+  types: Types,
+  { errors, warnings }: Count,
+  live: TaskLive | undefined,
+): string {
+  const unknown = unknownUse(task, types);
+  return [
+    nameOf(task),
+    unknown === null ? typeLine(task) : `unknown module ${unknown}`,
+    errors > 0 ? many(errors, "problem") : "",
+    warnings > 0 ? many(warnings, "warning") : "",
+    live?.word ?? "",
+  ]
+    .filter(Boolean)
+    .join(", ");
+}
+
+export const lineName = (edge: Edge): string =>
+  `Connection from ${edge.from} to ${edge.to} on ${edge.on ?? SUCCESS}`;

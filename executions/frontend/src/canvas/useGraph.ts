@@ -1,0 +1,98 @@
+import type { EdgeChange, NodeChange } from "@xyflow/react";
+import { useCallback, useMemo, useRef, useState } from "react";
+import { directionOf } from "../document/sizes";
+import { useLive } from "../live/live";
+import { useDocument, useStudio } from "../store/studio";
+import { chooseLines, chooseNodes } from "./choosing";
+import { countsOf } from "./counts";
+import { isFolded } from "./folding";
+import {
+  type CanvasLine,
+  type CanvasNode,
+  linesOf,
+  type Moving,
+  nodesOf,
+  type Scene,
+} from "./graph";
+import { goesOn, STILL, settled, underWay } from "./moving";
+
+export interface Graph {
+  nodes: CanvasNode[];
+  lines: CanvasLine[];
+  onNodes: (changes: NodeChange<CanvasNode>[]) => void;
+  onLines: (changes: EdgeChange<CanvasLine>[]) => void;
+}
+
+/**
+ * The document as nodes and edges, and what becomes of React Flow's changes to them.
+ *
+ * A gesture lives here until it ends, and is one edit then; nodes that did not change are the same
+ * objects from one drawing to the next, so that only what moves is drawn again.
+ */
+export function useGraph(): Graph {
+  const [moving, setMoving] = useState<Moving>(STILL);
+  const scene = useScene(moving);
+  const nodes = useKept(scene, nodesOf);
+  const lines = useKept(
+    useMemo(() => ({ scene, nodes }), [scene, nodes]),
+    (one, before: ReadonlyMap<string, CanvasLine>) => linesOf(one.scene, one.nodes, before),
+  );
+  const now = useRef({ nodes, lines, moving, gesture: false });
+  now.current = { ...now.current, nodes, lines, moving };
+  const onNodes = useCallback((changes: NodeChange<CanvasNode>[]) => {
+    const { current } = now;
+    chooseNodes(changes, current.nodes);
+    const next = underWay(current.moving, changes);
+    if (!next) return;
+    current.moving = next;
+    const dragged = current.gesture;
+    current.gesture = goesOn(changes);
+    if (current.gesture) {
+      setMoving(next);
+      return;
+    }
+    const { edit } = useStudio.getState();
+    const merge = dragged ? undefined : `move:${[...next.places.keys()].join()}`;
+    edit((document) => settled(document, next, current.nodes), merge);
+    current.moving = STILL;
+    setMoving(STILL);
+  }, []);
+  const onLines = useCallback(
+    (changes: EdgeChange<CanvasLine>[]) => chooseLines(changes, now.current.lines),
+    [],
+  );
+  return { nodes, lines, onNodes, onLines };
+}
+
+function useScene(moving: Moving): Scene {
+  const document = useDocument();
+  const types = useStudio((state) => state.types);
+  const selection = useStudio((state) => state.selection);
+  const toggled = useStudio((state) => state.collapsed);
+  const problems = useStudio((state) => state.problems);
+  const canEdit = useStudio((state) => state.page.canEdit);
+  const live = useLive();
+  const counts = useMemo(() => countsOf(problems), [problems]);
+  const direction = directionOf(document);
+  const drawing = useMemo(
+    () => ({ types, direction, folded: isFolded.bind(null, toggled) }),
+    [types, direction, toggled],
+  );
+  return useMemo(
+    () => ({ document, drawing, selection, problems: counts, live, moving, canEdit }),
+    [document, drawing, selection, counts, live, moving, canEdit],
+  );
+}
+
+/** What `make` makes of a source, given what it made before by id. */
+function useKept<S, T extends { id: string }>(
+  source: S,
+  make: (source: S, before: ReadonlyMap<string, T>) => T[],
+): T[] {
+  const kept = useRef<{ source: S; made: T[]; byId: ReadonlyMap<string, T> } | null>(null);
+  if (kept.current?.source !== source) {
+    const made = make(source, kept.current?.byId ?? new Map());
+    kept.current = { source, made, byId: new Map(made.map((one) => [one.id, one])) };
+  }
+  return kept.current.made;
+}

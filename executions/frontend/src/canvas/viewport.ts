@@ -1,0 +1,98 @@
+/** What others may ask of the canvas that is on the page; nothing happens where none is. */
+import type { ReactFlowInstance } from "@xyflow/react";
+import type { Point } from "../document/edits";
+import { originOf } from "../document/sizes";
+import type { BodyPath, TaskPath } from "../document/types";
+import type { CanvasLine, CanvasNode } from "./graph";
+
+export type Flow = ReactFlowInstance<CanvasNode, CanvasLine>;
+
+let flow: Flow | null = null;
+
+export function setFlow(instance: Flow | null): void {
+  flow = instance;
+}
+
+const duration = (): number => (matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 220);
+
+/** Show all of it. */
+export const fit = (): void =>
+  void flow?.fitView({ padding: 0.12, maxZoom: 1, duration: duration() });
+
+/** Show these tasks as large as they fit. */
+export const zoomTo = (ids: readonly string[]): void =>
+  void flow?.fitView({
+    nodes: ids.map((id) => ({ id })),
+    padding: 0.3,
+    maxZoom: 1.25,
+    duration: duration(),
+  });
+
+export const zoomIn = (): void => void flow?.zoomIn({ duration: duration() });
+export const zoomOut = (): void => void flow?.zoomOut({ duration: duration() });
+
+/** Bring a node into view, if nothing of it is; false where it is not drawn. */
+export function reveal(id: string): boolean {
+  const node = flow?.getInternalNode(id);
+  const page = pageBox();
+  if (!flow || !node || !page) return false;
+  const { x, y } = node.internals.positionAbsolute;
+  const { width = 0, height = 0 } = node;
+  const [from, to] = [
+    flow.flowToScreenPosition({ x, y }),
+    flow.flowToScreenPosition({ x: x + width, y: y + height }),
+  ];
+  const seen =
+    to.x > page.left + 20 &&
+    from.x < page.right - 20 &&
+    to.y > page.top + 20 &&
+    from.y < page.bottom - 20;
+  if (!seen) {
+    const zoom = Math.max(flow.getZoom(), 0.6);
+    void flow.setCenter(x + width / 2, y + height / 2, { zoom, duration: duration() });
+  }
+  return true;
+}
+
+const pageBox = (): DOMRect | undefined =>
+  document.querySelector(".canvas .react-flow")?.getBoundingClientRect();
+
+/** The middle of what is seen, on the workflow's plane. */
+export function middle(): Point {
+  const page = pageBox();
+  if (!flow || !page) return { x: 0, y: 0 };
+  return flow.screenToFlowPosition({
+    x: page.left + page.width / 2,
+    y: page.top + page.height / 2,
+  });
+}
+
+/** The body under a point of the screen, and the point on that body's plane. */
+export function bodyUnder(screen: Point): { body: BodyPath; at: Point } {
+  const point = flow?.screenToFlowPosition(screen) ?? { x: 0, y: 0 };
+  const found = (flow?.getNodes() ?? [])
+    .filter((node) => node.type === "container")
+    .flatMap((node) => flow?.getInternalNode(node.id) ?? [])
+    .filter(({ internals: { positionAbsolute: at }, width = 0, height = 0 }) => {
+      const [x, y] = [point.x - at.x, point.y - at.y];
+      return x > 0 && x < width && y > 0 && y < height;
+    })
+    .sort((one, other) => depth(other.id) - depth(one.id))[0];
+  if (!found || !("task" in found.data) || !found.data.task.body) return { body: [], at: point };
+  const origin = originOf(found.data.task.body);
+  const corner = found.internals.positionAbsolute;
+  return {
+    body: found.id.split("."),
+    at: {
+      x: Math.max(30, point.x - corner.x - origin.x),
+      y: Math.max(27, point.y - corner.y - origin.y),
+    },
+  };
+}
+
+const depth = (path: TaskPath): number => path.split(".").length;
+
+/** Put the keyboard's focus on the canvas, when what had it is gone. */
+export function focusCanvas(): void {
+  document.querySelector<HTMLElement>("section.canvas")?.focus({ preventScroll: true });
+}
