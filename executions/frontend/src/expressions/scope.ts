@@ -1,0 +1,166 @@
+/** What the templates of one place may name, with the values of the last run. */
+import type { ModuleType } from "../api/shapes";
+import { lastUse, modulesOf } from "../document/modules";
+import { outcomesOf } from "../document/outcomes";
+import { bodyOf, taskAt } from "../document/paths";
+import type { Definition, Json, JsonObject, Task, TaskPath } from "../document/types";
+import { type Name, nameOf } from "./names";
+import { type Readable, readable, within } from "./upstream";
+
+/** What was seen of a task in the last run. */
+export interface SeenTask {
+  outputs: Json;
+  outcome: string | null;
+  error: string | null;
+}
+
+/** What was seen in the last run; `of` gives nothing for a task that did not run. */
+export interface Seen {
+  payload?: Json | undefined;
+  variables?: Json | undefined;
+  executionId?: string | undefined;
+  of(path: TaskPath): SeenTask | undefined;
+}
+
+/** A credential by its name, with the names of its fields. */
+export interface Secret {
+  name: string;
+  type: string;
+  fields: readonly string[];
+}
+
+export interface Surroundings {
+  document: Definition;
+  types: ReadonlyMap<string, ModuleType>;
+  seen: Seen;
+  secrets: readonly Secret[];
+}
+
+/** Where a template stands: in a module of a task; without a task, in the workflow itself. */
+export interface Place {
+  path: TaskPath | null;
+  module?: number;
+}
+
+/** All names, the most used first. */
+export function namesFor(around: Surroundings, place: Place): Name[] {
+  const { document, seen } = around;
+  const task = place.path === null ? undefined : taskAt(document, place.path);
+  return [
+    nameOf("input", "the payload", seen.payload, document.input ?? {}),
+    { step: "vars", about: "variables", children: () => variables(document, seen) },
+    { step: "tasks", about: "earlier tasks", children: () => tasks(around, place.path, task) },
+    ...previous(around, task, place.module ?? 0),
+    ...turns(around, place.path, task),
+    ...event(task),
+    { step: "execution", about: "this execution", children: () => execution(document, seen) },
+    ...secrets(around, task, place.module ?? 0),
+  ];
+}
+
+function variables(document: Definition, seen: Seen): Name[] {
+  const last = isObject(seen.variables) ? seen.variables : {};
+  return Object.entries(document.variables ?? {}).map(([name, value]) =>
+    nameOf(name, "variable", last[name] ?? value),
+  );
+}
+
+function tasks(around: Surroundings, path: TaskPath | null, task: Task | undefined): Name[] {
+  const { document } = around;
+  const all =
+    path === null
+      ? document.tasks.map((one) => ({ path: one.id, task: one }))
+      : [...(task?.body ? within(task, path) : []), ...readable(document, path)];
+  return all.map((one) => ({
+    step: one.task.id,
+    about: one.task.name ?? around.types.get(lastUse(one.task))?.title ?? lastUse(one.task),
+    children: () => results(around, one),
+  }));
+}
+
+function results(around: Surroundings, { path, task }: Readable): Name[] {
+  const seen = around.seen.of(path);
+  const type = around.types.get(lastUse(task));
+  const outcomes = outcomesOf(task, around.types).join(", ");
+  const schema = type?.outputsSchema ?? null;
+  const found = [
+    nameOf("output", "what it gave", seen?.outputs, schema && inlined(schema)),
+    nameOf("outcome", outcomes, seen?.outcome ?? undefined),
+    nameOf("error", "why it failed", seen?.error ?? undefined),
+  ];
+  if (path.includes(".")) found.push({ step: "history", about: "outputs of earlier turns" });
+  if (type?.type === "flow.callback") found.push({ step: "callbackUrl", about: "its address" });
+  return found;
+}
+
+function previous(around: Surroundings, task: Task | undefined, module: number): Name[] {
+  const before = task && module > 0 ? modulesOf(task)[module - 1] : undefined;
+  if (!before) return [];
+  const schema = around.types.get(before.use)?.outputsSchema ?? null;
+  const about = `what ${before.id} gave`;
+  return [nameOf("previous", about, undefined, schema && inlined(schema))];
+}
+
+/** `loop`, or `item` and `index`, of the containers around; a loop's own condition has `loop`. */
+function turns(around: Surroundings, path: TaskPath | null, task: Task | undefined): Name[] {
+  if (path === null) return [];
+  const ids = bodyOf(path);
+  const holders = ids.map((_, at) => taskAt(around.document, ids.slice(0, at + 1).join(".")));
+  const uses = [...holders, task?.body ? task : undefined].map((one) => one && lastUse(one));
+  const loop = uses.includes("flow.loop");
+  const map = holders.some((one) => one && lastUse(one) === "flow.map");
+  return [
+    ...(loop ? [{ step: "loop", about: "the turn", children: loopNames }] : []),
+    ...(map ? [nameOf("item", "the item of this turn", undefined)] : []),
+    ...(map ? [nameOf("index", "its number, from 0", undefined)] : []),
+  ];
+}
+
+const loopNames = (): Name[] => [
+  { step: "index", about: "the turn, from 0" },
+  { step: "iteration", about: "the turn, from 1" },
+  { step: "previous", about: "what the turn before came to" },
+];
+
+const event = (task: Task | undefined): Name[] =>
+  task && lastUse(task) === "flow.wait_for_event"
+    ? [{ step: "event", about: "the event's payload, in filters" }]
+    : [];
+
+const execution = (document: Definition, seen: Seen): Name[] => [
+  nameOf("id", "its UUID", seen.executionId),
+  { step: "startedAt", about: "when it began: the only clock" },
+  { step: "attempt", about: "how often this step was tried" },
+  nameOf("workflow", "the workflow", document.name),
+];
+
+/** Credentials, where the module may name secrets. */
+function secrets(around: Surroundings, task: Task | undefined, module: number): Name[] {
+  const use = task && modulesOf(task)[module]?.use;
+  if (use === undefined || !around.types.get(use)?.takesSecrets) return [];
+  const children = (): Name[] => around.secrets.map(secret);
+  return [{ step: "secrets", about: "credentials of the workspace", children }];
+}
+
+function secret({ name, type, fields }: Secret): Name {
+  const below = fields.map((field) => ({ step: field, about: "field" }));
+  return { step: name, about: type, children: type === "secret" ? undefined : () => below };
+}
+
+const isObject = (value: Json | undefined): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** A schema whose properties' references are followed, so that its names can be told. */
+function inlined(schema: JsonObject): JsonObject {
+  const root = schema;
+  const into = (one: Json, depth: number): Json => {
+    if (!isObject(one) || depth > 6) return one;
+    const name = typeof one.$ref === "string" ? one.$ref.replace("#/$defs/", "") : "";
+    const found = isObject(root.$defs) ? root.$defs[name] : undefined;
+    const plain = isObject(found) ? { ...found, ...one } : one;
+    const properties = isObject(plain.properties) ? plain.properties : {};
+    const inner = Object.entries(properties).map(([key, part]) => [key, into(part, depth + 1)]);
+    return { ...plain, properties: Object.fromEntries(inner) };
+  };
+  return into(schema, 0) as JsonObject;
+}
