@@ -1,0 +1,71 @@
+import type { Json } from "../document/types";
+import { Icon } from "../shared/Icon";
+import type { Shape } from "./kinds";
+import { firstSentence } from "./labels";
+
+interface Props {
+  id: string;
+  shape: Shape;
+  problems: readonly string[];
+  /** What is wrong alone. */
+  short: boolean;
+}
+
+const LONG = 130;
+
+/** Below a field: what is wrong with it, what it is for, its bounds and its default. */
+export function Help({ id, shape, problems, short }: Props) {
+  const { schema } = shape;
+  const text = short || typeof schema.description !== "string" ? "" : schema.description;
+  const first = text.length > LONG ? firstSentence(text) : text;
+  const rest = text.slice(first.length).trim();
+  const facts = short ? "" : factsOf(shape);
+  return (
+    <div id={id} className="help">
+      {problems.map((sentence) => (
+        <p key={sentence} className="wrong">
+          <Icon name="error" /> {sentence}
+        </p>
+      ))}
+      {(first || facts) && (
+        <p>
+          {first} {facts}
+        </p>
+      )}
+      {rest && (
+        <details>
+          <summary>More</summary>
+          <p>{rest}</p>
+        </details>
+      )}
+    </div>
+  );
+}
+
+/** "At least 1, at most 100. Default: 10." */
+function factsOf({ schema, kinds }: Shape): string {
+  const alternatives = Array.isArray(schema.anyOf) ? schema.anyOf : [];
+  const of = (key: string): Json | undefined =>
+    schema[key] ??
+    alternatives
+      .map((one) => (one as { [key: string]: Json })[key])
+      .find((value) => value !== undefined);
+  const number = kinds.some((kind) => kind.is === "number");
+  const least = number ? (of("minimum") ?? of("exclusiveMinimum")) : undefined;
+  const most = number ? of("maximum") : undefined;
+  const above = of("minimum") === undefined ? "More than" : "At least";
+  const bounds = [
+    ...(least === undefined ? [] : [`${above} ${String(least)}`]),
+    ...(most === undefined ? [] : [`at most ${Number(most).toLocaleString("en")}`]),
+  ].join(", ");
+  const sentence = bounds === "" ? "" : `${bounds.charAt(0).toUpperCase()}${bounds.slice(1)}.`;
+  const shown = kinds.some((kind) => kind.is === "list" || kind.is === "map");
+  return `${sentence} ${shown ? defaultOf(schema.default) : ""}`.trim();
+}
+
+/** What cannot be seen in the control itself; empty defaults go without saying. */
+function defaultOf(value: Json | undefined): string {
+  if (value === undefined || value === null || value === "" || value === false) return "";
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  return ["[]", "{}"].includes(text) ? "" : `Default: ${text === '"' ? "double quote" : text}.`;
+}

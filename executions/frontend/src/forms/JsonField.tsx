@@ -1,0 +1,70 @@
+import { useEffect, useState } from "react";
+import type { Json } from "../document/types";
+import { useFrame } from "./frame";
+import { readJson, written } from "./jsonText";
+import { TemplateInput } from "./TemplateInput";
+
+interface Props {
+  id: string;
+  value: Json | undefined;
+  onChange: (value: Json | undefined) => void;
+  describedBy?: string;
+  label?: string;
+}
+
+/** Above this many characters the text is read when typing pauses. */
+const BIG = 20_000;
+const PAUSE = 300;
+
+/** A value as JSON text; while it cannot be read, the last readable value stays. */
+export function JsonField({ id, value, onChange, describedBy, label }: Props) {
+  const { names, refusal } = useFrame();
+  const [held, setHeld] = useState({ text: written(value), value });
+  const [wrong, setWrong] = useState("");
+  // Changed elsewhere: undo, another field.
+  if (held.value !== value) {
+    setHeld({ text: written(value), value });
+    setWrong("");
+  }
+  const [waiting, setWaiting] = useState<string | null>(null);
+  const take = (text: string): void => {
+    const read = text.trim() === "" ? { ok: true as const, value: undefined } : readJson(text);
+    setWrong(read.ok ? "" : `Line ${read.line}, column ${read.column}: ${read.message}.`);
+    if (!read.ok) return;
+    setHeld({ text, value: read.value });
+    onChange(read.value);
+  };
+  useEffect(() => {
+    if (waiting === null) return;
+    const timer = setTimeout(() => {
+      setWaiting(null);
+      take(waiting);
+    }, PAUSE);
+    return () => clearTimeout(timer);
+  });
+  return (
+    <>
+      <TemplateInput
+        id={id}
+        value={held.text}
+        names={names}
+        multiline
+        code
+        readOnly={refusal !== undefined}
+        label={label}
+        describedBy={wrong ? `${id}-wrong ${describedBy ?? ""}` : describedBy}
+        invalid={wrong !== ""}
+        onChange={(text) => {
+          setHeld((old) => ({ ...old, text }));
+          if (text.length > BIG) setWaiting(text);
+          else take(text);
+        }}
+      />
+      {wrong && (
+        <p id={`${id}-wrong`} className="wrong">
+          {wrong}
+        </p>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,77 @@
+import type { Json, JsonObject } from "../document/types";
+import { Button } from "../shared/Button";
+import type { ControlProps } from "./Control";
+import { Field } from "./Field";
+import { useFrame } from "./frame";
+import { emptyOf, shapeOf } from "./kinds";
+
+interface Props extends ControlProps {
+  items: JsonObject;
+}
+
+/** The items of a list, one below the other. */
+export function ListField({ id, label, value, pointer, items, describedBy }: Props) {
+  const { change, refusal, root } = useFrame();
+  const list = Array.isArray(value) ? value : [];
+  const [first] = shapeOf(items, root).kinds;
+  const add = (): void => change([...pointer, list.length], (first && emptyOf(first)) ?? null);
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset cannot be described by what follows it
+    <div
+      className="rows"
+      role="group"
+      aria-labelledby={`${id}-label`}
+      aria-describedby={describedBy}
+    >
+      {list.map((item, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: items have no other name than their place
+        <div className="row" key={at}>
+          <Field
+            label={`Item ${at + 1}`}
+            schema={items}
+            pointer={[...pointer, at]}
+            value={item}
+            part
+          />
+          <RowButtons
+            name={`item ${at + 1} of ${label}`}
+            refusal={refusal}
+            onUp={at > 0 ? () => change(pointer, swapped(list, at)) : undefined}
+            onRemove={() =>
+              change(
+                pointer,
+                list.filter((_, index) => index !== at),
+              )
+            }
+          />
+        </div>
+      ))}
+      <Button icon="add" label={`Add to ${label.toLowerCase()}`} refusal={refusal} onClick={add} />
+    </div>
+  );
+}
+
+/** A list with an item before the one that was in front of it. */
+function swapped(list: readonly Json[], at: number): Json[] {
+  const copy = [...list];
+  const [item] = copy.splice(at, 1);
+  if (item !== undefined) copy.splice(at - 1, 0, item);
+  return copy;
+}
+
+interface RowButtonsProps {
+  name: string;
+  refusal: string | undefined;
+  onUp?: (() => void) | undefined;
+  onRemove: () => void;
+}
+
+/** What can be done with one row. */
+export const RowButtons = ({ name, refusal, onUp, onRemove }: RowButtonsProps) => (
+  <span className="row-buttons">
+    {onUp && (
+      <Button bare icon="arrow_upward" label={`Move ${name} up`} refusal={refusal} onClick={onUp} />
+    )}
+    <Button bare icon="close" label={`Remove ${name}`} refusal={refusal} onClick={onRemove} />
+  </span>
+);

@@ -1,0 +1,107 @@
+import { useState } from "react";
+import type { JsonObject } from "../document/types";
+import { Button } from "../shared/Button";
+import type { ControlProps } from "./Control";
+import { Field } from "./Field";
+import { useFrame } from "./frame";
+import { emptyOf, shapeOf } from "./kinds";
+import { RowButtons } from "./ListField";
+
+interface Props extends ControlProps {
+  values: JsonObject;
+}
+
+/** Keys and values, both to be typed. */
+export function MapField({ id, label, value, pointer, values, describedBy }: Props) {
+  const { change, refusal, root } = useFrame();
+  const object: JsonObject =
+    value !== null && typeof value === "object" && !Array.isArray(value) ? value : {};
+  const keys = Object.keys(object);
+  const [first] = shapeOf(values, root).kinds;
+  const put = (entries: [string, JsonObject[string]][]): void =>
+    change(pointer, Object.fromEntries(entries));
+  const add = (): void => {
+    const start = (first && emptyOf(first)) ?? null;
+    put([...Object.entries(object), [freeKey(keys), start]]);
+  };
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset cannot be described by what follows it
+    <div
+      className="rows"
+      role="group"
+      aria-labelledby={`${id}-label`}
+      aria-describedby={describedBy}
+    >
+      {keys.map((key, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a key changes while it is typed
+        <div className="row pair" key={at}>
+          <KeyInput
+            label={`Name ${at + 1} of ${label}`}
+            name={key}
+            taken={keys}
+            refusal={refusal}
+            onChange={(next) =>
+              put(Object.entries(object).map(([k, v]) => [k === key ? next : k, v]))
+            }
+          />
+          <Field
+            label={`Value of ${key || "the unnamed"}`}
+            schema={values}
+            pointer={[...pointer, key]}
+            value={object[key]}
+            part
+          />
+          <RowButtons
+            name={`${key || "the unnamed"} from ${label}`}
+            refusal={refusal}
+            onRemove={() => put(Object.entries(object).filter(([k]) => k !== key))}
+          />
+        </div>
+      ))}
+      <Button icon="add" label={`Add to ${label.toLowerCase()}`} refusal={refusal} onClick={add} />
+    </div>
+  );
+}
+
+/** The first of `name`, `name2`, … that is free. */
+function freeKey(taken: readonly string[]): string {
+  if (!taken.includes("name")) return "name";
+  let number = 2;
+  while (taken.includes(`name${number}`)) number += 1;
+  return `name${number}`;
+}
+
+interface KeyProps {
+  label: string;
+  name: string;
+  taken: readonly string[];
+  refusal: string | undefined;
+  onChange: (name: string) => void;
+}
+
+/** A key; one that is taken is not written, and the field says so. */
+function KeyInput({ label, name, taken, refusal, onChange }: KeyProps) {
+  const [clash, setClash] = useState<string | null>(null);
+  return (
+    <span className="key">
+      <input
+        className="input code"
+        aria-label={label}
+        autoComplete="off"
+        spellCheck={false}
+        value={clash ?? name}
+        readOnly={refusal !== undefined}
+        aria-invalid={clash !== null || undefined}
+        title={clash === null ? undefined : `There is "${clash}" already.`}
+        onBlur={() => setClash(null)}
+        onChange={(event) => {
+          const next = event.currentTarget.value;
+          const free = next === name || !taken.includes(next);
+          setClash(free ? null : next);
+          if (free) onChange(next);
+        }}
+      />
+      {clash !== null && <span className="wrong">taken</span>}
+    </span>
+  );
+}

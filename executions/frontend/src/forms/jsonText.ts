@@ -1,0 +1,93 @@
+/** JSON as people type it: a value, or where and why it is none. */
+import type { Json } from "../document/types";
+
+export type Read =
+  | { ok: true; value: Json }
+  | { ok: false; line: number; column: number; message: string };
+
+/** A value written so that people can read it. */
+export const written = (value: Json | undefined): string =>
+  value === undefined ? "" : JSON.stringify(value, null, 2);
+
+/** Read a JSON text; a mistake comes with its line and column, from 1. */
+export function readJson(text: string): Read {
+  try {
+    return { ok: true, value: JSON.parse(text) as Json };
+  } catch {
+    // Engines tell the place in different ways, or not at all.
+    const { at, message } = firstMistake(text);
+    const before = text.slice(0, at).split("\n");
+    return {
+      ok: false,
+      line: before.length,
+      column: (before.at(-1) ?? "").length + 1,
+      message,
+    };
+  }
+}
+
+class Mistake extends Error {
+  constructor(
+    readonly at: number,
+    readonly said: string,
+  ) {
+    super(said);
+  }
+}
+
+function firstMistake(text: string): { at: number; message: string } {
+  try {
+    const end = skipBlanks(text, skipValue(text, skipBlanks(text, 0)));
+    return { at: end, message: "expected nothing more after the value" };
+  } catch (error) {
+    if (error instanceof Mistake) return { at: error.at, message: error.said };
+    return { at: 0, message: "is nested too deeply" };
+  }
+}
+
+const BLANKS = /[ \t\r\n]*/y;
+// Control characters cannot stand in a text; those above 127 can, and are rare.
+const STRING = /"(?:[^"\\\p{Cc}]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/uy;
+const WORD = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+
+function skip(pattern: RegExp, text: string, at: number): number {
+  pattern.lastIndex = at;
+  return pattern.test(text) ? pattern.lastIndex : -1;
+}
+
+const skipBlanks = (text: string, at: number): number => skip(BLANKS, text, at);
+
+function skipValue(text: string, at: number): number {
+  const first = text[at];
+  if (first === "{") return skipMembers(text, at + 1, "}", skipPair);
+  if (first === "[") return skipMembers(text, at + 1, "]", skipValue);
+  const end = first === '"' ? skip(STRING, text, at) : skip(WORD, text, at);
+  if (end >= 0) return end;
+  if (first === undefined) throw new Mistake(at, "expected a value, found the end");
+  if (first === '"') throw new Mistake(at, "this text is not closed, or has an unknown escape");
+  throw new Mistake(at, `expected a value, found ${JSON.stringify(first)}`);
+}
+
+function skipPair(text: string, at: number): number {
+  const key = text[at] === '"' ? skip(STRING, text, at) : -1;
+  if (key < 0) throw new Mistake(at, "expected a key in double quotes");
+  const colon = skipBlanks(text, key);
+  if (text[colon] !== ":") throw new Mistake(colon, 'expected ":" after the key');
+  return skipValue(text, skipBlanks(text, colon + 1));
+}
+
+function skipMembers(
+  text: string,
+  from: number,
+  close: string,
+  member: (text: string, at: number) => number,
+): number {
+  let at = skipBlanks(text, from);
+  if (text[at] === close) return at + 1;
+  for (;;) {
+    at = skipBlanks(text, member(text, at));
+    if (text[at] === close) return at + 1;
+    if (text[at] !== ",") throw new Mistake(at, `expected "," or "${close}"`);
+    at = skipBlanks(text, at + 1);
+  }
+}

@@ -1,0 +1,34 @@
+/** How keys of the format are called on screen. */
+
+const SPELLED: Readonly<Record<string, string>> = {
+  api: "API",
+  csv: "CSV",
+  html: "HTML",
+  http: "HTTP",
+  id: "ID",
+  json: "JSON",
+  mb: "MB",
+  sql: "SQL",
+  ttl: "TTL",
+  url: "URL",
+  xml: "XML",
+};
+
+/** `timeoutSeconds` → "Timeout seconds", `baseUrl` → "Base URL", `page_size` → "Page size". */
+export function labelOf(key: string): string {
+  const words = key
+    .replace(/([a-z0-9])([A-Z])/g, "$1 $2")
+    .split(/[\s_-]+/)
+    .filter((word) => word !== "")
+    .map((word) => word.toLowerCase());
+  const spelled = words.map((word) => SPELLED[word] ?? word);
+  const text = spelled.join(" ");
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** The first sentence of a description. */
+export function firstSentence(text: string): string {
+  // An abbreviation ends with a dot too, but a small letter follows it.
+  const end = text.search(/\.(\s+[^a-z\s]|\s*$)/);
+  return end < 0 ? text : text.slice(0, end + 1);
+}
