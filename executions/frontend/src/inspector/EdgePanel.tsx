@@ -1,0 +1,67 @@
+import { useId } from "react";
+import { connect, disconnect, sameEdge } from "../document/edits";
+import { outcomesOf } from "../document/outcomes";
+import { bodyAt, pathOf } from "../document/paths";
+import { Button } from "../shared/Button";
+import type { ChosenEdge } from "../store/selection";
+import { useDocument, useStudio } from "../store/studio";
+import { useRefusal } from "./editing";
+
+/** One edge: between which tasks, and for which outcome it is taken. */
+export function EdgePanel({ chosen }: { chosen: ChosenEdge }) {
+  const document = useDocument();
+  const types = useStudio((state) => state.types);
+  const { edit, select, goTo } = useStudio.getState();
+  const refusal = useRefusal();
+  const field = useId();
+  const { body, edge } = chosen;
+  const within = bodyAt(document, body);
+  const there = (within?.edges ?? []).some((one) => sameEdge(one, edge));
+  const source = within?.tasks.find((task) => task.id === edge.from);
+  if (!there) return <p className="subtle panel">This edge is gone.</p>;
+  const on = edge.on ?? "success";
+  const outcomes = source ? outcomesOf(source, types) : [];
+  const change = (outcome: string): void => {
+    const next = { ...edge, on: outcome };
+    edit((old) => connect(disconnect(old, body, [edge]), body, next));
+    select({ edges: [{ body, edge: next }] });
+  };
+  const remove = (): void => {
+    edit((old) => disconnect(old, body, [edge]));
+    select({});
+  };
+  return (
+    <section className="panel" aria-label="Edge">
+      <h2>Edge</h2>
+      <p className="edge-ends">
+        <Button label={edge.from} onClick={() => goTo(pathOf(body, edge.from))} />
+        <span aria-hidden="true">→</span>
+        <span className="unseen">to</span>
+        <Button label={edge.to} onClick={() => goTo(pathOf(body, edge.to))} />
+      </p>
+      <div className="field">
+        <label className="label" htmlFor={field}>
+          Outcome
+        </label>
+        <select
+          id={field}
+          className="input"
+          value={on}
+          aria-disabled={refusal ? true : undefined}
+          title={refusal}
+          onChange={(event) => refusal ?? change(event.currentTarget.value)}
+        >
+          {[...new Set([on, ...outcomes])].map((outcome) => (
+            <option key={outcome} value={outcome}>
+              {outcomes.includes(outcome) ? outcome : `${outcome} (unknown)`}
+            </option>
+          ))}
+        </select>
+        <p className="help">The edge is taken when {edge.from} ends with this outcome.</p>
+      </div>
+      <p>
+        <Button icon="delete" label="Delete the edge" refusal={refusal} onClick={remove} />
+      </p>
+    </section>
+  );
+}

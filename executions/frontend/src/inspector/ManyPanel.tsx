@@ -1,0 +1,98 @@
+import { copied, pasted } from "../document/copying";
+import { changeNotes, disconnect, moveTasks, type Point, removeTasks } from "../document/edits";
+import { bodyOf, taskAt } from "../document/paths";
+import type { Definition, TaskPath } from "../document/types";
+import { announce } from "../shared/announce";
+import { Button } from "../shared/Button";
+import type { Selection } from "../store/selection";
+import { useStudio } from "../store/studio";
+import { type Alignment, aligned } from "./aligning";
+import { useRefusal } from "./editing";
+
+const WAYS: readonly [Alignment, string, string][] = [
+  ["left", "Align left edges", "align_horizontal_left"],
+  ["top", "Align top edges", "align_vertical_top"],
+  ["across", "Even distances across", "horizontal_distribute"],
+  ["down", "Even distances down", "vertical_distribute"],
+];
+
+/** Several things at once: how many, and what can be done with all of them. */
+export function ManyPanel() {
+  const selection = useStudio((state) => state.selection);
+  const { edit, select } = useStudio.getState();
+  const refusal = useRefusal();
+  const { tasks } = selection;
+  const few = tasks.length < 2 ? "Select two tasks or more." : undefined;
+  const remove = (): void => {
+    edit((document) => without(document, selection));
+    select({});
+    announce("Deleted");
+  };
+  return (
+    <section className="panel" aria-label="Selection">
+      <h2>{countsOf(selection)} selected</h2>
+      <fieldset className="group" aria-label="Align">
+        {WAYS.map(([way, label, icon]) => (
+          <Button
+            key={way}
+            bare
+            icon={icon}
+            label={label}
+            refusal={refusal ?? few}
+            onClick={() =>
+              edit((document) => moveTasks(document, aligned(placesOf(document, tasks), way)))
+            }
+          />
+        ))}
+      </fieldset>
+      <p className="buttons">
+        <Button
+          icon="content_copy"
+          label="Duplicate"
+          refusal={refusal ?? (tasks.length === 0 ? "No task is selected." : undefined)}
+          onClick={() => duplicate(tasks)}
+        />
+        <Button icon="delete" label="Delete" refusal={refusal} onClick={remove} />
+      </p>
+    </section>
+  );
+}
+
+function countsOf({ tasks, edges, notes }: Selection): string {
+  const said = (count: number, one: string): string[] =>
+    count === 0 ? [] : [`${count} ${one}${count === 1 ? "" : "s"}`];
+  return [
+    ...said(tasks.length, "task"),
+    ...said(edges.length, "edge"),
+    ...said(notes.length, "note"),
+  ].join(", ");
+}
+
+function placesOf(document: Definition, paths: readonly TaskPath[]): Map<TaskPath, Point> {
+  return new Map(
+    paths.map((path) => {
+      const ui = taskAt(document, path)?.ui;
+      return [path, { x: ui?.x ?? 0, y: ui?.y ?? 0 }];
+    }),
+  );
+}
+
+function without(document: Definition, { tasks, edges, notes }: Selection): Definition {
+  let changed = removeTasks(document, tasks);
+  for (const { body, edge } of edges) changed = disconnect(changed, body, [edge]);
+  for (const { body, id } of notes) {
+    changed = changeNotes(changed, body, (all) => all.filter((note) => note.id !== id));
+  }
+  return changed;
+}
+
+function duplicate(paths: readonly TaskPath[]): void {
+  const { history, edit, select } = useStudio.getState();
+  const [first] = paths;
+  if (first === undefined) return;
+  const clip = copied(history.present, paths);
+  const done = pasted(history.present, bodyOf(first), clip, { x: 40, y: 40 });
+  edit(() => done.document);
+  select({ tasks: done.tasks });
+  announce(`Duplicated ${done.tasks.length}`);
+}

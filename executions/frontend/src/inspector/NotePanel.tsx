@@ -1,0 +1,69 @@
+import { useId } from "react";
+import { changeNotes } from "../document/edits";
+import { bodyAt } from "../document/paths";
+import type { Note } from "../document/types";
+import { Button } from "../shared/Button";
+import type { ChosenNote } from "../store/selection";
+import { useDocument, useStudio } from "../store/studio";
+import { useRefusal } from "./editing";
+
+const COLOURS = ["yellow", "blue", "green", "pink", "grey"] as const;
+
+/** A note on the canvas: its text and its colour. */
+export function NotePanel({ chosen }: { chosen: ChosenNote }) {
+  const document = useDocument();
+  const { edit, select } = useStudio.getState();
+  const refusal = useRefusal();
+  const field = useId();
+  const { body, id } = chosen;
+  const note = bodyAt(document, body)?.ui?.notes?.find((one) => one.id === id);
+  if (!note) return <p className="subtle panel">This note is gone.</p>;
+  const change = (changes: Partial<Note>, merge?: string): void =>
+    edit(
+      (old) =>
+        changeNotes(old, body, (all) =>
+          all.map((one) => (one.id === id ? { ...one, ...changes } : one)),
+        ),
+      merge,
+    );
+  const remove = (): void => {
+    edit((old) => changeNotes(old, body, (all) => all.filter((one) => one.id !== id)));
+    select({});
+  };
+  return (
+    <section className="panel" aria-label="Note">
+      <h2>Note</h2>
+      <div className="field">
+        <label className="label" htmlFor={field}>
+          Text
+        </label>
+        <textarea
+          id={field}
+          className="input"
+          rows={6}
+          value={note.text}
+          readOnly={refusal !== undefined}
+          onChange={(event) => change({ text: event.currentTarget.value }, `note ${id}`)}
+        />
+      </div>
+      <fieldset className="colours">
+        <legend className="label">Colour</legend>
+        {COLOURS.map((colour) => (
+          <label key={colour} className={`swatch ${colour}`}>
+            <input
+              type="radio"
+              name={`${field}-colour`}
+              checked={(note.color ?? "yellow") === colour}
+              disabled={refusal !== undefined}
+              onChange={() => change({ color: colour })}
+            />
+            {colour}
+          </label>
+        ))}
+      </fieldset>
+      <p>
+        <Button icon="delete" label="Delete the note" refusal={refusal} onClick={remove} />
+      </p>
+    </section>
+  );
+}

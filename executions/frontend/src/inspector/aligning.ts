@@ -1,0 +1,35 @@
+/** Places of several tasks made even. Pure. */
+import type { Point } from "../document/edits";
+import type { TaskPath } from "../document/types";
+
+export type Alignment = "left" | "top" | "across" | "down";
+
+/** Where tasks stand after an alignment: along a line, or at even distances. */
+export function aligned(
+  places: ReadonlyMap<TaskPath, Point>,
+  how: Alignment,
+): Map<TaskPath, Point> {
+  const all = [...places];
+  const least = (of: (point: Point) => number): number =>
+    Math.min(...all.map(([, point]) => of(point)));
+  if (how === "left") {
+    const x = least((point) => point.x);
+    return new Map(all.map(([path, point]) => [path, { ...point, x }]));
+  }
+  if (how === "top") {
+    const y = least((point) => point.y);
+    return new Map(all.map(([path, point]) => [path, { ...point, y }]));
+  }
+  return spread(all, how === "across" ? "x" : "y");
+}
+
+/** The outermost two stay; the others stand at even distances between them. */
+function spread(all: readonly [TaskPath, Point][], axis: "x" | "y"): Map<TaskPath, Point> {
+  const sorted = [...all].sort(([, a], [, b]) => a[axis] - b[axis]);
+  const from = sorted.at(0)?.[1][axis] ?? 0;
+  const to = sorted.at(-1)?.[1][axis] ?? 0;
+  const step = sorted.length > 1 ? (to - from) / (sorted.length - 1) : 0;
+  return new Map(
+    sorted.map(([path, point], at) => [path, { ...point, [axis]: Math.round(from + at * step) }]),
+  );
+}

@@ -1,0 +1,107 @@
+import { modulesOf } from "../../document/modules";
+import { idOf } from "../../document/paths";
+import type { TaskPath } from "../../document/types";
+import { writePath } from "../../expressions/path";
+import { type TaskResult, useResults, useResultsStore } from "../../running/results";
+import { Button } from "../../shared/Button";
+import { useStudio } from "../../store/studio";
+import { useTask } from "../editing";
+import { useNames } from "../names";
+import { type Tab, Tabs } from "../tabs";
+import { type DataTab, useView } from "../view";
+import { Available } from "./Available";
+import { JsonTree } from "./JsonTree";
+import { PinButton } from "./PinButton";
+
+const TABS: readonly Tab<DataTab>[] = [
+  { key: "available", label: "Available" },
+  { key: "input", label: "Input" },
+  { key: "output", label: "Output" },
+  { key: "error", label: "Error" },
+];
+
+/** What the last run gave this task and got of it, and what its templates can name. */
+export function DataDrawer({ path, module }: { path: TaskPath; module: number }) {
+  const { dataOpen, data } = useView();
+  const { results, of } = useResults();
+  const result = of(path);
+  return (
+    <section className="data-drawer" aria-label="Data">
+      <Button
+        bare
+        className="drawer-button"
+        icon={dataOpen ? "expand_more" : "expand_less"}
+        label={dataOpen ? "Hide data" : "Show data"}
+        aria-expanded={dataOpen}
+        onClick={() => useView.setState({ dataOpen: !dataOpen })}
+      />
+      <strong>Data</strong>
+      <span className="subtle">{summaryOf(result, results !== null)}</span>
+      {dataOpen && (
+        <div className="drawer-body">
+          <Tabs
+            label="Kinds of data"
+            tabs={TABS}
+            current={data}
+            onChange={(key) => useView.setState({ data: key })}
+          >
+            {data === "available" ? (
+              <AvailableHere path={path} module={module} />
+            ) : (
+              <Shown path={path} result={result} what={data} />
+            )}
+          </Tabs>
+        </div>
+      )}
+    </section>
+  );
+}
+
+function summaryOf(result: TaskResult | undefined, some: boolean): string {
+  if (!some) return "none yet: run the workflow";
+  return result ? `last run: ${result.state.toLowerCase()}` : "not run the last time";
+}
+
+function AvailableHere({ path, module }: { path: TaskPath; module: number }) {
+  const names = useNames(path, module);
+  return <Available names={names()} />;
+}
+
+interface ShownProps {
+  path: TaskPath;
+  result: TaskResult | undefined;
+  what: "input" | "output" | "error";
+}
+
+/** One part of what was seen. */
+function Shown({ path, result, what }: ShownProps) {
+  const sees = useStudio((state) => state.page.canSeePayloads);
+  const trouble = useResultsStore((state) => state.trouble);
+  const task = useTask(path);
+  if (!sees) {
+    return <p className="subtle">Your role does not show what goes in and out of steps.</p>;
+  }
+  if (!result && what !== "output") {
+    return <p className="subtle">{trouble || "No data yet: run the workflow."}</p>;
+  }
+  if (what === "error") {
+    return result?.error ? (
+      <pre className="error-text">{result.error}</pre>
+    ) : (
+      <p className="subtle">No error.</p>
+    );
+  }
+  if (what === "input") return <JsonTree value={result?.inputs ?? null} path={null} />;
+  const many = task && modulesOf(task).length > 1;
+  return (
+    <>
+      <PinButton path={path} result={result} />
+      {result ? (
+        <JsonTree value={result.outputs} path={writePath(["tasks", idOf(path), "output"])} />
+      ) : (
+        <p className="subtle">{trouble || "No data yet: run the workflow, or pin an output."}</p>
+      )}
+      {many && <p className="subtle">What the last module of the chain gave.</p>}
+    </>
+  );
+}

@@ -1,0 +1,115 @@
+import { useState } from "react";
+import type { Json, JsonObject } from "../../document/types";
+import { brief, kindWord } from "../../expressions/names";
+import { writeStep } from "../../expressions/path";
+import { Button } from "../../shared/Button";
+import { copyText, takePath } from "./copying";
+
+interface Props {
+  value: Json;
+  /** How templates name it; null where they cannot. */
+  path: string | null;
+}
+
+const FEW = 8;
+const MOST = 100;
+
+/** A value as a tree; what templates can name is inserted by a click on its key. */
+export function JsonTree({ value, path }: Props) {
+  return (
+    <div className="tree">
+      <Branch label={path ?? "value"} value={value} path={path} open />
+    </div>
+  );
+}
+
+interface BranchProps extends Props {
+  label: string;
+  open?: boolean;
+}
+
+function Branch({ label, value, path, open: first = false }: BranchProps) {
+  const [open, setOpen] = useState(first);
+  const [most, setMost] = useState(MOST);
+  const parts = partsOf(value);
+  const cut = isCut(value);
+  return (
+    <div className="branch">
+      <div className="branch-line">
+        {parts.length > 0 ? (
+          <Button
+            bare
+            icon={open ? "keyboard_arrow_down" : "keyboard_arrow_right"}
+            label={`${open ? "Close" : "Open"} ${label}`}
+            aria-expanded={open}
+            onClick={() => setOpen(!open)}
+          />
+        ) : (
+          <span className="branch-space" />
+        )}
+        <Key label={label} path={path} />
+        <span className="branch-value">
+          {cut ? "too large to show" : parts.length > 0 ? kindWord(value) : brief(value, 200)}
+        </span>
+        <Button
+          bare
+          icon="content_copy"
+          label={`Copy the value of ${label}`}
+          onClick={() => copyText(asText(value), `Copied ${label}`)}
+        />
+      </div>
+      {open && parts.length > 0 && (
+        <div className="branch-parts">
+          {parts.slice(0, most).map(([step, part]) => (
+            <Branch
+              key={step}
+              label={String(step)}
+              value={part}
+              path={path === null ? null : path + writeStep(step)}
+              open={first && parts.length <= FEW && typeof step === "string"}
+            />
+          ))}
+          {parts.length > most && (
+            <Button
+              label={`Show ${Math.min(MOST, parts.length - most)} more of ${parts.length}`}
+              onClick={() => setMost(most + MOST)}
+            />
+          )}
+        </div>
+      )}
+    </div>
+  );
+}
+
+function Key({ label, path }: { label: string; path: string | null }) {
+  if (path === null) return <code className="branch-key">{label}</code>;
+  return (
+    <button
+      type="button"
+      className="branch-key"
+      title={`Insert {{ ${path} }}`}
+      aria-label={`Insert ${path}`}
+      // The field that is being written keeps the focus.
+      onMouseDown={(event) => event.preventDefault()}
+      onClick={() => takePath(path)}
+    >
+      <code>{label}</code>
+    </button>
+  );
+}
+
+function partsOf(value: Json): [string | number, Json][] {
+  if (Array.isArray(value)) return value.map((item, at) => [at, item]);
+  if (value === null || typeof value !== "object" || isCut(value)) return [];
+  return Object.entries(value);
+}
+
+/** The server's mark in the place of a large value. */
+const isCut = (value: Json): boolean =>
+  value !== null &&
+  typeof value === "object" &&
+  !Array.isArray(value) &&
+  (value as JsonObject).truncated === true;
+
+const asText = (value: Json): string =>
+  typeof value === "string" ? value : JSON.stringify(value, null, 2);

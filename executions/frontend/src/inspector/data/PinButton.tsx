@@ -1,0 +1,103 @@
+import { useId, useState } from "react";
+import { outcomesOf } from "../../document/outcomes";
+import type { Json, TaskPath } from "../../document/types";
+import { FrameContext } from "../../forms/frame";
+import { JsonField } from "../../forms/JsonField";
+import { usePins } from "../../running/pins";
+import type { TaskResult } from "../../running/results";
+import { announce } from "../../shared/announce";
+import { Button } from "../../shared/Button";
+import { Dialog } from "../../shared/Dialog";
+import { useStudio } from "../../store/studio";
+import { useTask } from "../editing";
+
+const NO_TEMPLATES = {
+  root: {},
+  base: [],
+  refusal: undefined,
+  problems: new Map(),
+  change: () => undefined,
+  names: null,
+};
+
+/** Keeps an output for test runs, in the place of running the task. */
+export function PinButton({ path, result }: { path: TaskPath; result: TaskResult | undefined }) {
+  const [editing, setEditing] = useState(false);
+  const pin = usePins((state) => state.pins.get(path));
+  const inside = path.includes(".") ? "Tasks within a container cannot be pinned." : undefined;
+  return (
+    <p className="pin-line">
+      <Button
+        icon="push_pin"
+        label={pin ? "Edit the pin…" : "Pin an output…"}
+        refusal={inside}
+        onClick={() => setEditing(true)}
+      />
+      {pin && (
+        <Button
+          icon="keep_off"
+          label="Unpin"
+          onClick={() => {
+            usePins.getState().unpin(path);
+            announce("Unpinned");
+          }}
+        />
+      )}
+      {pin && <span className="subtle">Test runs take the pinned output.</span>}
+      {editing && <PinDialog path={path} result={result} onClose={() => setEditing(false)} />}
+    </p>
+  );
+}
+
+interface DialogProps {
+  path: TaskPath;
+  result: TaskResult | undefined;
+  onClose: () => void;
+}
+
+function PinDialog({ path, result, onClose }: DialogProps) {
+  const task = useTask(path);
+  const types = useStudio((state) => state.types);
+  const pin = usePins((state) => state.pins.get(path));
+  const [output, setOutput] = useState<Json | undefined>(pin?.output ?? result?.outputs ?? {});
+  const outcomes = task ? outcomesOf(task, types).filter((one) => one !== "error") : [];
+  const [outcome, setOutcome] = useState(pin?.outcome ?? result?.outcome ?? outcomes[0]);
+  const field = useId();
+  const save = (): void => {
+    usePins.getState().pin(path, { output: output ?? null, ...(outcome ? { outcome } : {}) });
+    announce("Pinned");
+    onClose();
+  };
+  return (
+    <Dialog
+      title={`Pinned output of ${path}`}
+      onClose={onClose}
+      actions={
+        <>
+          <Button label="Cancel" onClick={onClose} />
+          <Button strong label="Pin" onClick={save} />
+        </>
+      }
+    >
+      <p className="subtle">A test run gives this instead of running the task.</p>
+      <FrameContext.Provider value={NO_TEMPLATES}>
+        <JsonField id={field} label="Output as JSON" value={output} onChange={setOutput} />
+      </FrameContext.Provider>
+      {outcomes.length > 1 && (
+        <p className="pin-outcome">
+          <label htmlFor={`${field}-outcome`}>Outcome</label>
+          <select
+            id={`${field}-outcome`}
+            className="input"
+            value={outcome}
+            onChange={(event) => setOutcome(event.currentTarget.value)}
+          >
+            {outcomes.map((one) => (
+              <option key={one}>{one}</option>
+            ))}
+          </select>
+        </p>
+      )}
+    </Dialog>
+  );
+}

@@ -1,0 +1,118 @@
+import type { ModuleType } from "../../api/shapes";
+import { changeTask } from "../../document/edits";
+import type { Module, Task, TaskPath } from "../../document/types";
+import { announce } from "../../shared/announce";
+import { Button } from "../../shared/Button";
+import { useStudio } from "../../store/studio";
+import { useRefusal } from "../editing";
+import { useView } from "../view";
+import { withAdded, withMoved, withoutModule } from "./chaining";
+
+interface Props {
+  path: TaskPath;
+  task: Task;
+  modules: readonly Module[];
+  /** The module that is shown. */
+  at: number;
+}
+
+/** The modules of a task in the order in which they run; one of them is shown below. */
+export function Chain({ path, task, modules, at }: Props) {
+  const types = useStudio((state) => state.types);
+  const refusal = useRefusal();
+  const put = (change: (task: Task) => Task, next: number, sentence: string): void => {
+    useStudio.getState().edit((document) => changeTask(document, path, change));
+    useView.setState({ module: next });
+    announce(sentence);
+  };
+  const module = modules[at];
+  const chained = modules.length > 1;
+  return (
+    <section className="chain" aria-label="Modules of the task">
+      {chained && (
+        <ol>
+          {modules.map((one, index) => (
+            <li key={one.id}>
+              <button
+                type="button"
+                aria-current={index === at ? "step" : undefined}
+                onClick={() => useView.setState({ module: index })}
+              >
+                <code>{one.id}</code>
+                <span>{types.get(one.use)?.title ?? one.use}</span>
+              </button>
+            </li>
+          ))}
+        </ol>
+      )}
+      <div className="chain-tools">
+        {!task.body && !refusal && (
+          <AddModule
+            onAdd={(type) =>
+              put((old) => withAdded(old, type), modules.length, `Added ${type.title}`)
+            }
+          />
+        )}
+        {chained && module && (
+          <fieldset className="group" aria-label={`Module ${module.id}`}>
+            <Button
+              bare
+              icon="arrow_upward"
+              label={`Move ${module.id} up`}
+              refusal={refusal ?? (at === 0 ? "It is the first." : undefined)}
+              onClick={() => put((old) => withMoved(old, at, at - 1), at - 1, "Moved up")}
+            />
+            <Button
+              bare
+              icon="arrow_downward"
+              label={`Move ${module.id} down`}
+              refusal={refusal ?? (at === modules.length - 1 ? "It is the last." : undefined)}
+              onClick={() => put((old) => withMoved(old, at, at + 1), at + 1, "Moved down")}
+            />
+            <Button
+              bare
+              icon="delete"
+              label={`Remove ${module.id}`}
+              refusal={refusal}
+              onClick={() =>
+                put((old) => withoutModule(old, at), Math.max(0, at - 1), `Removed ${module.id}`)
+              }
+            />
+          </fieldset>
+        )}
+      </div>
+    </section>
+  );
+}
+
+/** A choice of modules that can stand in a chain: those that hold no body. */
+function AddModule({ onAdd }: { onAdd: (type: ModuleType) => void }) {
+  const types = useStudio((state) => state.types);
+  const byCategory = new Map<string, ModuleType[]>();
+  for (const type of types.values()) {
+    if (type.container || ["flow.loop", "flow.map"].includes(type.type)) continue;
+    byCategory.set(type.category, [...(byCategory.get(type.category) ?? []), type]);
+  }
+  return (
+    <select
+      className="input add-module"
+      aria-label="Add a module to the chain"
+      value=""
+      onChange={(event) => {
+        const type = types.get(event.currentTarget.value);
+        if (type) onAdd(type);
+      }}
+    >
+      <option value="">Then also run…</option>
+      {[...byCategory].map(([category, all]) => (
+        <optgroup key={category} label={category}>
+          {all.map((type) => (
+            <option key={type.type} value={type.type}>
+              {type.title}
+            </option>
+          ))}
+        </optgroup>
+      ))}
+    </select>
+  );
+}

@@ -1,0 +1,104 @@
+import { useId, useState } from "react";
+import type { ModuleType } from "../../api/shapes";
+import type { Json, Module, Task, TaskPath } from "../../document/types";
+import { type Frame, FrameContext } from "../../forms/frame";
+import { JsonField } from "../../forms/JsonField";
+import { firstSentence } from "../../forms/labels";
+import { keyOf, type Pointer } from "../../forms/pointer";
+import { SchemaForm } from "../../forms/SchemaForm";
+import { Button } from "../../shared/Button";
+import { Icon } from "../../shared/Icon";
+import { putInTask, useRefusal } from "../editing";
+import { useNames } from "../names";
+
+interface Props {
+  path: TaskPath;
+  task: Task;
+  module: Module;
+  type: ModuleType | undefined;
+  /** Where the module stands below the task. */
+  base: Pointer;
+  at: number;
+  problems: Frame["problems"];
+}
+
+/** The module's inputs: as a form, or as the JSON they are. */
+export function Parameters({ path, task, module, type, base, at, problems }: Props) {
+  const [raw, setRaw] = useState(false);
+  const refusal = useRefusal();
+  const names = useNames(path, at);
+  const place: Pointer = [...base, "with"];
+  const change = (pointer: Pointer, value: Json | undefined): void =>
+    putInTask(path, [...place, ...pointer], pointer.length === 0 ? (value ?? {}) : value);
+  const asJson = raw || !type;
+  return (
+    <>
+      {type && <p className="subtle">{firstSentence(type.description)}</p>}
+      {!type && <Unknown use={module.use} />}
+      <General problems={problems} keys={[keyOf(place), keyOf([...base, "use"])]} />
+      {asJson ? (
+        <Raw value={module.with ?? {}} {...{ refusal, names, problems, change }} base={place} />
+      ) : (
+        <SchemaForm
+          schema={type.inputsSchema}
+          value={module.with ?? {}}
+          base={place}
+          onChange={change}
+          {...{ refusal, names, problems }}
+        />
+      )}
+      <p className="panel-foot">
+        {type && (
+          <Button
+            icon="data_object"
+            label={raw ? "Show the form" : "All parameters as JSON"}
+            aria-pressed={raw}
+            onClick={() => setRaw(!raw)}
+          />
+        )}
+        {task.body && <span className="subtle">Its tasks stand in it on the canvas.</span>}
+      </p>
+    </>
+  );
+}
+
+/** A module that is not installed; nothing of it is lost. */
+const Unknown = ({ use }: { use: string }) => (
+  <p className="callout" role="note">
+    <Icon name="help" /> No module "{use}" is installed here. Its parameters are kept as they are; a
+    workflow that uses it cannot be published.
+  </p>
+);
+
+interface GeneralProps {
+  problems: Frame["problems"];
+  keys: readonly string[];
+}
+
+/** What is wrong with the parameters as a whole. */
+function General({ problems, keys }: GeneralProps) {
+  const found = keys.flatMap((key) => problems.get(key) ?? []);
+  return found.map((sentence) => (
+    <p key={sentence} className="wrong">
+      <Icon name="error" /> {sentence}
+    </p>
+  ));
+}
+
+interface RawProps extends Pick<Frame, "refusal" | "names" | "problems" | "change" | "base"> {
+  value: Json;
+}
+
+function Raw({ value, change, ...shared }: RawProps) {
+  const id = useId();
+  return (
+    <FrameContext.Provider value={{ ...shared, root: {}, change }}>
+      <JsonField
+        id={id}
+        value={value}
+        label="Parameters as JSON"
+        onChange={(next) => change([], next)}
+      />
+    </FrameContext.Provider>
+  );
+}

@@ -1,0 +1,112 @@
+import { useMemo } from "react";
+import type { ModuleType } from "../../api/shapes";
+import { bodyAt, bodyOf } from "../../document/paths";
+import type { Json, Module, Task, TaskPath } from "../../document/types";
+import type { Frame } from "../../forms/frame";
+import type { Pointer } from "../../forms/pointer";
+import { SchemaForm } from "../../forms/SchemaForm";
+import { useStudio } from "../../store/studio";
+import { useCredentials } from "../credentials";
+import { putInTask, useRefusal } from "../editing";
+import { useWorkflowSchema } from "../schema";
+import { joinSchema, runningSchema } from "./runningSchema";
+
+interface Props {
+  path: TaskPath;
+  task: Task;
+  module: Module | undefined;
+  type: ModuleType | undefined;
+  base: Pointer;
+  problems: Frame["problems"];
+}
+
+const ELSEWHERE = ["id", "use", "with", "name", "modules", "body", "ui", "join"];
+const ALL_BUT_JOIN = [
+  ...ELSEWHERE.filter((key) => key !== "join"),
+  ...["retry", "timeoutSeconds", "credential", "queue", "cache", "circuitWaitSeconds"],
+];
+
+/** How the task runs: retries, time-out, credential, queue, cache, and what it waits for. */
+export function Settings({ path, task, module, type, base, problems }: Props) {
+  const workflow = useWorkflowSchema();
+  const refusal = useRefusal();
+  const { secrets, state } = useCredentials();
+  const schemas = useMemo(
+    () =>
+      workflow && {
+        module: runningSchema(workflow, type, state === "known" ? secrets : null),
+        task: runningSchema(workflow, undefined, state === "known" ? secrets : null),
+        join: joinSchema(workflow),
+      },
+    [workflow, type, secrets, state],
+  );
+  if (!schemas || !workflow) return <p role="status">Loading…</p>;
+  const shared = { root: workflow, refusal, problems };
+  const put =
+    (below: Pointer) =>
+    (pointer: Pointer, value: Json | undefined): void =>
+      putInTask(path, [...below, ...pointer], value);
+  const chained = task.modules !== undefined;
+  const value = (chained ? module : task) as unknown as Json;
+  return (
+    <>
+      {chained && <h3>Module {module?.id}</h3>}
+      <SchemaForm
+        {...shared}
+        schema={schemas.module}
+        value={value}
+        base={base}
+        without={ELSEWHERE}
+        onChange={put(base)}
+      />
+      {type && type.credential.length > 0 && <NewCredential />}
+      {chained && (
+        <>
+          <h3>All modules of the task</h3>
+          <SchemaForm
+            {...shared}
+            schema={schemas.task}
+            value={task as unknown as Json}
+            without={ELSEWHERE}
+            onChange={put([])}
+          />
+        </>
+      )}
+      <h3>When it starts</h3>
+      <SchemaForm
+        {...shared}
+        schema={schemas.join}
+        value={task as unknown as Json}
+        without={ALL_BUT_JOIN}
+        onChange={put([])}
+      />
+      <ErrorRoute path={path} task={task} />
+    </>
+  );
+}
+
+function NewCredential() {
+  const admin = useStudio((state) => state.page.admin);
+  return (
+    <p className="subtle">
+      <a href={`${admin}executions/credential/`} target="_blank" rel="noreferrer">
+        Credentials of the workspace
+      </a>{" "}
+      are made in the admin, in a new tab.
+    </p>
+  );
+}
+
+/** Where a failure leads. */
+function ErrorRoute({ path, task }: { path: TaskPath; task: Task }) {
+  const document = useStudio((state) => state.history.present);
+  const edges = bodyAt(document, bodyOf(path))?.edges ?? [];
+  const ways = edges.filter((edge) => edge.from === task.id && edge.on === "error");
+  return (
+    <p className="subtle">
+      {ways.length > 0
+        ? `When it fails for good, the execution goes on with ${ways.map((edge) => edge.to).join(", ")}.`
+        : "When it fails for good, the execution fails: connect its outcome “error” to go on instead."}
+    </p>
+  );
+}

@@ -1,0 +1,107 @@
+import { useId, useState } from "react";
+import type { ModuleType } from "../../api/shapes";
+import { renameTask } from "../../document/edits";
+import { bodyAt, bodyOf, pathOf } from "../../document/paths";
+import type { Task, TaskPath } from "../../document/types";
+import { Icon } from "../../shared/Icon";
+import { iconOf } from "../../shared/moduleIcon";
+import { useStudio } from "../../store/studio";
+import { putInTask, useRefusal } from "../editing";
+
+interface Props {
+  path: TaskPath;
+  task: Task;
+  type: ModuleType | undefined;
+  problems: ReadonlyMap<string, readonly string[]>;
+}
+
+/** A task's name and id. */
+export function TaskHead({ path, task, type, problems }: Props) {
+  const refusal = useRefusal();
+  const wrong = ["", "id", "name"].flatMap((key) => problems.get(key) ?? []);
+  const said = useId();
+  return (
+    <header className="task-head">
+      <Icon name={iconOf(type)} />
+      <div>
+        <input
+          className="title-input"
+          aria-label="Name"
+          data-field="name"
+          autoComplete="off"
+          value={task.name ?? ""}
+          placeholder={type?.title ?? task.id}
+          readOnly={refusal !== undefined}
+          onChange={(event) => putInTask(path, ["name"], event.currentTarget.value || undefined)}
+        />
+        <IdInput path={path} task={task} invalid={wrong.length > 0} describedBy={said} />
+        <div id={said}>
+          {wrong.map((sentence) => (
+            <p key={sentence} className="wrong">
+              <Icon name="error" /> {sentence}
+            </p>
+          ))}
+        </div>
+      </div>
+    </header>
+  );
+}
+
+interface IdProps {
+  path: TaskPath;
+  task: Task;
+  invalid: boolean;
+  describedBy: string;
+}
+
+/** The id; it changes when the field is left, and templates and edges follow. */
+function IdInput({ path, task, invalid, describedBy }: IdProps) {
+  const refusal = useRefusal();
+  const [typed, setTyped] = useState<string | null>(null);
+  const field = useId();
+  const commit = (stay: boolean): void => {
+    const wanted = typed?.trim() ?? "";
+    setTyped(null);
+    if (wanted !== "" && wanted !== task.id) rename(path, wanted, stay);
+  };
+  return (
+    <span className="id-line">
+      <label htmlFor={field}>ID</label>
+      <input
+        id={field}
+        className="id-input"
+        data-field="id"
+        autoComplete="off"
+        spellCheck={false}
+        value={typed ?? task.id}
+        readOnly={refusal !== undefined}
+        title="Templates read tasks.<id>.output; they follow when it is changed."
+        aria-invalid={invalid || undefined}
+        aria-describedby={describedBy}
+        onChange={(event) => setTyped(event.currentTarget.value)}
+        onBlur={() => commit(false)}
+        onKeyDown={(event) => {
+          if (event.key === "Enter") commit(true);
+          if (event.key === "Escape" && typed !== null) {
+            event.stopPropagation();
+            setTyped(null);
+          }
+        }}
+      />
+    </span>
+  );
+}
+
+/** Rename, and keep the task selected; with `stay` the focus goes back to its id. */
+function rename(path: TaskPath, wanted: string, stay: boolean): void {
+  const { edit, select, set, history } = useStudio.getState();
+  const inside = bodyOf(path);
+  const at = bodyAt(history.present, inside)?.tasks.findIndex(
+    (one) => pathOf(inside, one.id) === path,
+  );
+  edit((document) => renameTask(document, path, wanted));
+  const id = bodyAt(useStudio.getState().history.present, inside)?.tasks[at ?? -1]?.id;
+  if (id === undefined) return;
+  select({ tasks: [pathOf(inside, id)] });
+  if (stay) set({ wantedField: ["id"] });
+}

@@ -1,0 +1,63 @@
+import { modulesOf } from "../../document/modules";
+import type { TaskPath } from "../../document/types";
+import type { Pointer } from "../../forms/pointer";
+import { useStudio } from "../../store/studio";
+import { DataDrawer } from "../data/DataDrawer";
+import { countBelow, useProblemsOf, useTask } from "../editing";
+import { type Tab, Tabs } from "../tabs";
+import { type TaskTab, useView } from "../view";
+import { About } from "./About";
+import { Chain } from "./Chain";
+import { Parameters } from "./Parameters";
+import { Settings } from "./Settings";
+import { TaskHead } from "./TaskHead";
+
+/** One task: what it is called, its modules, their forms, how it runs, and its last data. */
+export function TaskPanel({ path }: { path: TaskPath }) {
+  const task = useTask(path);
+  const tab = useView((state) => state.task);
+  const wanted = useView((state) => state.module);
+  const problems = useProblemsOf(path);
+  const types = useStudio((state) => state.types);
+  if (!task) return null;
+  const modules = modulesOf(task);
+  const at = Math.min(wanted, Math.max(0, modules.length - 1));
+  const module = modules[at];
+  const base: Pointer = task.modules ? ["modules", at] : [];
+  const isParameter = (key: string): boolean => /^(modules\/\d+\/)?(with|use)(\/|$)/.test(key);
+  const isHead = (key: string): boolean => ["", "id", "name"].includes(key);
+  const tabs: Tab<TaskTab>[] = [
+    { key: "parameters", label: "Parameters", problems: countBelow(problems, isParameter) },
+    {
+      key: "settings",
+      label: "Settings",
+      problems: countBelow(problems, (key) => !isParameter(key) && !isHead(key)),
+    },
+    { key: "about", label: "About" },
+  ];
+  const type = module && types.get(module.use);
+  return (
+    <>
+      <TaskHead path={path} task={task} type={type} problems={problems} />
+      <Chain path={path} task={task} modules={modules} at={at} />
+      <Tabs
+        label="Parts of the task"
+        tabs={tabs}
+        current={tab}
+        onChange={(key) => useView.setState({ task: key })}
+      >
+        {tab === "parameters" && module && (
+          <Parameters
+            key={`${at}:${module.use}`}
+            {...{ path, task, module, type, base, at, problems }}
+          />
+        )}
+        {tab === "settings" && (
+          <Settings key={at} {...{ path, task, module, type, base, problems }} />
+        )}
+        {tab === "about" && <About use={module?.use ?? ""} type={type} />}
+      </Tabs>
+      <DataDrawer path={path} module={at} />
+    </>
+  );
+}

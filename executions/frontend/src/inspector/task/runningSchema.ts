@@ -1,0 +1,58 @@
+/** The schema of how a step runs, with what this module does by itself as defaults. Pure. */
+import type { ModuleType } from "../../api/shapes";
+import type { Json, JsonObject } from "../../document/types";
+import type { Secret } from "../../expressions/scope";
+import { partOf } from "../schema";
+
+const KEYS = ["retry", "timeoutSeconds", "credential", "queue", "cache", "circuitWaitSeconds"];
+
+/** A form's schema: of one module, or of a task that says it for all of its modules. */
+export function runningSchema(
+  workflow: JsonObject,
+  type: ModuleType | undefined,
+  secrets: readonly Secret[] | null,
+): JsonObject {
+  const all = partOf(workflow, "$defs", "module", "properties");
+  const properties: JsonObject = {};
+  for (const key of KEYS) properties[key] = { ...(all[key] as JsonObject) };
+  const own = type ? { retry: type.retry, timeoutSeconds: type.timeoutSeconds } : undefined;
+  properties.retry = withDefault(retryOf(partOf(all, "retry")), own?.retry);
+  properties.timeoutSeconds = withDefault(partOf(all, "timeoutSeconds"), own?.timeoutSeconds);
+  properties.queue = withDefault(partOf(all, "queue"), type?.queue);
+  const taken = type?.credential ?? [];
+  const credential = credentialOf(partOf(all, "credential"), taken, secrets);
+  if (type && taken.length === 0) delete properties.credential;
+  else properties.credential = credential;
+  if (type && !type.circuitTarget) delete properties.circuitWaitSeconds;
+  return { type: "object", properties };
+}
+
+/** Whether all incoming edges have to be taken. */
+export const joinSchema = (workflow: JsonObject): JsonObject => ({
+  type: "object",
+  properties: {
+    join: { ...partOf(workflow, "$defs", "task", "properties", "join"), default: "any" },
+  },
+});
+
+const withDefault = (schema: JsonObject, value: Json | undefined): JsonObject =>
+  value === undefined || value === "" ? schema : { ...schema, default: value };
+
+/** A policy by its name, or values of one's own. */
+function retryOf(schema: JsonObject): JsonObject {
+  const names = partOf(schema, "else", "then").enum ?? [];
+  const description = schema.description ?? "";
+  return { description, anyOf: [{ enum: names }, { $ref: "#/$defs/retryValues" }] };
+}
+
+/** One of the workspace's credentials of these types; any name where they are not known. */
+function credentialOf(
+  schema: JsonObject,
+  types: readonly string[],
+  secrets: readonly Secret[] | null,
+): JsonObject {
+  if (secrets === null) return schema;
+  const fitting = secrets.filter((one) => types.length === 0 || types.includes(one.type));
+  const description = `One of the workspace's credentials of type ${types.join(" or ")}.`;
+  return { description, enum: fitting.map((one) => one.name) };
+}

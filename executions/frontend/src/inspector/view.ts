@@ -1,0 +1,44 @@
+/** How the inspector is looked at: kept while tasks are selected one after the other. */
+import { create } from "zustand";
+
+export type TaskTab = "parameters" | "settings" | "about";
+export type WorkflowTab = "general" | "input" | "variables" | "triggers" | "settings";
+export type DataTab = "available" | "input" | "output" | "error";
+
+interface InspectorView {
+  task: TaskTab;
+  workflow: WorkflowTab;
+  data: DataTab;
+  dataOpen: boolean;
+  /** In pixels. */
+  width: number;
+  /** The module of a chain that is shown, by its place. */
+  module: number;
+}
+
+export const LEAST = 280;
+export const MOST = 640;
+const USUAL = 340;
+const KEY = "studioInspectorWidth";
+
+export const useView = create<InspectorView>()(() => ({
+  task: "parameters",
+  workflow: "general",
+  data: "available",
+  dataOpen: false,
+  width: remembered(),
+  module: 0,
+}));
+
+/** Make the inspector this wide, within its bounds, now and the next time. */
+export function setWidth(pixels: number): void {
+  const width = Math.round(Math.min(MOST, Math.max(LEAST, pixels)));
+  useView.setState({ width });
+  localStorage.setItem(KEY, String(width));
+}
+
+function remembered(): number {
+  if (typeof localStorage === "undefined") return USUAL;
+  const width = Number(localStorage.getItem(KEY) ?? USUAL);
+  return Number.isFinite(width) ? Math.min(MOST, Math.max(LEAST, width)) : USUAL;
+}

@@ -1,0 +1,59 @@
+import { everyTask } from "../../document/paths";
+import type { Definition, Json } from "../../document/types";
+import type { Frame } from "../../forms/frame";
+import { SchemaForm } from "../../forms/SchemaForm";
+import { Icon } from "../../shared/Icon";
+import { useStudio } from "../../store/studio";
+import { putInWorkflow, useRefusal } from "../editing";
+
+interface Props {
+  document: Definition;
+  problems: Frame["problems"];
+}
+
+const SCHEMA = {
+  type: "object",
+  required: ["name"],
+  properties: {
+    name: { type: "string", maxLength: 200 },
+    description: { type: "string", description: "What it is for." },
+  },
+};
+const OTHERS = Object.freeze([
+  ...["schema", "input", "variables", "output", "settings", "tasks", "edges", "triggers", "ui"],
+]);
+
+/** The workflow's name and purpose. */
+export function General({ document, problems }: Props) {
+  const refusal = useRefusal();
+  const slug = useStudio((state) => state.workflow?.slug);
+  const version = useStudio((state) => state.workflow?.latestVersion);
+  return (
+    <>
+      {(problems.get("") ?? []).map((sentence) => (
+        <p key={sentence} className="wrong">
+          <Icon name="error" /> {sentence}
+        </p>
+      ))}
+      <SchemaForm
+        schema={SCHEMA}
+        value={document as unknown as Json}
+        without={OTHERS}
+        problems={problems}
+        refusal={refusal}
+        onChange={putInWorkflow}
+      />
+      <dl className="facts">
+        <dt>Slug</dt>
+        <dd>
+          <code>{slug ?? ""}</code>
+        </dd>
+        <dt>Published</dt>
+        <dd>{version ? `version ${version}` : "not yet"}</dd>
+        <dt>Tasks</dt>
+        <dd>{everyTask(document).length}</dd>
+      </dl>
+      <p className="subtle">Select a task, an edge or a note to change it here.</p>
+    </>
+  );
+}

@@ -1,0 +1,69 @@
+import { useMemo } from "react";
+import type { Definition, Json } from "../../document/types";
+import type { Frame } from "../../forms/frame";
+import { SchemaForm } from "../../forms/SchemaForm";
+import { Button } from "../../shared/Button";
+import { useStudio } from "../../store/studio";
+import { putInWorkflow, useRefusal } from "../editing";
+import { usedBy } from "./usedBy";
+
+interface Props {
+  document: Definition;
+  problems: Frame["problems"];
+}
+
+const SCHEMA = {
+  type: "object",
+  properties: {
+    variables: {
+      type: "object",
+      description: "Names and the values they have when an execution starts.",
+      additionalProperties: {},
+    },
+  },
+};
+
+/** What an execution remembers, and who uses it. */
+export function Variables({ document, problems }: Props) {
+  const refusal = useRefusal();
+  const names = Object.keys(document.variables ?? {});
+  const key = names.join(" ");
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the names are in the key
+  const used = useMemo(() => usedBy(document, names), [document, key]);
+  const value: Json = document.variables ? { variables: document.variables } : {};
+  return (
+    <>
+      <SchemaForm
+        schema={SCHEMA}
+        value={value}
+        problems={problems}
+        refusal={refusal}
+        onChange={putInWorkflow}
+      />
+      {names.length > 0 && (
+        <dl className="facts">
+          {names.map((name) => (
+            <UsedBy key={name} name={name} paths={used.get(name) ?? []} />
+          ))}
+        </dl>
+      )}
+    </>
+  );
+}
+
+function UsedBy({ name, paths }: { name: string; paths: readonly string[] }) {
+  const { goTo } = useStudio.getState();
+  return (
+    <>
+      <dt>
+        <code>{name}</code>
+      </dt>
+      <dd>
+        {paths.length === 0 ? "used by no task" : "used by "}
+        {paths.slice(0, 20).map((path) => (
+          <Button key={path} className="link" label={path} onClick={() => goTo(path)} />
+        ))}
+      </dd>
+    </>
+  );
+}

@@ -1,0 +1,46 @@
+import { useDocument } from "../../store/studio";
+import { countBelow, useProblemsOf } from "../editing";
+import { type Tab, Tabs } from "../tabs";
+import { useView, type WorkflowTab } from "../view";
+import { General } from "./General";
+import { InputFields } from "./InputFields";
+import { Triggers } from "./Triggers";
+import { Variables } from "./Variables";
+import { WorkflowSettings } from "./WorkflowSettings";
+
+const TABS: readonly [WorkflowTab, string, readonly string[]][] = [
+  ["general", "General", ["", "name", "description", "schema", "tasks", "edges"]],
+  ["input", "Input", ["input"]],
+  ["variables", "Variables", ["variables"]],
+  ["triggers", "Triggers", ["triggers"]],
+  ["settings", "Settings", ["settings", "output"]],
+];
+
+/** The workflow itself: what it takes, keeps and gives, what starts it, and how it runs. */
+export function WorkflowPanel() {
+  const document = useDocument();
+  const tab = useView((state) => state.workflow);
+  const problems = useProblemsOf(null);
+  const tabs: Tab<WorkflowTab>[] = TABS.map(([key, label, keys]) => ({
+    key,
+    label,
+    problems: countBelow(problems, (at) => keys.includes(at.split("/")[0] ?? "")),
+  }));
+  return (
+    <>
+      <h2 className="panel-title">Workflow</h2>
+      <Tabs
+        label="Parts of the workflow"
+        tabs={tabs}
+        current={tab}
+        onChange={(key) => useView.setState({ workflow: key })}
+      >
+        {tab === "general" && <General document={document} problems={problems} />}
+        {tab === "input" && <InputFields input={document.input} problems={problems} />}
+        {tab === "variables" && <Variables document={document} problems={problems} />}
+        {tab === "triggers" && <Triggers triggers={document.triggers ?? []} problems={problems} />}
+        {tab === "settings" && <WorkflowSettings document={document} problems={problems} />}
+      </Tabs>
+    </>
+  );
+}

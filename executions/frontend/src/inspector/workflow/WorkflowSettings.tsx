@@ -1,0 +1,85 @@
+import { useEffect, useMemo, useState } from "react";
+import { listWorkflows } from "../../api/workflows";
+import type { Definition, Json, JsonObject } from "../../document/types";
+import type { Frame } from "../../forms/frame";
+import { SchemaForm } from "../../forms/SchemaForm";
+import { useStudio } from "../../store/studio";
+import { putInWorkflow, useRefusal } from "../editing";
+import { useNames } from "../names";
+import { partOf, useWorkflowSchema } from "../schema";
+
+interface Props {
+  document: Definition;
+  problems: Frame["problems"];
+}
+
+const OUTPUT = {
+  type: "object",
+  properties: {
+    output: { description: "What the execution returns; may hold {{ expressions }}." },
+  },
+};
+
+/** How executions run, and what they return. */
+export function WorkflowSettings({ document, problems }: Props) {
+  const refusal = useRefusal();
+  const names = useNames(null);
+  const schema = useWorkflowSchema();
+  const slugs = useSlugs();
+  const settings = useMemo(() => (schema ? settingsOf(schema, slugs) : null), [schema, slugs]);
+  if (!schema || !settings) return <p role="status">Loading…</p>;
+  return (
+    <>
+      <SchemaForm
+        schema={settings}
+        root={schema}
+        value={document.settings ?? {}}
+        base={["settings"]}
+        textOnly
+        {...{ problems, refusal, names }}
+        onChange={(pointer, value) => putInWorkflow(["settings", ...pointer], value)}
+      />
+      <SchemaForm
+        schema={OUTPUT}
+        value={document.output === undefined ? {} : { output: document.output }}
+        {...{ problems, refusal, names }}
+        onChange={(pointer, value: Json | undefined) => putInWorkflow(pointer, value)}
+      />
+    </>
+  );
+}
+
+/** The settings' schema, with the workflows that can be named. */
+function settingsOf(schema: JsonObject, slugs: readonly string[] | null): JsonObject {
+  const settings = partOf(schema, "$defs", "settings");
+  if (slugs === null) return settings;
+  const properties = partOf(settings, "properties");
+  const onFailure = partOf(properties, "onFailure");
+  const workflow = { ...partOf(onFailure, "properties", "workflow"), enum: [...slugs] };
+  return {
+    ...settings,
+    properties: { ...properties, onFailure: { ...onFailure, properties: { workflow } } },
+  };
+}
+
+const MANY = 200;
+
+/** The slugs of the workspace's other workflows; null where they are too many to choose from. */
+function useSlugs(): readonly string[] | null {
+  const own = useStudio((state) => state.workflow);
+  const [slugs, setSlugs] = useState<readonly string[] | null>(null);
+  useEffect(() => {
+    let over = false;
+    listWorkflows(`?limit=${MANY}`)
+      .then(({ data }) => {
+        const ours = data.filter((one) => one.workspaceId === own?.workspaceId);
+        if (!over && data.length < MANY) setSlugs(ours.map((one) => one.slug));
+      })
+      // Without the list a slug is typed.
+      .catch(() => undefined);
+    return () => {
+      over = true;
+    };
+  }, [own]);
+  return slugs;
+}

@@ -1,0 +1,99 @@
+/** The payload's JSON Schema as a list of fields. Pure; keywords the list does not show are kept. */
+import type { Json, JsonObject } from "../../document/types";
+
+export interface InputField {
+  name: string;
+  type: string;
+  required: boolean;
+  description: string;
+}
+
+/** Types by what they are called in the list; "" is anything. */
+export const TYPES: readonly [string, string][] = [
+  ["string", "Text"],
+  ["number", "Number"],
+  ["integer", "Whole number"],
+  ["boolean", "Yes or no"],
+  ["array", "List"],
+  ["object", "Object"],
+  ["", "Anything"],
+];
+
+const isObject = (value: Json | undefined): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const propertiesOf = (schema: JsonObject): [string, JsonObject][] =>
+  Object.entries(isObject(schema.properties) ? schema.properties : {}).map(([name, one]) => [
+    name,
+    isObject(one) ? one : {},
+  ]);
+
+const requiredOf = (schema: JsonObject): string[] =>
+  Array.isArray(schema.required) ? schema.required.map(String) : [];
+
+/** The fields a schema names. */
+export function fieldsOf(schema: JsonObject): InputField[] {
+  const required = requiredOf(schema);
+  return propertiesOf(schema).map(([name, one]) => ({
+    name,
+    type: typeof one.type === "string" ? one.type : "",
+    required: required.includes(name),
+    description: typeof one.description === "string" ? one.description : "",
+  }));
+}
+
+/** With a field more; its name is free. */
+export function withField(schema: JsonObject): JsonObject {
+  const names = propertiesOf(schema).map(([name]) => name);
+  let name = "field";
+  for (let number = 2; names.includes(name); number += 1) name = `field${number}`;
+  const properties = {
+    ...(schema.properties as JsonObject | undefined),
+    [name]: { type: "string" },
+  };
+  return { type: "object", ...schema, properties };
+}
+
+/** With one field changed; the same schema where the new name is taken or empty. */
+export function withChange(
+  schema: JsonObject,
+  name: string,
+  changes: Partial<InputField>,
+): JsonObject {
+  const next = changes.name ?? name;
+  const all = propertiesOf(schema);
+  if (next !== name && (next === "" || all.some(([one]) => one === next))) return schema;
+  const properties = all.map(([one, part]) =>
+    one === name ? [next, changed(part, changes)] : [one, part],
+  );
+  const required = requiredOf(schema).map((one) => (one === name ? next : one));
+  return withRequired(
+    { ...schema, properties: Object.fromEntries(properties) },
+    changes.required === undefined
+      ? required
+      : [...required.filter((one) => one !== next), ...(changes.required ? [next] : [])],
+  );
+}
+
+/** Without a field. */
+export function withoutField(schema: JsonObject, name: string): JsonObject {
+  const properties = propertiesOf(schema).filter(([one]) => one !== name);
+  const required = requiredOf(schema).filter((one) => one !== name);
+  return withRequired({ ...schema, properties: Object.fromEntries(properties) }, required);
+}
+
+function withRequired(schema: JsonObject, required: string[]): JsonObject {
+  const { required: _, ...rest } = schema;
+  return required.length > 0 ? { ...rest, required } : rest;
+}
+
+function changed(part: JsonObject, { type, description }: Partial<InputField>): JsonObject {
+  const { type: oldType, description: oldText, ...rest } = part;
+  const nextType = type === undefined ? oldType : type || undefined;
+  const text = description === undefined ? oldText : description || undefined;
+  return {
+    ...(nextType === undefined ? {} : { type: nextType }),
+    ...(text === undefined ? {} : { description: text }),
+    ...rest,
+  };
+}
