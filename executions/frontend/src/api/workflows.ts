@@ -50,8 +50,13 @@ export const validate = async (
 export const publish = async (id: string): Promise<Published> =>
   (await ask<Published>(at(id, "/publish"), { method: "POST", json: {} })).data;
 
-export const listVersions = (id: string): Promise<Answer<VersionSummary[]>> =>
-  ask(at(id, "/versions"));
+/** The versions, newest first; `next` is the address of a later page, from `nextPage`. */
+export const listVersions = (id: string, next?: string): Promise<Answer<VersionSummary[]>> =>
+  ask(next ?? at(id, "/versions"));
+
+/** The address of the page behind this one, or null; from the `Link` header. */
+export const nextPage = (headers: Headers): string | null =>
+  /<([^>]+)>;\s*rel="next"/.exec(headers.get("Link") ?? "")?.[1] ?? null;
 
 export const getVersion = async (id: string, number: number): Promise<Version> =>
   (await ask<Version>(at(id, `/versions/${number}`))).data;

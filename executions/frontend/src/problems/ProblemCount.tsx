@@ -1,6 +1,6 @@
 import { useStudio } from "../store/studio";
 import { counted } from "./merge";
-import { ProblemMark } from "./Problems";
+import { ProblemMark } from "./ProblemRows";
 import { toggleProblems, useChecking } from "./state";
 
 /** How many problems there are, in the top bar; opens and closes their list. */

@@ -2,10 +2,10 @@ import { useDeferredValue, useMemo } from "react";
 import { Icon } from "../shared/Icon";
 import { type FoundProblem, useDocument, useStudio } from "../store/studio";
 import { Checker } from "./Checker";
-import { keyOf, keyPath } from "./found";
 import { goToProblem } from "./going";
 import { grouped } from "./grouping";
 import { counted } from "./merge";
+import { ProblemMark, ProblemRows } from "./ProblemRows";
 import "./problems.css";
 import { toggleProblems, useChecking } from "./state";
 
@@ -36,20 +36,6 @@ export function Problems() {
   );
 }
 
-/** The sign of the worst of these. */
-export function ProblemMark({ problems }: { problems: readonly FoundProblem[] }) {
-  const worst = problems.some((one) => one.level === "error")
-    ? "error"
-    : problems.length > 0
-      ? "warning"
-      : "check_circle";
-  return (
-    <span className={`problem-mark ${worst}`}>
-      <Icon name={worst} />
-    </span>
-  );
-}
-
 function List({ problems }: { problems: readonly FoundProblem[] }) {
   const note = useChecking((state) => state.note);
   const document = useDeferredValue(useDocument());
@@ -68,31 +54,11 @@ function List({ problems }: { problems: readonly FoundProblem[] }) {
               {group.title}
               {group.task !== null && group.title !== group.task && <code>{group.task}</code>}
             </p>
-            <ul>
-              {group.problems.map((one) => (
-                <li key={`${keyOf(one)}${one.message}`}>
-                  <Row problem={one} />
-                </li>
-              ))}
-            </ul>
+            <ProblemRows problems={group.problems} onChoose={goToProblem} named={false} />
           </li>
         ))}
       </ul>
       {hidden > 0 && <p className="problems-note">{hidden} more are not shown.</p>}
     </>
-  );
-}
-
-function Row({ problem }: { problem: FoundProblem }) {
-  const place = problem.edge
-    ? `edge to ${problem.edge.edge.to}`
-    : keyPath(problem.pointer) || (problem.task === null ? problem.path : "");
-  return (
-    <button type="button" className="problem" onClick={() => goToProblem(problem)}>
-      <ProblemMark problems={[problem]} />
-      <span className="unseen">{problem.level === "error" ? "Problem: " : "Warning: "}</span>
-      {place !== "" && <code>{place}</code>}
-      <span>{problem.message}</span>
-    </button>
   );
 }

@@ -3,6 +3,8 @@ import { FindDialog } from "../canvas/FindDialog";
 import { KeysDialog } from "../keys/KeysDialog";
 import { ConflictDialog } from "../saving/ConflictDialog";
 import { useStudio } from "../store/studio";
+import { PublishDialog } from "../versions/PublishDialog";
+import { VersionsDialog } from "../versions/VersionsDialog";
 
 /** The dialog that is open, if any. */
 export function Dialogs() {
@@ -12,5 +14,7 @@ export function Dialogs() {
   if (dialog === "keys") return <KeysDialog />;
   if (dialog === "find") return <FindDialog />;
   if (dialog === "connect") return <ConnectDialog />;
+  if (dialog === "publish") return <PublishDialog />;
+  if (dialog === "versions") return <VersionsDialog />;
   return null;
 }

@@ -31,6 +31,7 @@ export function TopBar() {
       <span aria-hidden="true">/</span>
       <NameField />
       <SaveState />
+      <Button icon="history" label="Versions" bare onClick={() => set({ dialog: "versions" })} />
       <UndoRedo />
       <fieldset className="group" aria-label="View">
         {VIEWS.filter(([key]) => !small || key !== "canvas").map(([key, label, icon]) => (

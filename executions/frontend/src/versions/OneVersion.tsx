@@ -1,0 +1,101 @@
+import { useEffect, useState } from "react";
+import { Refused } from "../api/client";
+import type { VersionSummary } from "../api/shapes";
+import { getVersion } from "../api/workflows";
+import { arranged } from "../canvas/layout";
+import { Comparison } from "../diff/Comparison";
+import { read } from "../document/reading";
+import type { Definition } from "../document/types";
+import { announce } from "../shared/announce";
+import { Button } from "../shared/Button";
+import { useDocument, useStudio } from "../store/studio";
+import { download, fileName } from "../transfer/files";
+import { asYaml } from "../yaml/writing";
+
+interface Props {
+  id: string;
+  number: number;
+  rows: readonly VersionSummary[];
+}
+
+/** One version, compared with the draft or another one, and what can be done with it. */
+export function OneVersion({ id, number, rows }: Props) {
+  const draft = useDocument();
+  const canEdit = useStudio((state) => state.page.canEdit);
+  const [other, setOther] = useState<number | null>(null);
+  const [mine, failure] = useVersion(id, number);
+  const [theirs, theirFailure] = useVersion(id, other);
+  const against = other === null ? draft : theirs;
+  const failed = failure || theirFailure;
+  if (failed !== "") return <p role="alert">{failed}</p>;
+  if (mine === null) return <p role="status">Reading version {number}…</p>;
+  return (
+    <section className="one-version" aria-label={`Version ${number}`}>
+      <div className="version-actions">
+        <label>
+          Compare with{" "}
+          <select
+            value={other ?? ""}
+            onChange={(event) => setOther(event.target.value ? Number(event.target.value) : null)}
+          >
+            <option value="">the draft</option>
+            {rows.map((row) => (
+              <option key={row.version} value={row.version} disabled={row.version === number}>
+                version {row.version}
+              </option>
+            ))}
+          </select>
+        </label>
+        <span className="space" />
+        <Button label="Download as YAML" icon="download" onClick={() => downloaded(mine, number)} />
+        <Button
+          label="Restore as draft"
+          icon="restore"
+          refusal={canEdit ? undefined : "Your role in this workspace does not allow changes."}
+          onClick={() => restore(mine, number)}
+        />
+      </div>
+      {against !== null && (
+        <Comparison
+          before={mine}
+          after={against}
+          beforeName={`version ${number}`}
+          afterName={other === null ? "the draft" : `version ${other}`}
+        />
+      )}
+    </section>
+  );
+}
+
+/** A version's document as its author wrote it, or why it could not be read. */
+function useVersion(id: string, number: number | null): [Definition | null, string] {
+  const [document, setDocument] = useState<Definition | null>(null);
+  const [failure, setFailure] = useState("");
+  useEffect(() => {
+    let over = false;
+    setDocument(null);
+    if (number === null) return;
+    getVersion(id, number).then(
+      ({ source }) => over || setDocument(arranged(read(source, ""))),
+      (error: unknown) =>
+        over || setFailure(error instanceof Refused ? error.detail : String(error)),
+    );
+    return () => {
+      over = true;
+    };
+  }, [id, number]);
+  return [document, failure];
+}
+
+/** The version becomes the draft on the screen: an edit, so it can be undone and must be saved. */
+function restore(document: Definition, number: number): void {
+  const { edit, set } = useStudio.getState();
+  edit(() => document);
+  set({ dialog: null });
+  announce(`Version ${number} is the draft now; save it to keep it`);
+}
+
+function downloaded(document: Definition, number: number): void {
+  const name = fileName(`${document.name} version ${number}`, "yaml");
+  download(asYaml(document), name, "application/yaml");
+}

@@ -1,0 +1,41 @@
+import type { VersionSummary } from "../api/shapes";
+import { Button } from "../shared/Button";
+import { useStudio } from "../store/studio";
+
+interface Props {
+  rows: readonly VersionSummary[];
+  chosen: number | null;
+  onChoose: (number: number) => void;
+  onMore: (() => void) | undefined;
+}
+
+/** The versions, newest first, one of them chosen. */
+export function VersionList({ rows, chosen, onChoose, onMore }: Props) {
+  const latest = useStudio((state) => state.workflow?.latestVersion);
+  return (
+    <nav className="version-list" aria-label="Versions">
+      <ul>
+        {rows.map((row) => (
+          <li key={row.id}>
+            <button
+              type="button"
+              aria-current={row.version === chosen}
+              onClick={() => onChoose(row.version)}
+            >
+              <span className="version-name">
+                <strong>Version {row.version}</strong>
+                {row.version === latest && <span className="tag">latest</span>}
+                {row.kind === "test" && <span className="tag">test</span>}
+              </span>
+              <span className="version-when">
+                {row.publishedBy ? `${row.publishedBy}, ` : ""}
+                <time dateTime={row.createdAt}>{new Date(row.createdAt).toLocaleString()}</time>
+              </span>
+            </button>
+          </li>
+        ))}
+      </ul>
+      {onMore && <Button label="Older versions" onClick={onMore} />}
+    </nav>
+  );
+}

@@ -1,0 +1,64 @@
+/** The way from a draft to a version, as far as it can be known before it is gone. */
+import { Refused } from "../api/client";
+import { getVersion, publish, validate } from "../api/workflows";
+import { read } from "../document/reading";
+import type { Definition } from "../document/types";
+import { located } from "../problems/places";
+import { save } from "../saving/useSaving";
+import { type FoundProblem, useStudio } from "../store/studio";
+
+/** The newest published version, to compare with. */
+export interface Latest {
+  number: number;
+  document: Definition;
+}
+
+/** What is known before publishing: what keeps from it, and what it would change. */
+export interface Prepared {
+  problems: FoundProblem[];
+  latest: Latest | null;
+}
+
+export type Outcome =
+  | { kind: "published"; version: number; warnings: FoundProblem[] }
+  | { kind: "unchanged"; message: string }
+  | { kind: "problems"; problems: FoundProblem[] };
+
+/** Save, check and fetch what was published last; a sentence where saving failed. */
+export async function prepare(): Promise<Prepared | string> {
+  if (!(await save())) return "The draft could not be saved, so nothing can be published.";
+  const { workflow, history } = useStudio.getState();
+  if (!workflow) return "There is no workflow.";
+  const document = history.present;
+  const [found, latest] = await Promise.all([
+    validate(workflow.id, document),
+    latestOf(workflow.id, workflow.latestVersion),
+  ]);
+  const problems = [
+    ...located(found.problems, "error", document),
+    ...located(found.warnings, "warning", document),
+  ];
+  return { problems, latest };
+}
+
+async function latestOf(id: string, number: number | null): Promise<Latest | null> {
+  if (number === null) return null;
+  const version = await getVersion(id, number);
+  return { number, document: read(version.source, "") };
+}
+
+/** Make a version of the saved draft. Raises Refused for what is neither problems nor unchanged. */
+export async function publishNow(): Promise<Outcome> {
+  const { workflow, stored } = useStudio.getState();
+  if (!workflow) throw new Refused(1, "There is no workflow.");
+  try {
+    const { version, warnings } = await publish(workflow.id);
+    useStudio.setState({ workflow: { ...workflow, latestVersion: version } });
+    return { kind: "published", version, warnings: located(warnings, "warning", stored) };
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    if (error.code === "unchanged") return { kind: "unchanged", message: error.detail };
+    if (error.errors.length === 0) throw error;
+    return { kind: "problems", problems: located(error.errors, "error", stored) };
+  }
+}
