@@ -19,6 +19,10 @@ export class Refused extends Error {
   }
 }
 
+/** An error's words for people. */
+export const wordsOf = (error: unknown): string =>
+  error instanceof Refused ? error.detail : String(error);
+
 export interface Answer<T> {
   data: T;
   etag: string | null;

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from "react";
-import { Refused } from "../api/client";
+import { wordsOf } from "../api/client";
 import { validate } from "../api/workflows";
 import { announce } from "../shared/announce";
 import { useDocument, useStudio } from "../store/studio";
@@ -53,7 +53,7 @@ function useServerChecks(): void {
         })
         .catch((error: unknown) => {
           if (asking.signal.aborted) return;
-          const why = error instanceof Refused ? error.detail : String(error);
+          const why = wordsOf(error);
           const note = `Only this page's own checks: the server could not be asked. ${why}`;
           useChecking.setState({ note });
         });

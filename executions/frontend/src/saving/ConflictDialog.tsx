@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useState } from "react";
-import { Refused } from "../api/client";
+import { wordsOf } from "../api/client";
 import { createWorkflow, getWorkflow } from "../api/workflows";
 import { Comparison } from "../diff/Comparison";
 import { read } from "../document/reading";
@@ -124,6 +124,3 @@ function sentenceOf(conflict: Conflict | null): string {
   const when = conflict?.changedAt ? ` at ${timeOf(conflict.changedAt)}` : "";
   return `${who} saved another draft${when}, after you opened this one.`;
 }
-
-const wordsOf = (error: unknown): string =>
-  error instanceof Refused ? error.detail : String(error);

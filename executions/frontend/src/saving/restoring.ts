@@ -1,4 +1,4 @@
-import { Refused } from "../api/client";
+import { wordsOf } from "../api/client";
 import { getWorkflow } from "../api/workflows";
 import { arranged } from "../document/layout";
 import { read } from "../document/reading";
@@ -44,6 +44,6 @@ export async function discardRestored(): Promise<string> {
     await takeTheirs();
     return "";
   } catch (error) {
-    return error instanceof Refused ? error.detail : String(error);
+    return wordsOf(error);
   }
 }

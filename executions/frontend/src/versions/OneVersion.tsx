@@ -1,5 +1,5 @@
 import { useEffect, useState } from "react";
-import { Refused } from "../api/client";
+import { wordsOf } from "../api/client";
 import type { VersionSummary } from "../api/shapes";
 import { getVersion } from "../api/workflows";
 import { arranged } from "../canvas/layout";
@@ -77,8 +77,7 @@ function useVersion(id: string, number: number | null): [Definition | null, stri
     if (number === null) return;
     getVersion(id, number).then(
       ({ source }) => over || setDocument(arranged(read(source, ""))),
-      (error: unknown) =>
-        over || setFailure(error instanceof Refused ? error.detail : String(error)),
+      (error: unknown) => over || setFailure(wordsOf(error)),
     );
     return () => {
       over = true;

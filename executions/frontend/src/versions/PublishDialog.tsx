@@ -1,5 +1,5 @@
 import { useEffect, useState } from "react";
-import { Refused } from "../api/client";
+import { wordsOf } from "../api/client";
 import { Comparison } from "../diff/Comparison";
 import { compared } from "../diff/compare";
 import { goToProblem } from "../problems/going";
@@ -18,21 +18,25 @@ export function PublishDialog() {
   const [outcome, setOutcome] = useState<Outcome | null>(null);
   const [working, setWorking] = useState(false);
   const [failure, setFailure] = useState("");
-  const failed = (error: unknown): void =>
-    setFailure(error instanceof Refused ? error.detail : String(error));
   useEffect(() => {
-    prepare().then((found) => {
-      if (typeof found === "string") setFailure(found);
-      else setPrepared(found);
-    }, failed);
+    prepare().then(
+      (found) => {
+        if (typeof found === "string") setFailure(found);
+        else setPrepared(found);
+      },
+      (error: unknown) => setFailure(wordsOf(error)),
+    );
   }, []);
   const go = (): void => {
     setWorking(true);
     publishNow()
-      .then((made) => {
-        setOutcome(made);
-        if (made.kind === "published") announce(`Published version ${made.version}`);
-      }, failed)
+      .then(
+        (made) => {
+          setOutcome(made);
+          if (made.kind === "published") announce(`Published version ${made.version}`);
+        },
+        (error: unknown) => setFailure(wordsOf(error)),
+      )
       .finally(() => setWorking(false));
   };
   const done = outcome !== null && outcome.kind !== "problems";

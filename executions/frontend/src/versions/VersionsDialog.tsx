@@ -1,5 +1,5 @@
 import { useEffect, useState } from "react";
-import { Refused } from "../api/client";
+import { wordsOf } from "../api/client";
 import type { VersionSummary } from "../api/shapes";
 import { listVersions, nextPage } from "../api/workflows";
 import { Dialog } from "../shared/Dialog";
@@ -23,7 +23,7 @@ export function VersionsDialog() {
         setMore(nextPage(headers));
         setChosen((old) => old ?? data[0]?.version ?? null);
       },
-      (error: unknown) => setFailure(error instanceof Refused ? error.detail : String(error)),
+      (error: unknown) => setFailure(wordsOf(error)),
     );
   };
   // biome-ignore lint/correctness/useExhaustiveDependencies: the first page, once

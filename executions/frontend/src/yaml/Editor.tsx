@@ -1,0 +1,69 @@
+import { type KeyboardEvent, type RefObject, useId, useMemo, useRef } from "react";
+import { LINE_HEIGHT } from "./measures";
+
+interface Props {
+  area: RefObject<HTMLTextAreaElement | null>;
+  text: string;
+  readOnly: boolean;
+  /** The line of the first mistake, from 1. */
+  mistake: number | null;
+  onType: (text: string) => void;
+}
+
+/** A text field for code: line numbers, and a Tab that indents. */
+export function Editor({ area, text, readOnly, mistake, onType }: Props) {
+  const gutter = useRef<HTMLDivElement>(null);
+  const hint = useId();
+  const onKeyDown = useTabKey();
+  const numbers = useMemo(() => numbersOf(text), [text]);
+  return (
+    <div className="editor">
+      <div className="gutter" ref={gutter} aria-hidden="true">
+        {mistake !== null && (
+          <div className="gutter-mark" style={{ top: (mistake - 1) * LINE_HEIGHT }} />
+        )}
+        <pre>{numbers}</pre>
+      </div>
+      <textarea
+        ref={area}
+        className="code"
+        aria-label="Workflow as YAML"
+        aria-describedby={hint}
+        aria-invalid={mistake !== null}
+        wrap="off"
+        spellCheck={false}
+        autoCapitalize="off"
+        autoComplete="off"
+        readOnly={readOnly}
+        value={text}
+        onChange={(event) => onType(event.target.value)}
+        onKeyDown={readOnly ? undefined : onKeyDown}
+        onScroll={(event) => {
+          if (gutter.current) gutter.current.scrollTop = event.currentTarget.scrollTop;
+        }}
+      />
+      <p id={hint} className="unseen">
+        Tab indents; press Escape and then Tab to leave the field.
+      </p>
+    </div>
+  );
+}
+
+function numbersOf(text: string): string {
+  const count = text.split("\n").length;
+  return Array.from({ length: count }, (_, at) => at + 1).join("\n");
+}
+
+/** Tab indents by two spaces; after Escape it leaves the field, and Shift+Tab always does. */
+function useTabKey(): (event: KeyboardEvent<HTMLTextAreaElement>) => void {
+  const leaving = useRef(false);
+  return (event) => {
+    const indents = event.key === "Tab" && !event.shiftKey && !leaving.current;
+    leaving.current = event.key === "Escape" || (leaving.current && event.key === "Shift");
+    if (event.key === "Escape") event.stopPropagation();
+    if (!indents || event.ctrlKey || event.altKey || event.metaKey) return;
+    event.preventDefault();
+    // The one way to insert that the browser's own undo knows of.
+    document.execCommand("insertText", false, "  ");
+  };
+}

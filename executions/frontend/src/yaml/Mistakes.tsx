@@ -1,0 +1,36 @@
+import { Icon } from "../shared/Icon";
+import type { Place, TextMistake } from "./parsing";
+
+interface Props {
+  mistakes: readonly TextMistake[];
+  onGo: (place: Place) => void;
+}
+
+/** Why the text is no workflow, line by line; while it is none, the workflow stays as it was. */
+export function Mistakes({ mistakes, onGo }: Props) {
+  return (
+    <div className="mistakes" role="status">
+      {mistakes.length === 0 ? (
+        <p className="hint">Comments stay while this page is open; they are not saved.</p>
+      ) : (
+        <p>The text is not taken over until this is mended:</p>
+      )}
+      {mistakes.map((one) => (
+        <button
+          key={`${one.line}:${one.column}${one.message}`}
+          type="button"
+          className="problem"
+          onClick={() => onGo(one)}
+        >
+          <span className="problem-mark error">
+            <Icon name="error" />
+          </span>
+          <code>
+            line {one.line}, column {one.column}
+          </code>
+          <span>{one.message}</span>
+        </button>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,76 @@
+/** From YAML (or JSON) text to a document's values, or to what is wrong and where. Pure. */
+import { type Document, isNode, LineCounter, parseDocument } from "yaml";
+import type { JsonObject } from "../document/types";
+import type { Pointer } from "../problems/found";
+import { shapeMistakes } from "./shape";
+
+/** A place in a text, counted from 1. */
+export interface Place {
+  line: number;
+  column: number;
+}
+
+export interface TextMistake extends Place {
+  message: string;
+}
+
+export type Parsed =
+  | { ok: true; document: JsonObject }
+  | { ok: false; mistakes: readonly TextMistake[] };
+
+/** What the server takes, in bytes. */
+export const LARGEST = 1024 * 1024;
+const SHOWN = 20;
+const ALIASES = 100;
+
+export function parsed(text: string): Parsed {
+  if (new Blob([text]).size > LARGEST) return refused("the text is larger than 1 MiB");
+  const lines = new LineCounter();
+  const read = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  if (read.errors.length > 0) {
+    const mistakes = read.errors.slice(0, SHOWN).map((error) => ({
+      ...placeAt(lines, error.pos[0]),
+      message: error.message,
+    }));
+    return { ok: false, mistakes };
+  }
+  let value: unknown;
+  try {
+    value = read.toJS({ maxAliasCount: ALIASES });
+  } catch (error) {
+    return refused(error instanceof Error ? error.message : String(error));
+  }
+  const mistakes = shapeMistakes(value).map(({ pointer, message }) => ({
+    ...placeOf(read, lines, pointer),
+    message,
+  }));
+  if (mistakes.length > 0) return { ok: false, mistakes: mistakes.slice(0, SHOWN) };
+  return { ok: true, document: value as JsonObject };
+}
+
+/** Where the value at a pointer begins in a text; null where there is none. */
+export function placeIn(text: string, pointer: Pointer): Place | null {
+  const lines = new LineCounter();
+  const read = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const node = read.getIn(pointer, true);
+  return isNode(node) && node.range ? placeAt(lines, node.range[0]) : null;
+}
+
+const refused = (message: string): Parsed => ({
+  ok: false,
+  mistakes: [{ line: 1, column: 1, message }],
+});
+
+/** The place of a value, or of the nearest one around it. */
+function placeOf(read: Document, lines: LineCounter, pointer: Pointer): Place {
+  for (let length = pointer.length; length >= 0; length -= 1) {
+    const node = read.getIn(pointer.slice(0, length), true);
+    if (isNode(node) && node.range) return placeAt(lines, node.range[0]);
+  }
+  return { line: 1, column: 1 };
+}
+
+function placeAt(lines: LineCounter, offset: number): Place {
+  const { line, col } = lines.linePos(offset);
+  return { line: Math.max(1, line), column: Math.max(1, col) };
+}

@@ -1,0 +1,75 @@
+/** The least that a value must be for the studio to show it as a workflow. Pure. */
+import type { Pointer } from "../problems/found";
+
+export interface ShapeMistake {
+  pointer: Pointer;
+  message: string;
+}
+
+/** Where a value is no workflow at all; what else is wrong with one is for the list of problems. */
+export function shapeMistakes(value: unknown): ShapeMistake[] {
+  if (!isMap(value)) return [{ pointer: [], message: "a definition is an object with keys" }];
+  const found: ShapeMistake[] = [];
+  if (value.name !== undefined && typeof value.name !== "string") {
+    found.push({ pointer: ["name"], message: "the name is a text" });
+  }
+  for (const key of ["input", "variables", "settings"]) object(value, key, [], found);
+  each(value, "triggers", [], found, (trigger, at) => text(trigger, "type", at, found));
+  body(value, [], found);
+  return found;
+}
+
+type Values = Record<string, unknown>;
+
+function body(value: Values, at: Pointer, found: ShapeMistake[]): void {
+  object(value, "ui", at, found);
+  each(value, "tasks", at, found, (task, place) => {
+    text(task, "id", place, found);
+    for (const key of ["use", "name"]) if (task[key] !== undefined) text(task, key, place, found);
+    for (const key of ["with", "ui", "body"]) object(task, key, place, found);
+    each(task, "modules", place, found, (module, where) => {
+      for (const key of ["id", "use"]) text(module, key, where, found);
+      object(module, "with", where, found);
+    });
+    if (isMap(task.body)) body(task.body, [...place, "body"], found);
+  });
+  each(value, "edges", at, found, (edge, place) => {
+    for (const key of ["from", "to"]) text(edge, key, place, found);
+  });
+}
+
+/** Goes through a list of objects, if the key is there. */
+function each(
+  value: Values,
+  key: string,
+  at: Pointer,
+  found: ShapeMistake[],
+  look: (item: Values, place: Pointer) => void,
+): void {
+  const list = value[key];
+  if (list === undefined || list === null) return;
+  if (!Array.isArray(list)) {
+    found.push({ pointer: [...at, key], message: `"${key}" is a list` });
+    return;
+  }
+  list.forEach((item: unknown, index) => {
+    const place = [...at, key, index];
+    if (isMap(item)) look(item, place);
+    else found.push({ pointer: place, message: "expected an object with keys here" });
+  });
+}
+
+function text(value: Values, key: string, at: Pointer, found: ShapeMistake[]): void {
+  const is = value[key];
+  if (typeof is === "string" && is !== "") return;
+  const message = is === undefined ? `"${key}" is required` : `"${key}" is a text`;
+  found.push({ pointer: is === undefined ? at : [...at, key], message });
+}
+
+function object(value: Values, key: string, at: Pointer, found: ShapeMistake[]): void {
+  if (value[key] === undefined || isMap(value[key])) return;
+  found.push({ pointer: [...at, key], message: `"${key}" is an object with keys` });
+}
+
+const isMap = (value: unknown): value is Values =>
+  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,0 +1,51 @@
+/** The text in the YAML view and the document that it stands for; it outlives the view. */
+import { create } from "zustand";
+import { arranged } from "../canvas/layout";
+import { bodyAt } from "../document/paths";
+import { read } from "../document/reading";
+import { shared } from "../document/sharing";
+import type { Definition, TaskPath } from "../document/types";
+import type { Pointer } from "../problems/found";
+import { useStudio } from "../store/studio";
+import { parsed, type TextMistake } from "./parsing";
+import { asYaml } from "./writing";
+
+interface YamlText {
+  text: string;
+  /** The document when the text was made of it, or last became it. */
+  source: Definition | null;
+  mistakes: readonly TextMistake[];
+}
+
+export const useYamlText = create<YamlText>()(() => ({ text: "", source: null, mistakes: [] }));
+
+/** Write the text anew if the document was changed elsewhere; what is typed stays otherwise. */
+export function followDocument(document: Definition): void {
+  if (useYamlText.getState().source === document) return;
+  useYamlText.setState({ text: asYaml(document), source: document, mistakes: [] });
+}
+
+/** Make the text the document, where it is one; where the text means the same, nothing changes. */
+export function applyText(): void {
+  const { text, source } = useYamlText.getState();
+  const { history, edit } = useStudio.getState();
+  if (source !== history.present) return; // changed elsewhere meanwhile: the text is old
+  const found = parsed(text);
+  if (!found.ok) {
+    useYamlText.setState({ mistakes: found.mistakes });
+    return;
+  }
+  const made = arranged(read(found.document, history.present.name));
+  edit((document) => shared(document, made), "yaml");
+  useYamlText.setState({ source: useStudio.getState().history.present, mistakes: [] });
+}
+
+/** Where a task stands in the document, as keys: `["tasks", 2, "body", "tasks", 0]`. */
+export function pointerOf(document: Definition, path: TaskPath): Pointer {
+  const ids = path.split(".");
+  return ids.flatMap((id, depth) => {
+    const body = bodyAt(document, ids.slice(0, depth));
+    const index = body?.tasks.findIndex((task) => task.id === id) ?? -1;
+    return depth === 0 ? ["tasks", index] : ["body", "tasks", index];
+  });
+}
