@@ -1,0 +1,112 @@
+"""From draft to version and back: what publishing would change, what each version was."""
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from executions import publishing
+from executions.models import Workflow, WorkflowVersion
+from tests.support.workflows import ACTOR
+
+pytestmark = pytest.mark.browser
+
+
+def task(value: int) -> dict[str, Any]:
+    return {
+        "id": "fetch",
+        "name": "Fetch order",
+        "use": "data.set",
+        "with": {"values": {"limit": value}},
+    }
+
+
+@pytest.fixture
+def published(workflow: Any) -> Workflow:
+    """Version 1 has a limit of 1; the draft has one of 2, and a task more."""
+    found: Workflow = workflow(tasks=[task(1)])
+    publishing.publish(found.pk, actor=ACTOR)
+    draft = found.definition | {"tasks": [task(2), {"id": "ship", "use": "flow.noop"}]}
+    return publishing.update_workflow(
+        found.pk, {"definition": draft}, actor=ACTOR, expected_revision=None
+    )
+
+
+def test_publishing_shows_what_changes_and_makes_a_version(studio: Any, published: Any) -> None:
+    page = studio(published)
+    page.get_by_role("button", name="Publish…").click()
+    dialog = page.get_by_role("dialog", name="Publish")
+    expect(dialog.get_by_role("row", name="with.values.limit 1 2")).to_be_visible()
+    expect(dialog.get_by_text("Task added")).to_be_visible()
+    dialog.get_by_role("button", name="Text", exact=True).click()
+    expect(dialog.get_by_label("Differences as text")).to_contain_text("limit: 2")
+    dialog.get_by_role("button", name="Publish", exact=True).click()
+    expect(dialog.get_by_text("Published version 2")).to_be_visible()
+    assert WorkflowVersion.objects.filter(workflow=published).count() == 2
+    dialog.get_by_role("button", name="See all versions").click()
+    versions = page.get_by_role("dialog", name="Versions")
+    expect(versions.get_by_role("button", name="Version 2")).to_contain_text("op")
+
+
+def test_unsaved_changes_are_saved_before_they_are_published(studio: Any, workflow: Any) -> None:
+    found = workflow(tasks=[task(1)])
+    page = studio(found)
+    page.get_by_role("textbox", name="Name of the workflow").fill("renamed")
+    page.get_by_role("button", name="Publish…").click()
+    dialog = page.get_by_role("dialog", name="Publish")
+    expect(dialog.get_by_text("the first version")).to_be_visible()
+    dialog.get_by_role("button", name="Publish", exact=True).click()
+    expect(dialog.get_by_text("Published version 1")).to_be_visible()
+    assert WorkflowVersion.objects.get(workflow=found).source["name"] == "renamed"
+
+
+def test_problems_keep_a_draft_from_being_published_and_lead_to_the_field(
+    studio: Any, workflow: Any
+) -> None:
+    page = studio(workflow(tasks=[{"id": "ask", "use": "http.request", "with": {}}]))
+    page.get_by_role("button", name="Publish…").click()
+    dialog = page.get_by_role("dialog", name="Publish")
+    problem = dialog.get_by_role("button", name="with.url")
+    expect(problem).to_be_visible()
+    button = dialog.get_by_role("button", name="Publish", exact=True)
+    expect(button).to_have_attribute("aria-disabled", "true")
+    problem.click()
+    expect(dialog).to_be_hidden()
+
+
+def test_what_is_as_it_was_published_needs_no_version(studio: Any, workflow: Any) -> None:
+    found = workflow(tasks=[task(1)])
+    publishing.publish(found.pk, actor=ACTOR)
+    page = studio(found)
+    page.get_by_role("button", name="Publish…").click()
+    dialog = page.get_by_role("dialog", name="Publish")
+    button = dialog.get_by_role("button", name="Publish", exact=True)
+    expect(button).to_have_attribute("title", "Nothing differs from version 1.")
+    expect(dialog.get_by_text("Nothing differs but")).to_be_visible()
+
+
+def test_a_version_is_compared_with_the_draft_and_restored(studio: Any, published: Any) -> None:
+    page = studio(published)
+    page.get_by_role("button", name="Versions").click()
+    dialog = page.get_by_role("dialog", name="Versions")
+    expect(dialog.get_by_role("row", name="with.values.limit 1 2")).to_be_visible()
+    dialog.get_by_role("button", name="Restore as draft").click()
+    expect(dialog).to_be_hidden()
+    expect(page.get_by_role("status", name="Draft")).to_contain_text("unsaved")
+    page.keyboard.press("Control+s")
+    expect(page.get_by_role("status", name="Draft")).to_contain_text("saved")
+    published.refresh_from_db()
+    [restored] = published.definition["tasks"]
+    assert restored["with"] == {"values": {"limit": 1}}
+    page.get_by_role("button", name="Undo").click()
+    expect(page.get_by_role("status", name="Draft")).to_contain_text("unsaved")
+
+
+def test_a_version_can_be_kept_as_a_file(studio: Any, published: Any) -> None:
+    page = studio(published)
+    page.get_by_role("button", name="Versions").click()
+    dialog = page.get_by_role("dialog", name="Versions")
+    with page.expect_download() as download:
+        dialog.get_by_role("button", name="Download as YAML").click()
+    assert download.value.suggested_filename == "order-version-1.yaml"
+    assert "limit: 1" in download.value.path().read_text()
