@@ -1,4 +1,7 @@
-"""A dead run becomes a dead letter, once, in the transaction that ends the run."""
+"""A dead run becomes a dead letter, once, in the transaction that ends the run.
+
+One of a test run does not: whoever tests changes the draft and tests again, and nobody is alerted.
+"""
 
 import json
 from functools import partial
@@ -15,6 +18,7 @@ from dlq.metrics.counters import dead_letter
 from dlq.models import DeadLetterEntry, FailureType, Resolution
 from dlq.telling import tell
 from executions.graph.places import module_in
+from executions.states import VersionKind
 from runners.events import run_dead_lettered
 from runners.models import Run
 from runners.outcomes import Failure
@@ -28,13 +32,15 @@ MOST_INDEXED = 16_384
 @receiver(run_dead_lettered)
 def take_in(
     sender: Any, run_id: UUID, failure: Failure, exhausted: bool, manual: str | None, **_: Any
-) -> DeadLetterEntry:
-    """Write the dead letter of a run: what failed, with which inputs and config."""
+) -> DeadLetterEntry | None:
+    """Write the dead letter of a run: what failed, with which inputs and config; None of a test."""
     run = (
         Run.objects.select_related("execution__version")
         .defer("outputs", "logs", "execution__version__source")
         .get(pk=run_id)
     )
+    if run.execution.version.kind == VersionKind.TEST:
+        return None
     entry = _entry(run, failure, exhausted=exhausted, manual=manual)
     home = placed(
         Failing(

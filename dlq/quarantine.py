@@ -7,6 +7,7 @@ from django.db import transaction
 from dlq.models import DeadLetterEntry
 from executions.actor import Actor, record
 from executions.errors import NotFound, WrongState
+from executions.states import VersionKind
 from runners import outside
 from runners.models import Run
 from runners.outcomes import Failure
@@ -18,6 +19,7 @@ def quarantine(run_id: UUID, *, actor: Actor, reason: str) -> DeadLetterEntry:
     failure = Failure(
         ErrorType.PERMANENT, f"Quarantined by {actor.name}: {reason}", "Quarantined", None, None, ""
     )
+    _refuse_of_test(run_id)
     with transaction.atomic():
         entry = outside.dead_letter(run_id, failure, manual=reason or "quarantined by hand")
         if entry is None:
@@ -40,3 +42,15 @@ def quarantine(run_id: UUID, *, actor: Actor, reason: str) -> DeadLetterEntry:
             details={"deadLetterId": str(entry.pk)},
         )
     return entry
+
+
+def _refuse_of_test(run_id: UUID) -> None:
+    """Raise WrongState for a run of a test run: these have no dead letters."""
+    rows = Run.objects.filter(pk=run_id, execution__version__kind=VersionKind.TEST)
+    state = rows.values_list("state", flat=True).first()
+    if state is not None:
+        raise WrongState(
+            f"Run {run_id} belongs to a test run, which has no dead letters. Cancel its execution, "
+            "or change the draft and test it again.",
+            state,
+        )

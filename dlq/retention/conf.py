@@ -26,6 +26,11 @@ def log_days() -> float:
     return _days("VALKYR_KEEP_LOGS_DAYS", 0)
 
 
+def test_days() -> float:
+    """How long test versions stay, and what ran of them."""
+    return _days("VALKYR_TEST_VERSION_HOURS", 24, "hours") / 24
+
+
 def cost_days() -> float:
     """How long entries of what steps cost stay, also beyond their executions."""
     return _days("VALKYR_KEEP_COSTS_DAYS", 400)
@@ -58,10 +63,10 @@ def overrides() -> dict[str, dict[str, float]]:
     return {str(place): _checked(str(place), days) for place, days in found.items()}
 
 
-def _days(name: str, default: float) -> float:
+def _days(name: str, default: float, unit: str = "days") -> float:
     days = env.number(name, default)
     if days < 0:
-        raise ImproperlyConfigured(f"{name} is {days:g}; expected days, or 0 for ever.")
+        raise ImproperlyConfigured(f"{name} is {days:g}; expected {unit}, or 0 for ever.")
     return days
 
 

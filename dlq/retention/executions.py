@@ -35,19 +35,48 @@ def prune(wanted: Wanted, pace: Pace, since: Position) -> tuple[Tally, Position 
     if before is None:
         return tally, None
     for stretch in walk(wanted, since, before):
-        for roots in _some(stretch.roots):
-            found = families(roots, wanted, before)
-            _note_kept(tally, found)
-            for pack in packs([family for family in found if not family.reason], pace.batch):
-                _drop(pack, wanted, before, pace, tally, stretch.roots)
-                if pace.over:
-                    tally.more = True
-                    return tally, since
+        clear(stretch.roots, wanted, before, pace, tally)
+        if tally.more:
+            return tally, since
         since = stretch.end
         if pace.over:
             tally.more = True
             return tally, since
     return tally, None
+
+
+def clear(
+    ends: dict[UUID, datetime], wanted: Wanted, before: datetime, pace: Pace, tally: Tally
+) -> None:
+    """Delete those of these roots' families that may go, until the time is over; `ends` by root."""
+    for roots in _some(ends):
+        found = families(roots, wanted, before)
+        _note_kept(tally, found)
+        for pack in packs([family for family in found if not family.reason], pace.batch):
+            _drop(pack, wanted, before, pace, tally, ends)
+            if pace.over:
+                tally.more = True
+                return
+
+
+def look_at(
+    ends: dict[UUID, datetime],
+    wanted: Wanted,
+    before: datetime,
+    tally: Tally,
+    without: tuple[datetime | None, datetime | None] = (None, None),
+) -> set[UUID]:
+    """Count what `clear` would delete; the roots that stay."""
+    kept: set[UUID] = set()
+    for roots in _some(ends):
+        found = families(roots, wanted, before, without=without)
+        _note_kept(tally, found)
+        for family in found:
+            if family.reason:
+                kept.add(family.root)
+            else:
+                _note(tally, family.size, family.runs, ends[family.root])
+    return kept
 
 
 def look(wanted: Wanted, pace: Pace, without: tuple[datetime | None, datetime | None]) -> Tally:
@@ -57,12 +86,7 @@ def look(wanted: Wanted, pace: Pace, without: tuple[datetime | None, datetime | 
     if before is None:
         return tally
     for stretch in walk(wanted, Position(), before):
-        for roots in _some(stretch.roots):
-            found = families(roots, wanted, before, without=without)
-            _note_kept(tally, found)
-            for family in found:
-                if not family.reason:
-                    _note(tally, family.size, family.runs, stretch.roots[family.root])
+        look_at(stretch.roots, wanted, before, tally, without)
         if pace.over:
             tally.more = True
             break

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 
-from dlq.retention import aged, evidence, executions, groups, logs, marks
+from dlq.retention import aged, evidence, executions, groups, logs, marks, trials
 from dlq.retention.families import Position
 from dlq.retention.pace import Pace
 from dlq.retention.tally import Tally
 from dlq.retention.wanted import Wanted
 
-KINDS = ("dead letters", "executions", "logs", *aged.KINDS)
+KINDS = ("dead letters", "executions", "tests", "logs", *aged.KINDS)
 
 
 def prune(kinds: Sequence[str], wanted: Wanted, pace: Pace) -> Iterator[Tally]:
@@ -20,6 +20,8 @@ def prune(kinds: Sequence[str], wanted: Wanted, pace: Pace) -> Iterator[Tally]:
             yield evidence.prune(wanted, pace)
         elif kind == "executions":
             yield executions.prune(wanted, pace, Position())[0]
+        elif kind == "tests":
+            yield trials.prune(wanted, pace)
         elif kind == "logs":
             yield logs.prune(wanted, pace, Position())[0]
         else:
@@ -37,6 +39,8 @@ def look(kinds: Sequence[str], wanted: Wanted, pace: Pace) -> Iterator[Tally]:
             letters = "dead letters" in kinds
             without = evidence.gone_by(wanted) if letters else (None, None)
             yield executions.look(wanted, pace, without)
+        elif kind == "tests":
+            yield trials.look(wanted, pace)
         elif kind == "logs":
             yield logs.prune(wanted, pace, Position(), looking=True)[0]
         else:
@@ -48,7 +52,7 @@ def carry_on(wanted: Wanted, pace: Pace) -> list[Tally]:
     done = [evidence.prune(wanted, pace), *groups.prune(wanted.now, pace)]
     tally, place = executions.prune(wanted, pace, marks.read("executions"))
     marks.write("executions", place)
-    done.append(tally)
+    done += [tally, trials.prune(wanted, pace)]
     tally, reached = logs.prune(wanted, pace, marks.read("logs"))
     if reached != Position():
         marks.write("logs", reached)

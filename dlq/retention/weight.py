@@ -4,12 +4,13 @@ from django.db import connection, models
 
 from dlq.models import DeadLetterEntry, Redrive
 from dlq.retention.tally import Tally
-from executions.models import CronTick, Event, RefusedMessage, WorkflowExecution
+from executions.models import CronTick, Event, RefusedMessage, WorkflowExecution, WorkflowVersion
 from runners.models import CostEntry, Run
 
 MODELS: dict[str, type[models.Model]] = {
     "dead letters": DeadLetterEntry,
     "executions": WorkflowExecution,
+    "tests": WorkflowVersion,
     "runs": Run,
     "ticks": CronTick,
     "costs": CostEntry,

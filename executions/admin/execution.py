@@ -5,6 +5,7 @@ from typing import Any
 
 from django.contrib import admin
 from django.http import HttpRequest
+from django.utils.html import format_html
 from unfold.decorators import display
 
 from executions import lifecycle
@@ -12,7 +13,7 @@ from executions.access import Action
 from executions.admin import elsewhere, links, marks
 from executions.admin.done import done_to
 from executions.admin.engine import FactAdmin
-from executions.admin.filters import AgeFilter, TabFilter, WorkflowFilter
+from executions.admin.filters import AgeFilter, KindFilter, TabFilter, WorkflowFilter
 from executions.admin.operating import OperatingAdmin
 from executions.admin.operations import Operation
 from executions.admin.revealing import reveal_operation
@@ -34,6 +35,7 @@ from executions.states import (
     Permission,
     Place,
     TriggerType,
+    VersionKind,
 )
 
 # Panels of the execution's page that upper apps add: (request, execution) → section, or nothing.
@@ -96,6 +98,10 @@ class StateFilter(TabFilter):
     }
 
 
+def _is_test(row: WorkflowExecution) -> bool:
+    return row.version.kind == VersionKind.TEST
+
+
 @admin.register(WorkflowExecution)
 class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
     """The engine owns these rows; people cancel, pause and resume."""
@@ -104,7 +110,7 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
     list_display = ("short_id", "which", "mark", "trigger", "created", "duration", "error")
     list_display_links = ("short_id",)
     list_select_related = ("workflow", "version")
-    list_filter = (StateFilter, WorkflowFilter, AgeFilter)
+    list_filter = (StateFilter, WorkflowFilter, KindFilter, AgeFilter)
     list_before_template = "valkyr/tabs.html"
     list_defer = (
         "trigger_payload",
@@ -129,8 +135,9 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
 
     @display(description="workflow")
     def which(self, row: WorkflowExecution) -> Any:
-        """The workflow and its version."""
-        return marks.whole(marks.clipped(f"{row.workflow} v{row.version.number}", 50))
+        """The workflow and its version; a test run says so."""
+        name = marks.whole(marks.clipped(f"{row.workflow} v{row.version.number}", 50))
+        return format_html("{} {}", name, marks.test_run()) if _is_test(row) else name
 
     @display(description="state")
     def mark(self, row: WorkflowExecution) -> Any:
@@ -174,7 +181,8 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
             json_section("Metrics", obj.metrics_snapshot),
             done_to(obj.pk),
         ]
-        return Page([marks.state(obj.state)], facts(self._facts(obj)), sections)
+        shown_marks = [marks.state(obj.state), *([marks.test_run()] if _is_test(obj) else [])]
+        return Page(shown_marks, facts(self._facts(obj)), sections)
 
     def _facts(self, obj: WorkflowExecution) -> list[tuple[str, Any]]:
         version = links.to("executions_workflowversion", obj.version_id, f"v{obj.version.number}")

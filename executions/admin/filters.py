@@ -13,6 +13,7 @@ from django.utils import timezone
 from executions.admin.scope import scoped
 from executions.clock import first_id_at
 from executions.models import Workflow
+from executions.states import VersionKind
 
 AGES = {
     "1h": ("last hour", timedelta(hours=1)),
@@ -71,6 +72,30 @@ class AgeFilter(SimpleListFilter):
         if chosen is None:
             return queryset
         return queryset.filter(pk__gte=first_id_at(timezone.now() - chosen[1]))
+
+
+class KindFilter(SimpleListFilter):
+    """Test runs, or all but those."""
+
+    title = "kind"
+    parameter_name = "kind"
+    path = "version__kind"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Iterable[tuple[str, str]]:
+        """The kinds of versions."""
+        return [(str(kind), kind.label) for kind in VersionKind]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        """The rows of the chosen kind."""
+        if self.value() not in VersionKind.values:
+            return queryset
+        return queryset.filter(**{self.path: self.value()})
+
+
+class VersionKindFilter(KindFilter):
+    """Of versions themselves."""
+
+    path = "kind"
 
 
 class WorkflowFilter(SimpleListFilter):

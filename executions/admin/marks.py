@@ -43,6 +43,11 @@ def state(value: str, word: str = "") -> SafeString:
     return mark(word or usual, icon, colour)
 
 
+def test_run() -> SafeString:
+    """The mark of what belongs to a test run."""
+    return mark("test", "science", "grey")
+
+
 def ago(at: datetime | None, now: datetime | None = None) -> SafeString | str:
     """`at` as "3 min ago" or "in 20 s", with the full time on hover."""
     if at is None:

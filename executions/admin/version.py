@@ -9,9 +9,13 @@ from unfold.decorators import display
 
 from executions.admin import links, marks
 from executions.admin.engine import FactAdmin
-from executions.admin.filters import AgeFilter, WorkflowFilter
+from executions.admin.filters import AgeFilter, VersionKindFilter, WorkflowFilter
+from executions.admin.scope import may
 from executions.admin.sections import Page, facts, json_section, text_section
+from executions.admin.values import masked
+from executions.graph.trial import without_values
 from executions.models import WorkflowVersion
+from executions.states import Permission, VersionKind
 
 
 @admin.register(WorkflowVersion)
@@ -20,7 +24,7 @@ class WorkflowVersionAdmin(FactAdmin):
 
     list_display = ("__str__", "kind", "published_by", "created")
     list_select_related = ("workflow", "published_by")
-    list_filter = (WorkflowFilter, AgeFilter)
+    list_filter = (WorkflowFilter, VersionKindFilter, AgeFilter)
     list_defer = ("source", "definition", "workflow__definition")
     ordering = ("-id",)
     search_ids = ("id", "workflow_id")
@@ -33,7 +37,12 @@ class WorkflowVersionAdmin(FactAdmin):
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
         """The version as written and as it runs."""
-        source = yaml.safe_dump(obj.source, sort_keys=False, allow_unicode=True)
+        written, runs_as = obj.source, obj.definition
+        if not may(request, obj, Permission.VIEW_PAYLOADS):
+            written, runs_as = (without_values(one, "(hidden)") for one in (written, runs_as))
+        if obj.kind == VersionKind.TEST:  # what was pinned may hold anything
+            written = masked(written)
+        source = yaml.safe_dump(written, sort_keys=False, allow_unicode=True)
         runs = links.listing("executions_workflowexecution", workflow=obj.workflow_id)
         return Page(
             [str(obj)],
@@ -51,6 +60,6 @@ class WorkflowVersionAdmin(FactAdmin):
             ),
             [
                 text_section("Definition as written", source),
-                json_section("Definition as it runs", obj.definition),
+                json_section("Definition as it runs", runs_as),
             ],
         )

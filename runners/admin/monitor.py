@@ -66,6 +66,7 @@ def monitor(admin: OperatingAdmin, request: HttpRequest, object_id: str) -> Http
             execution.version_id,
             f"v{compiled(execution.version_id).number}",
         ),
+        "test": marks.test_run() if compiled(execution.version_id).test else "",
         "buttons": list(_buttons(admin, request, execution)),
         "addresses": addresses(execution.pk),
         "id": marks.copyable(execution.pk),

@@ -66,6 +66,7 @@ def look_around(
         letters=_letters(runs),
         remote=_remote(row, runs),
         circuits=_circuits(row, runs),
+        test=version.test,
     )
 
 

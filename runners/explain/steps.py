@@ -33,7 +33,7 @@ class Around:
     are the texts of events' filters, by run. `children` are the states of child executions, and
     `letters` the open dead letters, by run. `remote` are the queues of remote runners, and when one
     of the workspace's was last seen that asks for them. `circuits` are those of targets that runs
-    are held for, by target.
+    are held for, by target. `test` says that it is a test run.
     """
 
     now: datetime
@@ -49,6 +49,7 @@ class Around:
     letters: Mapping[UUID, UUID] = field(default_factory=dict)
     remote: Mapping[str, datetime | None] = field(default_factory=dict)
     circuits: Mapping[str, Known] = field(default_factory=dict)
+    test: bool = False
 
 
 def step_reason(run: Run, around: Around) -> Reason:
@@ -317,9 +318,14 @@ def _dead(run: Run, around: Around) -> Reason:
     letter = around.letters.get(run.pk)
     error = brief(run.error)
     if letter is None:
+        why = (
+            "in a test run, which makes no dead letters"
+            if around.test
+            else "and its dead letter was closed without a new attempt"
+        )
         return Reason(
             "given_up",
-            f"It failed for good, and its dead letter was closed without a new attempt: {error}",
+            f"It failed for good, {why}: {error}",
             since=run.finished_at,
             details={"errorType": run.error_type},
         )

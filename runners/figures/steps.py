@@ -8,7 +8,7 @@ from uuid import UUID
 
 from executions.figures.histogram import Histogram, bucket_of
 from executions.models import WorkflowExecution
-from executions.states import FINAL
+from executions.states import FINAL, VersionKind
 from runners.models import Run
 from runners.states import RunState, WaitKind
 
@@ -55,7 +55,7 @@ def newest(workflow_id: UUID, since: datetime) -> list[UUID]:
     """The newest finished executions of a workflow, 200 at most; by its list's index."""
     rows = WorkflowExecution.objects.filter(
         workflow_id=workflow_id, created_at__gte=since, state__in=sorted(FINAL)
-    )
+    ).exclude(version__kind=VersionKind.TEST)
     return list(rows.order_by("-created_at", "-id").values_list("pk", flat=True)[:EXECUTIONS])
 
 

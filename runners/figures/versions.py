@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from executions.figures.histogram import bucket_of
 from executions.figures.tally import COUNTERS, Tally
 from executions.models import WorkflowExecution
-from executions.states import FINAL
+from executions.states import FINAL, VersionKind
 
 EXECUTIONS = 1_000
 
@@ -28,7 +28,7 @@ def versions(workflow_id: UUID, since: datetime) -> list[VersionFigures]:
     """The versions that ran, the newest first; of the newest 1,000 executions since a time."""
     rows: QuerySet[WorkflowExecution, Any] = WorkflowExecution.objects.filter(
         workflow_id=workflow_id, created_at__gte=since, state__in=sorted(FINAL)
-    )
+    ).exclude(version__kind=VersionKind.TEST)
     found: dict[UUID, VersionFigures] = {}
     for number, version_id, state, started_at, finished_at in rows.order_by(
         "-created_at", "-id"

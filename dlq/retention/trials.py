@@ -1,0 +1,114 @@
+"""Test versions go some hours after they were made, with what ran of them; never what still lives.
+
+Their executions go by whole families, as all do, but by the age of test versions. A version goes
+once nothing of it is left.
+"""
+
+from collections.abc import Iterator
+from datetime import datetime
+from uuid import UUID
+
+from django.db.models import Exists, OuterRef, QuerySet
+
+from dlq.retention import conf, executions
+from dlq.retention.pace import Pace
+from dlq.retention.tally import Tally
+from dlq.retention.wanted import Wanted, older_than
+from executions.models import WorkflowExecution, WorkflowVersion
+from executions.states import VersionKind
+
+KIND = "tests"
+AT_ONCE = 200
+
+
+def prune(wanted: Wanted, pace: Pace) -> Tally:
+    """Delete the versions that are due, the oldest first, and what ran of them."""
+    tally = Tally(KIND)
+    for versions, before in _batches(wanted):
+        runs = Tally("executions")
+        executions.clear(_roots(versions, before), _aged(wanted, before), before, pace, runs)
+        _take_in(tally, runs)
+        if not runs.more:
+            _drop(versions, pace, tally)
+        if runs.more or pace.over:
+            tally.more = True
+            break
+    return tally
+
+
+def look(wanted: Wanted, pace: Pace) -> Tally:
+    """What `prune` would delete."""
+    tally = Tally(KIND)
+    for versions, before in _batches(wanted):
+        runs, roots = Tally("executions"), _roots(versions, before)
+        kept = executions.look_at(roots, _aged(wanted, before), before, runs)
+        _take_in(tally, runs)
+        rows = WorkflowExecution.objects.filter(version__in=versions)
+        left = rows.exclude(pk__in=set(roots) - kept).values_list("version", flat=True)
+        _note(tally, versions, set(versions) - set(left))
+        if pace.over:
+            tally.more = True
+            break
+    return tally
+
+
+def _batches(wanted: Wanted) -> Iterator[tuple[dict[UUID, datetime], datetime]]:
+    """The versions that are due and when each was made, some at a time; and how old is old."""
+    before = wanted.before(conf.test_days())
+    last: UUID | None = None
+    while before is not None and not wanted.scope.states:
+        rows = _due(wanted, before)
+        if last is not None:
+            rows = rows.filter(pk__gt=last)
+        found = dict(rows.order_by("pk").values_list("pk", "created_at")[:AT_ONCE])
+        if not found:
+            return
+        last = max(found)
+        yield found, before
+
+
+def _due(wanted: Wanted, before: datetime) -> QuerySet[WorkflowVersion]:
+    rows = WorkflowVersion.objects.filter(kind=VersionKind.TEST, created_at__lt=before)
+    if wanted.scope.workspace_id is not None:
+        rows = rows.filter(workflow__workspace_id=wanted.scope.workspace_id)
+    if wanted.scope.workflow_id is not None:
+        rows = rows.filter(workflow_id=wanted.scope.workflow_id)
+    return rows
+
+
+def _roots(versions: dict[UUID, datetime], before: datetime) -> dict[UUID, datetime]:
+    """What ran of these versions and ended before a time, with its end."""
+    rows = WorkflowExecution.objects.filter(version__in=versions, finished_at__lt=before)
+    rows = rows.filter(parent=None, failure_of=None)
+    return {pk: at for pk, at in rows.values_list("pk", "finished_at") if at is not None}
+
+
+def _aged(wanted: Wanted, before: datetime) -> Wanted:
+    """The age of test versions, in place of the terms of executions."""
+    days = (wanted.now - before).total_seconds() / 86_400
+    return older_than(days, wanted.now, wanted.scope)
+
+
+def _drop(versions: dict[UUID, datetime], pace: Pace, tally: Tally) -> None:
+    """Delete those of which nothing is left; held, so that nobody starts one meanwhile."""
+    with pace.transaction():
+        rows = WorkflowVersion.objects.filter(pk__in=versions).order_by("pk")
+        held = list(rows.select_for_update(skip_locked=True).values_list("pk", flat=True))
+        ran = WorkflowExecution.objects.filter(version=OuterRef("pk"))
+        free = WorkflowVersion.objects.filter(pk__in=held).exclude(Exists(ran))
+        ids = set(free.values_list("pk", flat=True))
+        gone = WorkflowVersion.objects.filter(pk__in=ids)
+        gone._raw_delete(gone.db)
+    _note(tally, versions, ids)
+
+
+def _note(tally: Tally, versions: dict[UUID, datetime], ids: set[UUID]) -> None:
+    tally.rows += len(ids)
+    for pk in ids:
+        tally.span(versions[pk], versions[pk])
+    if stay := len(versions) - len(ids):
+        tally.kept["something that ran of them is left"] += stay
+
+
+def _take_in(tally: Tally, runs: Tally) -> None:
+    tally.parts.update({"executions": runs.rows, "runs": runs.parts["runs"]})
