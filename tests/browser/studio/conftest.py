@@ -1,5 +1,6 @@
 """Workflows to open in the studio, and the ways to its pages."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +12,7 @@ from executions.models import Workflow
 from tests.support.workflows import ACTOR, default_workspace
 
 Opened = Callable[..., Any]
+UNMOVED = re.compile(r"translate\(0px, 0px\) scale\(1\)")
 
 
 @pytest.fixture
@@ -33,6 +35,10 @@ def studio(staff_page: Any) -> Opened:
     def opened(of: Workflow, query: str = "") -> Any:
         staff_page.goto(f"{staff_page.home}/studio/{of.pk}/{query}")
         expect(staff_page.get_by_role("region", name="Canvas", exact=True)).to_be_visible()
+        if of.definition["tasks"]:
+            # Until all of it is shown, things still move away under the mouse.
+            plane = staff_page.locator(".react-flow__viewport")
+            expect(plane).not_to_have_attribute("style", UNMOVED)
         return staff_page
 
     return opened

@@ -1,0 +1,67 @@
+"""What tests of the canvas do again and again."""
+
+from typing import Any
+
+from playwright.sync_api import expect
+
+from executions.models import Workflow
+
+Point = tuple[float, float]
+
+
+def task(task_id: str, x: int = 0, y: int = 0, use: str = "flow.noop", **more: Any) -> Any:
+    """A task with a place."""
+    return {"id": task_id, "use": use, "ui": {"x": x, "y": y}, **more}
+
+
+def node(page: Any, path: str) -> Any:
+    """A task's node on the canvas; a note's is `note:BODY:ID`."""
+    return page.locator(f'.react-flow__node[data-id="{path}"]')
+
+
+def handle(page: Any, path: str, outcome: str = "success") -> Any:
+    """Where a task's edges on an outcome begin; `in` is where edges end."""
+    return page.locator(f'.react-flow__handle[data-nodeid="{path}"][data-handleid="{outcome}"]')
+
+
+def line(page: Any, start: str, end: str, outcome: str = "success") -> Any:
+    """An edge on the canvas."""
+    return page.get_by_label(f"Connection from {start} to {end} on {outcome}", exact=True)
+
+
+def middle(of: Any) -> Point:
+    """The middle of what a locator finds, on the screen."""
+    box = of.bounding_box()
+    assert box is not None
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def drag(page: Any, start: Point, end: Point, steps: int = 6) -> None:
+    """Press, move and let go."""
+    page.mouse.move(*start)
+    page.mouse.down()
+    page.mouse.move(*end, steps=steps)
+    page.mouse.up()
+
+
+def notice(page: Any) -> Any:
+    """The sentence at the canvas' foot."""
+    return page.locator(".notice")
+
+
+def draft(page: Any) -> Any:
+    """The word on whether the server has the draft."""
+    return page.get_by_role("status", name="Draft")
+
+
+def saved(page: Any, of: Workflow) -> Any:
+    """The draft as the server has it after Ctrl+S."""
+    page.keyboard.press("Control+s")
+    expect(draft(page)).to_have_text("cloud_donesaved")
+    of.refresh_from_db()
+    return of.definition
+
+
+def edges(definition: Any) -> set[tuple[str, str, str]]:
+    """A body's edges: from, to, outcome."""
+    return {(e["from"], e["to"], e.get("on", "success")) for e in definition["edges"]}
