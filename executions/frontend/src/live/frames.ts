@@ -1,5 +1,7 @@
 /** What the stream of an execution tells: the newest state of it and of each of its runs. Pure. */
 
+import type { TaskPath } from "../document/types";
+
 /** A run as the stream has it; times are RFC 3339. */
 export interface RunRow {
   id: string;
@@ -75,3 +77,10 @@ export const retriesIn = (runs: Iterable<RunRow>): number =>
 
 /** A step's path without turns: `refine[2].draft.main` is `refine.draft.main`. */
 export const plainPath = (path: string): string => path.replace(/\[\d+\]/g, "");
+
+/** The task of a step: `refine[2].draft.main` is of `refine.draft`. */
+export function taskOf(step: string): TaskPath {
+  const plain = plainPath(step);
+  const dot = plain.lastIndexOf(".");
+  return dot < 0 ? plain : plain.slice(0, dot);
+}

@@ -1,5 +1,5 @@
 /** The operations on executions that the studio asks for. */
-import { ask, Refused } from "../api/client";
+import { ask } from "../api/client";
 import type { Definition, Json, TaskPath } from "../document/types";
 import type { Pin } from "./pins";
 import type { LastResults } from "./results";
@@ -76,13 +76,11 @@ export async function fetchResults(
   signal: AbortSignal,
 ): Promise<LastResults | null> {
   const query = execution ? `?executionId=${execution}` : "";
-  const address = `/v1/Workflow/${workflow}/last-results${query}`;
-  try {
-    return (await ask<LastResults | null>(address, { signal })).data;
-  } catch (error) {
-    if (!execution && error instanceof Refused && error.status === 404) return null;
-    throw error;
-  }
+  const { data } = await ask<LastResults | { executionId: null }>(
+    `/v1/Workflow/${workflow}/last-results${query}`,
+    { signal },
+  );
+  return data.executionId === null ? null : data;
 }
 
 async function posted(address: string, json: unknown, idempotencyKey: string): Promise<Started> {

@@ -15,20 +15,24 @@ import { painted } from "./painted";
 export interface TaskResult {
   /** As of a run: `SUCCESS`, `FAILED`, `DLQ`, `RUNNING`, `WAITING`, … */
   state: string;
-  outcome: string | null;
+  /** "" while it has none. */
+  outcome: string;
   inputs: Json;
+  /** A value of more than 16,384 characters is left out: `{"$truncated": why, "runId": id}`. */
   outputs: Json;
-  error: string | null;
+  error: string;
   startedAt: string | null;
   endedAt: string | null;
   attempts: number;
-  runId: string | null;
+  runId: string;
 }
 
 export interface LastResults {
   executionId: string;
   state: string;
   version: number;
+  /** Whether it was a test run. */
+  test: boolean;
   createdAt: string;
   payload: Json;
   variables: Json;

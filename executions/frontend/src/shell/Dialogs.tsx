@@ -1,6 +1,7 @@
 import { ConnectDialog } from "../canvas/ConnectDialog";
 import { FindDialog } from "../canvas/FindDialog";
 import { KeysDialog } from "../keys/KeysDialog";
+import { RunDialog } from "../running/RunDialog";
 import { ConflictDialog } from "../saving/ConflictDialog";
 import { useStudio } from "../store/studio";
 import { PublishDialog } from "../versions/PublishDialog";
@@ -16,5 +17,6 @@ export function Dialogs() {
   if (dialog === "connect") return <ConnectDialog />;
   if (dialog === "publish") return <PublishDialog />;
   if (dialog === "versions") return <VersionsDialog />;
+  if (dialog === "run") return <RunDialog />;
   return null;
 }

@@ -4,6 +4,8 @@ import { useShortcuts } from "../keys/shortcuts";
 import { NodeList } from "../nodelist/NodeList";
 import { Palette } from "../palette/Palette";
 import { Problems } from "../problems/Problems";
+import { useOpening } from "../running/opening";
+import { RunBar } from "../running/RunBar";
 import { Banners } from "../saving/Banners";
 import { Keeper } from "../saving/Keeper";
 import { Button } from "../shared/Button";
@@ -40,6 +42,7 @@ export function Studio({ id }: { id: string }) {
 
 function Regions() {
   useShortcuts();
+  useOpening();
   const view = useStudio((state) => state.view);
   const small = useNarrower(SMALL);
   const shown = small && view === "canvas" ? "list" : view;
@@ -58,6 +61,7 @@ function Regions() {
         {shown === "canvas" && <Canvas />}
         {shown === "list" && <NodeList />}
         {shown === "yaml" && <YamlView />}
+        <RunBar />
         <Problems />
       </main>
       <SidePanel side="inspector">

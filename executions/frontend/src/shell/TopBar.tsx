@@ -1,4 +1,5 @@
 import { ProblemCount } from "../problems/ProblemCount";
+import { openRun } from "../running/wish";
 import { NameField } from "../saving/NameField";
 import { SaveState } from "../saving/SaveState";
 import { useSaving } from "../saving/useSaving";
@@ -51,7 +52,7 @@ export function TopBar() {
         icon="play_arrow"
         label="Run…"
         refusal={page.canRun ? undefined : READ_ONLY}
-        onClick={() => set({ dialog: "run" })}
+        onClick={() => openRun()}
       />
       <Button
         icon="publish"

@@ -19,10 +19,10 @@ const document = read(
 
 const result = (state: string, more: Partial<TaskResult> = {}): TaskResult => ({
   state,
-  outcome: null,
+  outcome: "",
   inputs: {},
   outputs: { n: 1 },
-  error: null,
+  error: "",
   startedAt: null,
   endedAt: null,
   attempts: 1,
@@ -34,6 +34,7 @@ const results = (state: string, tasks: LastResults["tasks"]): LastResults => ({
   executionId: "e",
   state,
   version: 1,
+  test: false,
   createdAt: "2026-01-01T00:00:00Z",
   payload: {},
   variables: {},

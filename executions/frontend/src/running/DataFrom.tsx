@@ -1,0 +1,56 @@
+import { useEffect, useState } from "react";
+import { useLiveStore } from "../live/live";
+import { markOf } from "../live/states";
+import { unwatch, watch } from "../live/watching";
+import { ago, clock } from "./ages";
+import type { ExecutionSummary } from "./executions";
+import { useRecent } from "./recent";
+import { dropResults, useResultsStore } from "./results";
+
+/** Which execution's data is shown on the tasks and beside the forms, and how old it is. */
+export function DataFrom() {
+  const { results, loading, trouble } = useResultsStore();
+  const watched = useLiveStore((state) => state.watched);
+  const recent = useRecent();
+  const shown = watched ?? results?.executionId ?? "";
+  const known = recent.some((one) => one.id === shown);
+  useMinutes();
+  const choose = (id: string): void => {
+    if (id === "") {
+      unwatch();
+      dropResults();
+    } else watch(id);
+  };
+  return (
+    <label className="data-from">
+      <span>Data from</span>
+      <select value={shown} aria-busy={loading} onChange={(event) => choose(event.target.value)}>
+        <option value="">none</option>
+        {shown !== "" && !known && <option value={shown}>{unlisted(results?.createdAt)}</option>}
+        {recent.map((one) => (
+          <option key={one.id} value={one.id}>
+            {told(one)}
+          </option>
+        ))}
+      </select>
+      {trouble !== "" && <span className="wrong">{trouble}</span>}
+    </label>
+  );
+}
+
+const unlisted = (createdAt: string | undefined): string =>
+  createdAt ? `the run ${ago(createdAt)}` : "this run";
+
+function told(one: ExecutionSummary): string {
+  const which = one.test ? "test" : `version ${one.version}`;
+  return `${ago(one.createdAt)} · ${markOf(one.state).word} · ${which} · ${clock(one.createdAt)}`;
+}
+
+/** Renders again each half minute, so that ages stay true. */
+function useMinutes(): void {
+  const [, setTurn] = useState(0);
+  useEffect(() => {
+    const timer = setInterval(() => setTurn((turn) => turn + 1), 30_000);
+    return () => clearInterval(timer);
+  }, []);
+}

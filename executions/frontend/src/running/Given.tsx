@@ -1,0 +1,62 @@
+import { Button } from "../shared/Button";
+import { useDocument } from "../store/studio";
+import { ago } from "./ages";
+import { usePins } from "./pins";
+import { useResults } from "./results";
+
+interface Props {
+  /** The task that the run begins with; null where it begins at the beginning. */
+  from: string | null;
+  useShown: boolean;
+  onUseShown: (use: boolean) => void;
+}
+
+/** The results that stand in for tasks: pinned ones, and those of the run on screen. */
+export function Given({ from, useShown, onUseShown }: Props) {
+  const { pins, unpin, clear } = usePins();
+  const { results } = useResults();
+  const tasks = useDocument().tasks;
+  const names = new Map(tasks.map((task) => [task.id, task.name ?? task.id]));
+  if (pins.size === 0 && from === null) return null;
+  return (
+    <fieldset className="run-given">
+      <legend>Given results</legend>
+      {from !== null && (
+        <label className="check">
+          <input
+            type="checkbox"
+            checked={useShown && results !== null}
+            disabled={results === null}
+            onChange={(event) => onUseShown(event.target.checked)}
+          />
+          {results === null
+            ? "No run is shown whose results the tasks before could have."
+            : `The tasks before have the results of the run ${ago(results.createdAt)}.`}
+        </label>
+      )}
+      {pins.size > 0 && (
+        <>
+          <p className="hint">Pinned: these tasks are not run, what follows gets these outputs.</p>
+          <ul>
+            {[...pins].map(([path, pin]) => (
+              <li key={path}>
+                <span className="given-name">{names.get(path) ?? `${path} (no longer there)`}</span>
+                {pin.outcome && <span className="pill">{pin.outcome}</span>}
+                <code>{preview(pin.output)}</code>
+                <Button
+                  icon="keep_off"
+                  label={`Unpin ${names.get(path) ?? path}`}
+                  bare
+                  onClick={() => unpin(path)}
+                />
+              </li>
+            ))}
+          </ul>
+          {pins.size > 1 && <Button label="Unpin all" onClick={clear} />}
+        </>
+      )}
+    </fieldset>
+  );
+}
+
+const preview = (value: unknown): string => JSON.stringify(value).slice(0, 120);

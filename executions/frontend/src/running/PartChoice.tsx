@@ -1,0 +1,50 @@
+import { useDocument } from "../store/studio";
+import type { PartKind } from "./parts";
+import { useWish } from "./wish";
+
+const KINDS: readonly [PartKind, string][] = [
+  ["everything", "Everything"],
+  ["upTo", "Up to a task"],
+  ["from", "From a task on"],
+  ["only", "One task alone"],
+];
+
+/** Which part of the draft runs. */
+export function PartChoice() {
+  const { part } = useWish();
+  const tasks = useDocument().tasks;
+  const choose = (kind: PartKind, task: string): void =>
+    useWish.setState({ part: { kind, task: kind === "everything" ? "" : task } });
+  const first = part.task || (tasks[0]?.id ?? "");
+  return (
+    <div className="run-row">
+      <label className="field">
+        Part
+        <select
+          value={part.kind}
+          onChange={(event) => choose(event.target.value as PartKind, first)}
+        >
+          {KINDS.filter(([kind]) => kind === "everything" || tasks.length > 0).map(
+            ([kind, name]) => (
+              <option key={kind} value={kind}>
+                {name}
+              </option>
+            ),
+          )}
+        </select>
+      </label>
+      {part.kind !== "everything" && (
+        <label className="field grow">
+          Task
+          <select value={part.task} onChange={(event) => choose(part.kind, event.target.value)}>
+            {tasks.map((task) => (
+              <option key={task.id} value={task.id}>
+                {task.name ? `${task.name} (${task.id})` : task.id}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,75 @@
+import { useEffect, useId, useState } from "react";
+import { useDocument, useStudio } from "../store/studio";
+import { ago, clock } from "./ages";
+import { payloadOf } from "./executions";
+import { isWhole } from "./parts";
+import { written } from "./payload";
+import { useRecent } from "./recent";
+import { sampleOf } from "./sample";
+import { useWish } from "./wish";
+
+const SAMPLE = "sample";
+
+/** The payload as JSON: a sample by the workflow's input, or that of an earlier execution. */
+export function PayloadField({ mistake }: { mistake: string }) {
+  const input = useDocument().input;
+  const text = useWish((state) => state.payload);
+  const [trouble, setTrouble] = useState("");
+  const [source, setSource] = useState(SAMPLE);
+  const about = useId();
+  useEffect(() => {
+    if (text === null) useWish.setState({ payload: written(sampleOf(input)) });
+  }, [text, input]);
+  const take = async (from: string): Promise<void> => {
+    setSource(from);
+    setTrouble("");
+    try {
+      const value = from === SAMPLE ? sampleOf(input) : await payloadOf(from);
+      if (isWhole(value)) useWish.setState({ payload: written(value) });
+      else setTrouble("This payload is not shown to your role, so it cannot be taken.");
+    } catch (error) {
+      setTrouble(error instanceof Error ? error.message : String(error));
+    }
+  };
+  return (
+    <div className="field">
+      <div className="run-row">
+        <label htmlFor={`${about}-text`}>Payload (JSON)</label>
+        <span className="space" />
+        <Sources chosen={source} onChoose={(from) => void take(from)} />
+      </div>
+      <textarea
+        id={`${about}-text`}
+        className="code"
+        rows={9}
+        spellCheck={false}
+        value={text ?? ""}
+        aria-invalid={mistake !== ""}
+        aria-describedby={about}
+        onChange={(event) => useWish.setState({ payload: event.target.value })}
+      />
+      <p id={about} className={mistake || trouble ? "wrong" : "hint"} role="status">
+        {mistake || trouble || "Templates read it as input."}
+      </p>
+    </div>
+  );
+}
+
+function Sources({ chosen, onChoose }: { chosen: string; onChoose: (from: string) => void }) {
+  const may = useStudio((state) => state.page.canSeePayloads);
+  const recent = useRecent();
+  return (
+    <label className="run-source">
+      Take it from
+      <select value={chosen} onChange={(event) => onChoose(event.target.value)}>
+        <option value={SAMPLE}>the input's schema</option>
+        {may &&
+          recent.map((one) => (
+            <option key={one.id} value={one.id}>
+              {`the run ${ago(one.createdAt)} (${clock(one.createdAt)})`}
+            </option>
+          ))}
+      </select>
+    </label>
+  );
+}

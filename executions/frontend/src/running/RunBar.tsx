@@ -1,0 +1,97 @@
+import { useEffect, useState } from "react";
+import type { ExecutionRow } from "../live/frames";
+import { type Connection, useLiveStore } from "../live/live";
+import { FINAL, markOf } from "../live/states";
+import { unwatch } from "../live/watching";
+import { Button } from "../shared/Button";
+import { Icon } from "../shared/Icon";
+import { useStudio } from "../store/studio";
+import { span } from "./ages";
+import { CancelRun } from "./CancelRun";
+import { DataFrom } from "./DataFrom";
+import { ForkNotice } from "./ForkNotice";
+import { monitorOf } from "./links";
+import { useResults } from "./results";
+import "./running.css";
+import { VersionNotice } from "./VersionNotice";
+
+/** The run on screen, at the canvas' foot: how far it is, and what can be done about it. */
+export function RunBar() {
+  const { results } = useResults();
+  const watched = useLiveStore((state) => state.watched);
+  const execution = useLiveStore((state) => state.execution);
+  const shown = watched ?? results?.executionId ?? null;
+  return (
+    <section className="runbar" aria-label="Run">
+      <ForkNotice />
+      <VersionNotice />
+      <div className="runbar-line">
+        {watched !== null && <Progress execution={execution} />}
+        <DataFrom />
+        <span className="space" />
+        {watched !== null && execution && !FINAL.has(execution.state) && (
+          <CancelRun execution={watched} />
+        )}
+        {shown !== null && (
+          <a className="button bare" href={monitorOf(shown)}>
+            <Icon name="monitoring" />
+            Open monitor
+          </a>
+        )}
+        {watched !== null && <Button icon="close" label="Stop watching" bare onClick={unwatch} />}
+      </div>
+    </section>
+  );
+}
+
+function Progress({ execution }: { execution: ExecutionRow | null }) {
+  const connection = useLiveStore((state) => state.connection);
+  const retries = useLiveStore((state) => state.retries);
+  const mark = execution && markOf(execution.state);
+  return (
+    <>
+      <span className={`pill state ${mark?.colour ?? "grey"}`} role="status" aria-label="Run state">
+        <Icon name={mark?.icon ?? "hourglass_empty"} />
+        {mark?.word ?? "starting"}
+      </span>
+      {execution && <Elapsed execution={execution} />}
+      {retries > 0 && (
+        <span className="quiet">{retries === 1 ? "1 retry" : `${retries} retries`}</span>
+      )}
+      <Trouble connection={connection} />
+    </>
+  );
+}
+
+/** From the run's beginning to its end or to now, by the server's clock. */
+function Elapsed({ execution }: { execution: ExecutionRow }) {
+  const skew = useLiveStore((state) => state.skew);
+  const [now, setNow] = useState(Date.now);
+  const ended = execution.finishedAt;
+  useEffect(() => {
+    if (ended) return;
+    const timer = setInterval(() => setNow(Date.now()), 500);
+    return () => clearInterval(timer);
+  }, [ended]);
+  const from = Date.parse(execution.startedAt ?? execution.createdAt);
+  const to = ended ? Date.parse(ended) : now + skew;
+  return <span className="quiet elapsed">{span(to - from)}</span>;
+}
+
+const TROUBLES: Partial<Record<Connection, string>> = {
+  reconnecting: "reconnecting…",
+  "signed out": "Signed out: sign in again to watch.",
+  gone: "This run is no longer there.",
+};
+
+/** A connection that is as it should be needs no word. */
+function Trouble({ connection }: { connection: Connection }) {
+  const text = TROUBLES[connection];
+  const signIn = useStudio((state) => state.page.signIn);
+  if (!text) return null;
+  return (
+    <span className="quiet wrong" role="status">
+      {text} {connection === "signed out" && <a href={signIn}>Sign in</a>}
+    </span>
+  );
+}

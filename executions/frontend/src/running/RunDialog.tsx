@@ -1,0 +1,113 @@
+import { useState } from "react";
+import { Refused } from "../api/client";
+import { Button } from "../shared/Button";
+import { Dialog } from "../shared/Dialog";
+import { useStudio } from "../store/studio";
+import { Given } from "./Given";
+import { PartChoice } from "./PartChoice";
+import { PayloadField } from "./PayloadField";
+import { EVERYTHING, startOf } from "./parts";
+import { readPayload } from "./payload";
+import { Refusal } from "./Refusal";
+import "./running.css";
+import { type Order, start } from "./starting";
+import { NO_TEST, useWish } from "./wish";
+
+type What = Order["what"];
+
+/** Asks what to run, on which payload and with which given results, and starts it. */
+export function RunDialog() {
+  const { set, page } = useStudio.getState();
+  const wish = useWish();
+  const [what, setWhat] = useState<What>(page.canEdit ? "draft" : "published");
+  const [useShown, setUseShown] = useState(true);
+  const [busy, setBusy] = useState(false);
+  const [refused, setRefused] = useState<Refused | null>(null);
+  const payload = readPayload(wish.payload ?? "");
+  const part = what === "draft" ? wish.part : EVERYTHING;
+  const run = async (): Promise<void> => {
+    if (busy || "mistake" in payload) return;
+    setBusy(true);
+    setRefused(null);
+    try {
+      await start({ what, part, params: payload.value, useShown });
+    } catch (error) {
+      setRefused(error instanceof Refused ? error : new Refused(0, String(error)));
+      setBusy(false);
+    }
+  };
+  const close = (): void => set({ dialog: null });
+  const actions = (
+    <>
+      <Button label="Cancel" onClick={close} />
+      <Button
+        label={busy ? "Starting…" : what === "draft" ? "Run test" : "Run"}
+        icon="play_arrow"
+        strong
+        refusal={"mistake" in payload ? payload.mistake : undefined}
+        onClick={() => void run()}
+      />
+    </>
+  );
+  return (
+    <Dialog title="Run" onClose={close} actions={actions} wide>
+      <form
+        className="run"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void run();
+        }}
+      >
+        {refused && <Refusal refused={refused} />}
+        <What chosen={what} onChoose={setWhat} />
+        {what === "draft" && <PartChoice />}
+        <PayloadField mistake={"mistake" in payload ? payload.mistake : ""} />
+        {what === "draft" && (
+          <Given from={startOf(part)} useShown={useShown} onUseShown={setUseShown} />
+        )}
+      </form>
+    </Dialog>
+  );
+}
+
+/** The draft as a test, or the newest version. */
+function What({ chosen, onChoose }: { chosen: What; onChoose: (what: What) => void }) {
+  const page = useStudio((state) => state.page);
+  const version = useStudio((state) => state.workflow?.latestVersion ?? null);
+  const choices: [What, string, string, boolean][] = [
+    [
+      "draft",
+      "The draft, as a test",
+      page.canEdit
+        ? "As it is on screen, saved or not. Nothing is published; it is gone after a day."
+        : NO_TEST,
+      page.canEdit,
+    ],
+    [
+      "published",
+      version === null ? "The published version" : `Version ${version}`,
+      version === null ? "Nothing is published yet." : "As triggers would start it.",
+      version !== null,
+    ],
+  ];
+  return (
+    <fieldset className="run-what">
+      <legend>What runs</legend>
+      {choices.map(([what, name, about, possible]) => (
+        <label key={what} className={possible ? undefined : "impossible"}>
+          <input
+            type="radio"
+            name="what"
+            checked={chosen === what}
+            disabled={!possible}
+            onChange={() => onChoose(what)}
+          />
+          <span>
+            <strong>{name}</strong>
+            <small>{about}</small>
+          </span>
+        </label>
+      ))}
+    </fieldset>
+  );
+}

@@ -1,0 +1,42 @@
+/** A fork with changes: an execution that is to go on from one of its steps, on an edited draft. */
+import { create } from "zustand";
+import { publish } from "../api/workflows";
+import { watch } from "../live/watching";
+import { save } from "../saving/useSaving";
+import { announce } from "../shared/announce";
+import { useStudio } from "../store/studio";
+import { forkExecution, newKey } from "./executions";
+
+export interface Origin {
+  execution: string;
+  /** With turns: `refine[2].draft.main`. */
+  step: string;
+}
+
+/** The fork being prepared, as the monitor asked for it; null where none is. */
+export const useFork = create<{ origin: Origin | null }>()(() => ({ origin: null }));
+
+/** Forget it, also in the address: a reload begins as usual. */
+export function dropFork(): void {
+  useFork.setState({ origin: null });
+  const address = new URL(location.href);
+  address.searchParams.delete("fork");
+  history.replaceState(null, "", address);
+}
+
+/**
+ * Save and publish the draft, then start the fork on the new version, and watch it.
+ *
+ * Raises Refused; what was published until then stays published.
+ */
+export async function publishAndFork({ execution, step }: Origin): Promise<void> {
+  const { workflow } = useStudio.getState();
+  if (!workflow) return;
+  if (!(await save())) throw new Error(useStudio.getState().savingError || "Not saved.");
+  const { version } = await publish(workflow.id);
+  useStudio.setState({ workflow: { ...workflow, latestVersion: version } });
+  const made = await forkExecution(execution, { stepPath: step, version }, newKey());
+  dropFork();
+  announce(`Version ${version} published; the fork started.`);
+  watch(made.id);
+}

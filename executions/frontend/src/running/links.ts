@@ -1,0 +1,12 @@
+/** Pages of the admin about an execution. */
+import type { TaskPath } from "../document/types";
+import { useStudio } from "../store/studio";
+
+const ANY = "00000000-0000-0000-0000-000000000000";
+
+/** The live monitor of an execution, with one of its runs or tasks selected. */
+export function monitorOf(execution: string, at: { run?: string; task?: TaskPath } = {}): string {
+  const address = useStudio.getState().page.monitorPage.replace(ANY, execution);
+  const query = new URLSearchParams(at).toString();
+  return query === "" ? address : `${address}?${query}`;
+}

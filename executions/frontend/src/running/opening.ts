@@ -1,0 +1,37 @@
+/** What the studio begins with: the run that its address names, else the newest one's results. */
+import { useEffect } from "react";
+import { taskOf } from "../live/frames";
+import { unwatch, watch } from "../live/watching";
+import { useStudio } from "../store/studio";
+import { useFork } from "./fork";
+import { keepPins } from "./keeping";
+import { loadResults } from "./results";
+
+/** Once the editor is there: pins, then the run, after the first paint. */
+export function useOpening(): void {
+  const workflow = useStudio((state) => state.workflow?.id);
+  useEffect(() => {
+    if (workflow === undefined) return;
+    const letGo = keepPins(workflow);
+    const timer = setTimeout(begin, 0);
+    return () => {
+      clearTimeout(timer);
+      letGo();
+      unwatch();
+    };
+  }, [workflow]);
+}
+
+function begin(): void {
+  const query = new URLSearchParams(location.search);
+  const execution = query.get("execution");
+  const step = query.get("fork");
+  if (execution === null) {
+    void loadResults();
+    return;
+  }
+  watch(execution);
+  if (step === null) return;
+  useFork.setState({ origin: { execution, step } });
+  useStudio.getState().goTo(taskOf(step));
+}

@@ -1,0 +1,77 @@
+/** Starts what the run dialog asks for, once however often it is pressed, and watches it. */
+import type { Json } from "../document/types";
+import { watch } from "../live/watching";
+import { announce } from "../shared/announce";
+import { useStudio } from "../store/studio";
+import { newKey, outputOf, type Started, startTest, startVersion } from "./executions";
+import { type Part, pinsOf, startOf, testRunOf, upstreamOf } from "./parts";
+import { type Pins, usePins } from "./pins";
+import { type LastResults, useResultsStore } from "./results";
+
+export interface Order {
+  /** The document as it is on screen, or the newest published version. */
+  what: "draft" | "published";
+  part: Part;
+  params: Json;
+  /** With a part: what is shown stands in for the tasks before it that are not pinned. */
+  useShown: boolean;
+}
+
+// A press that got no answer is repeated under its key; another order gets another one.
+let last = { text: "", key: "" };
+
+/** Start it; raises Refused with all that is wrong. */
+export async function start(order: Order): Promise<void> {
+  const started = await sent(order);
+  last = { text: "", key: "" };
+  useStudio.getState().set({ dialog: null });
+  announce(order.what === "draft" ? "Test run started." : "Run started.");
+  watch(started.id);
+}
+
+async function sent({ what, part, params, useShown }: Order): Promise<Started> {
+  const { workflow, history } = useStudio.getState();
+  if (!workflow) throw new Error("No workflow is open.");
+  if (what === "published") {
+    const run = { params, version: workflow.latestVersion ?? 0 };
+    return startVersion(workflow.id, run, keyOf(run));
+  }
+  const pins = await pinsFor(part, useShown);
+  const run = testRunOf(history.present, part, params, pins);
+  return startTest(workflow.id, run, keyOf(run));
+}
+
+function keyOf(run: unknown): string {
+  const text = JSON.stringify(run);
+  if (text !== last.text) last = { text, key: newKey() };
+  return last.key;
+}
+
+/** The pins, and under them what the execution on screen gave for the tasks before the part. */
+async function pinsFor(part: Part, useShown: boolean): Promise<Pins> {
+  const { pins } = usePins.getState();
+  const from = startOf(part);
+  if (from === null || !useShown) return pins;
+  return new Map([...(await shownBefore(from)), ...pins]);
+}
+
+/** What the execution on screen gave for every task before this one, in full. */
+export async function shownBefore(task: string): Promise<Pins> {
+  const { results } = useResultsStore.getState();
+  const tasks = upstreamOf(useStudio.getState().history.present, task);
+  return pinsOf(results && (await whole(results, tasks)), tasks);
+}
+
+/** The results with the outputs of these tasks in full where they were left out for their size. */
+async function whole(results: LastResults, tasks: readonly string[]): Promise<LastResults> {
+  const found = { ...results.tasks };
+  for (const path of tasks) {
+    const result = found[path];
+    if (!result || !wasCut(result.outputs)) continue;
+    found[path] = { ...result, outputs: await outputOf(result.runId) };
+  }
+  return { ...results, tasks: found };
+}
+
+export const wasCut = (value: Json): boolean =>
+  typeof value === "object" && value !== null && "$truncated" in value;
