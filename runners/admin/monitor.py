@@ -17,6 +17,7 @@ from django.urls import reverse
 from executions.admin import elsewhere, links, marks
 from executions.admin.execution import WorkflowExecutionAdmin
 from executions.admin.operating import OperatingAdmin
+from executions.admin.studio import studio_of
 from executions.models import WorkflowExecution
 from executions.versions import compiled
 
@@ -67,6 +68,7 @@ def monitor(admin: OperatingAdmin, request: HttpRequest, object_id: str) -> Http
             f"v{compiled(execution.version_id).number}",
         ),
         "test": marks.test_run() if compiled(execution.version_id).test else "",
+        "studio": studio_of(execution),
         "buttons": list(_buttons(admin, request, execution)),
         "addresses": addresses(execution.pk),
         "id": marks.copyable(execution.pk),

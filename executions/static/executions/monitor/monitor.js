@@ -81,6 +81,7 @@ function start(graph) {
     timeline.show();
     if (selection.run || selection.task) view.show();
     forkFrom(selection, store);
+    changeFrom(selection, store);
   });
   const stream = new Stream(dataset.stream, dataset.execution, frames, (state) => {
     top.connection_is(state);
@@ -94,9 +95,13 @@ function start(graph) {
     timeline.show();
     panel.show();
     forkFrom(selection, store);
+    changeFrom(selection, store);
   });
   // The buttons were renewed: what is selected is their business again.
-  page.addEventListener("htmx:afterSettle", () => forkFrom(selection, store));
+  page.addEventListener("htmx:afterSettle", () => {
+    forkFrom(selection, store);
+    changeFrom(selection, store);
+  });
   setInterval(() => tick({ top, timeline, panel }), TICK);
   control(view, timeline);
   listen(keys(view, timeline, panel));
@@ -150,6 +155,18 @@ function forkFrom(selection, store) {
   button.setAttribute("href", address);
   button.lastChild.textContent = run ? "Fork from here…" : "Fork…";
   htmx.process(button);
+}
+
+// With a run selected, the studio opens to change the workflow and go on from its step.
+function changeFrom(selection, store) {
+  const link = find("[data-change]");
+  const run = store.runs.get(selection.run);
+  if (!link) return;
+  link.hidden = !run;
+  if (!run) return;
+  const address = new URL(link.href);
+  address.searchParams.set("fork", run.stepPath);
+  link.href = address;
 }
 
 // Only what somebody must know: where the execution is, and what went wrong.

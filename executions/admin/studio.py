@@ -1,0 +1,45 @@
+"""Ways from the admin into the studio: a workflow's draft, and one with an execution's data."""
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+
+from executions.admin import links
+from executions.admin.execution import WorkflowExecutionAdmin
+from executions.admin.operating import OperatingAdmin
+from executions.admin.workflow import WorkflowAdmin
+from executions.models import Workflow, WorkflowExecution
+
+TITLE, ICON = "Open in studio", "draw"
+
+
+def studio_of(execution: WorkflowExecution) -> str:
+    """The studio with this execution's data on its tasks; "" where its workflow is archived."""
+    if execution.workflow.archived_at is not None:
+        return ""
+    address = reverse("studio_workflow", args=[execution.workflow_id])
+    return f"{address}?{urlencode({'execution': execution.pk})}"
+
+
+def open_workflow(admin: OperatingAdmin, request: HttpRequest, object_id: str) -> HttpResponse:
+    """To the studio, with the newest run's data."""
+    workflow: Workflow = admin.get_or_refuse(request, object_id)
+    return HttpResponseRedirect(reverse("studio_workflow", args=[workflow.pk]))
+
+
+def open_execution(admin: OperatingAdmin, request: HttpRequest, object_id: str) -> HttpResponse:
+    """To the studio, with this execution's data; back to its page where there is no draft."""
+    execution: Any = admin.get_or_refuse(request, object_id)
+    address = studio_of(execution)
+    if not address:
+        text = f"Workflow {execution.workflow} is archived: there is no draft to open."
+        admin.message_user(request, text, messages.ERROR)
+        address = links.page("executions_workflowexecution", execution.pk)
+    return HttpResponseRedirect(address)
+
+
+WorkflowAdmin.show("studio", TITLE, ICON, open_workflow)
+WorkflowExecutionAdmin.show("studio", TITLE, ICON, open_execution)
