@@ -22,11 +22,11 @@ const RESULTS = 800;
 
 let watching: Watching | null = null;
 
-/** Watch this execution, in place of another. */
-export function watch(execution: string): void {
+/** Watch this execution, in place of another; of one just started everything is said. */
+export function watch(execution: string, { started = false } = {}): void {
   unwatch();
   useLiveStore.setState({ tasks: new Map(), ...UNWATCHED, watched: execution });
-  watching = new Watching(execution);
+  watching = new Watching(execution, started);
 }
 
 /** Watch nothing; what is painted stays until other results come. */
@@ -43,7 +43,10 @@ class Watching {
   private results: ReturnType<typeof setTimeout> | undefined;
   private readonly stream: Stream;
 
-  constructor(private readonly execution: string) {
+  constructor(
+    private readonly execution: string,
+    private readonly started: boolean,
+  ) {
     this.stream = new Stream(execution, {
       take: (kind, frame) => this.took(kind, frame),
       tell: (connection) => this.told(connection),
@@ -77,7 +80,7 @@ class Watching {
     const tasks = tasksOf(runs.values(), document, before.tasks);
     const retries = retriesIn(runs.values());
     useLiveStore.setState({ tasks, execution, retries, skew });
-    if (!first) sayChanges(before, { tasks, execution });
+    if (!first || this.started) sayChanges(before, { tasks, execution });
     if (ended) this.fetch(0);
     else if (first || someEnded(before.tasks, tasks)) this.fetch(RESULTS);
   }

@@ -1,4 +1,4 @@
-import { useEffect, useState } from "react";
+import { useEffect, useId, useState } from "react";
 import { useLiveStore } from "../live/live";
 import { markOf } from "../live/states";
 import { unwatch, watch } from "../live/watching";
@@ -14,6 +14,7 @@ export function DataFrom() {
   const recent = useRecent();
   const shown = watched ?? results?.executionId ?? "";
   const known = recent.some((one) => one.id === shown);
+  const id = useId();
   useMinutes();
   const choose = (id: string): void => {
     if (id === "") {
@@ -22,9 +23,14 @@ export function DataFrom() {
     } else watch(id);
   };
   return (
-    <label className="data-from">
-      <span>Data from</span>
-      <select value={shown} aria-busy={loading} onChange={(event) => choose(event.target.value)}>
+    <span className="data-from">
+      <label htmlFor={id}>Data from</label>
+      <select
+        id={id}
+        value={shown}
+        aria-busy={loading}
+        onChange={(event) => choose(event.target.value)}
+      >
         <option value="">none</option>
         {shown !== "" && !known && <option value={shown}>{unlisted(results?.createdAt)}</option>}
         {recent.map((one) => (
@@ -34,7 +40,7 @@ export function DataFrom() {
         ))}
       </select>
       {trouble !== "" && <span className="wrong">{trouble}</span>}
-    </label>
+    </span>
   );
 }
 

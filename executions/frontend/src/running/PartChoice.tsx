@@ -1,3 +1,4 @@
+import { useId } from "react";
 import { useDocument } from "../store/studio";
 import type { PartKind } from "./parts";
 import { useWish } from "./wish";
@@ -13,14 +14,16 @@ const KINDS: readonly [PartKind, string][] = [
 export function PartChoice() {
   const { part } = useWish();
   const tasks = useDocument().tasks;
+  const id = useId();
   const choose = (kind: PartKind, task: string): void =>
     useWish.setState({ part: { kind, task: kind === "everything" ? "" : task } });
   const first = part.task || (tasks[0]?.id ?? "");
   return (
     <div className="run-row">
-      <label className="field">
-        Part
+      <div className="field">
+        <label htmlFor={`${id}-part`}>Part</label>
         <select
+          id={`${id}-part`}
           value={part.kind}
           onChange={(event) => choose(event.target.value as PartKind, first)}
         >
@@ -32,18 +35,22 @@ export function PartChoice() {
             ),
           )}
         </select>
-      </label>
+      </div>
       {part.kind !== "everything" && (
-        <label className="field grow">
-          Task
-          <select value={part.task} onChange={(event) => choose(part.kind, event.target.value)}>
+        <div className="field grow">
+          <label htmlFor={`${id}-task`}>Task</label>
+          <select
+            id={`${id}-task`}
+            value={part.task}
+            onChange={(event) => choose(part.kind, event.target.value)}
+          >
             {tasks.map((task) => (
               <option key={task.id} value={task.id}>
                 {task.name ? `${task.name} (${task.id})` : task.id}
               </option>
             ))}
           </select>
-        </label>
+        </div>
       )}
     </div>
   );

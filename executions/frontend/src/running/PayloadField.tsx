@@ -58,10 +58,11 @@ export function PayloadField({ mistake }: { mistake: string }) {
 function Sources({ chosen, onChoose }: { chosen: string; onChoose: (from: string) => void }) {
   const may = useStudio((state) => state.page.canSeePayloads);
   const recent = useRecent();
+  const id = useId();
   return (
-    <label className="run-source">
-      Take it from
-      <select value={chosen} onChange={(event) => onChoose(event.target.value)}>
+    <span className="run-source">
+      <label htmlFor={id}>Take it from</label>
+      <select id={id} value={chosen} onChange={(event) => onChoose(event.target.value)}>
         <option value={SAMPLE}>the input's schema</option>
         {may &&
           recent.map((one) => (
@@ -70,6 +71,6 @@ function Sources({ chosen, onChoose }: { chosen: string; onChoose: (from: string
             </option>
           ))}
       </select>
-    </label>
+    </span>
   );
 }

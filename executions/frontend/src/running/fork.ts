@@ -38,5 +38,5 @@ export async function publishAndFork({ execution, step }: Origin): Promise<void>
   const made = await forkExecution(execution, { stepPath: step, version }, newKey());
   dropFork();
   announce(`Version ${version} published; the fork started.`);
-  watch(made.id);
+  watch(made.id, { started: true });
 }

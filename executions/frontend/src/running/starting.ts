@@ -26,7 +26,7 @@ export async function start(order: Order): Promise<void> {
   last = { text: "", key: "" };
   useStudio.getState().set({ dialog: null });
   announce(order.what === "draft" ? "Test run started." : "Run started.");
-  watch(started.id);
+  watch(started.id, { started: true });
 }
 
 async function sent({ what, part, params, useShown }: Order): Promise<Started> {

@@ -1,0 +1,99 @@
+"""Test runs from the studio, carried by the real engine, and what the page shows of them."""
+
+from typing import Any
+from uuid import UUID
+
+from playwright.sync_api import expect
+
+from executions.models import Workflow, WorkflowExecution
+from runners import executor
+from runners.models import Run
+from tests.support.workflows import task
+
+
+def named(name: str, title: str, value: Any) -> dict[str, Any]:
+    """A task that gives a value."""
+    return task(name) | {"name": title, "with": {"value": value}}
+
+
+# The steps are plain, so that what is tested is the studio: two values, and their sum.
+THREE: dict[str, Any] = {
+    "tasks": [
+        named("first", "First number", "{{ input.n }}"),
+        named("second", "Second number", 2),
+        named("sum", "Sum", "{{ tasks.first.output + tasks.second.output }}"),
+    ],
+    "edges": [{"from": "first", "to": "second"}, {"from": "second", "to": "sum"}],
+}
+
+
+def open_run(page: Any) -> Any:
+    """The run dialog, opened from the top bar."""
+    page.get_by_role("button", name="Run…", exact=True).click()
+    return run_dialog(page)
+
+
+def run_dialog(page: Any) -> Any:
+    """The run dialog, which is open."""
+    dialog = page.get_by_role("dialog", name="Run", exact=True)
+    expect(dialog).to_be_visible()
+    return dialog
+
+
+def payload(page: Any, text: str) -> None:
+    """Type a payload into the open dialog."""
+    run_dialog(page).get_by_label("Payload (JSON)").fill(text)
+
+
+def part(page: Any, kind: str, name: str) -> None:
+    """Choose a part of the workflow in the open dialog; the task by its option."""
+    run_dialog(page).get_by_label("Part", exact=True).select_option(kind)
+    run_dialog(page).get_by_label("Task", exact=True).select_option(name)
+
+
+def start_test(page: Any, of: Workflow) -> UUID:
+    """Start what the open dialog says; the execution's id, once the page watches it."""
+    with page.expect_response(f"**/v1/Workflow/{of.pk}/test") as sent:
+        run_dialog(page).get_by_role("button", name="Run test").click()
+    assert sent.value.status == 202, sent.value.text()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    return UUID(sent.value.json()["id"])
+
+
+def bar(page: Any) -> Any:
+    """The run on screen, at the canvas' foot."""
+    return page.get_by_role("region", name="Run", exact=True)
+
+
+def run_state(page: Any, word: str) -> None:
+    """Wait until the bar says so."""
+    expect(bar(page).get_by_role("status", name="Run state")).to_contain_text(word)
+
+
+def carry(execution: UUID) -> str:
+    """Work until nothing is ready any more; the execution's state then."""
+    row = WorkflowExecution.objects.get(pk=execution)
+    ready = Run.objects.filter(execution=row, state="PENDING")
+    while segments := list(ready.values_list("segment", flat=True)):
+        for segment in segments:
+            executor.carry_segment(row.pk, row.version_id, segment, header=True)
+    row.refresh_from_db()
+    return str(row.state)
+
+
+def steps(execution: UUID) -> dict[str, str]:
+    """The states of an execution's steps, by path."""
+    runs = Run.objects.filter(execution_id=execution, superseded=False)
+    return dict(runs.values_list("step_path", "state"))
+
+
+def modules(execution: UUID) -> dict[str, str]:
+    """The modules that an execution's steps were of, by path."""
+    return dict(Run.objects.filter(execution_id=execution).values_list("step_path", "module"))
+
+
+def refused(page: Any, status: int) -> None:
+    """Forget what Chromium says of an answer that the test asked for."""
+    known = f"status of {status}"
+    assert any(known in problem for problem in page.problems), page.problems
+    page.problems[:] = [problem for problem in page.problems if known not in problem]
