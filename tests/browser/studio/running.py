@@ -1,5 +1,6 @@
 """Test runs from the studio, carried by the real engine, and what the page shows of them."""
 
+from contextlib import suppress
 from typing import Any
 from uuid import UUID
 
@@ -7,6 +8,7 @@ from playwright.sync_api import expect
 
 from executions.models import Workflow, WorkflowExecution
 from runners import executor
+from runners.errors import StepFailed
 from runners.models import Run
 from tests.support.workflows import task
 
@@ -76,7 +78,8 @@ def carry(execution: UUID) -> str:
     ready = Run.objects.filter(execution=row, state="PENDING")
     while segments := list(ready.values_list("segment", flat=True)):
         for segment in segments:
-            executor.carry_segment(row.pk, row.version_id, segment, header=True)
+            with suppress(StepFailed):  # as a worker's task says it
+                executor.carry_segment(row.pk, row.version_id, segment)
     row.refresh_from_db()
     return str(row.state)
 
