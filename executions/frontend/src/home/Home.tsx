@@ -1,25 +1,80 @@
-import { useEffect, useState } from "react";
-import type { WorkflowSummary } from "../api/shapes";
-import { listWorkflows } from "../api/workflows";
+import { useState } from "react";
+import { Button } from "../shared/Button";
+import { Menu } from "../shared/Menu";
+import { useThemeItems } from "../shell/themeItems";
 import { useStudio } from "../store/studio";
+import { ImportDialog } from "../transfer/ImportDialog";
+import { NewWorkflow } from "./NewWorkflow";
+import { WorkflowTable } from "./WorkflowTable";
+import { useWorkflows } from "./workflows";
+import "../shell/shell.css";
+import "./home.css";
+
+const NO_AUTHOR = "Your role in your workspaces does not allow new workflows.";
 
 /** All workflows one may see, and the ways to a new one. */
 export function Home() {
-  const home = useStudio((state) => state.page.home);
-  const [rows, setRows] = useState<WorkflowSummary[] | null>(null);
-  useEffect(() => {
-    void listWorkflows("?limit=50").then(({ data }) => setRows(data));
-  }, []);
+  const page = useStudio((state) => state.page);
+  const [name, setName] = useState("");
+  const [dialog, setDialog] = useState<"new" | "import" | null>(null);
+  const themes = useThemeItems();
+  const listed = useWorkflows(name);
+  const refusal = page.canEdit ? undefined : NO_AUTHOR;
+  const ways = (
+    <>
+      <Button icon="upload" label="Import…" refusal={refusal} onClick={() => setDialog("import")} />
+      <Button
+        icon="add"
+        label="New workflow"
+        strong
+        refusal={refusal}
+        onClick={() => setDialog("new")}
+      />
+    </>
+  );
+  const nothing = listed.rows?.length === 0 && name === "";
   return (
-    <main className="home">
-      <h1>Workflows</h1>
-      <ul>
-        {rows?.map((row) => (
-          <li key={row.id}>
-            <a href={`${home}${row.id}/`}>{row.name}</a>
-          </li>
-        ))}
-      </ul>
-    </main>
+    <div className="home-page">
+      <header className="top">
+        <h1>Studio</h1>
+        <span className="space" />
+        <a href={page.admin}>Admin</a>
+        <Menu label="Appearance" icon="contrast" items={themes} />
+      </header>
+      <main className="home">
+        <div className="home-head">
+          <h2>Workflows</h2>
+          {!nothing && (
+            <input
+              type="search"
+              aria-label="Search by name"
+              placeholder="Names beginning with…"
+              value={name}
+              onChange={(event) => setName(event.target.value)}
+            />
+          )}
+          <span className="space" />
+          {!nothing && ways}
+        </div>
+        {nothing ? (
+          <div className="home-empty">
+            <p>No workflows yet. Draw one from nothing, begin with an example, or import files.</p>
+            <div className="home-ways">{ways}</div>
+          </div>
+        ) : (
+          <WorkflowTable listed={listed} home={page.home} />
+        )}
+      </main>
+      {dialog === "new" && <NewWorkflow home={page.home} onClose={() => setDialog(null)} />}
+      {dialog === "import" && (
+        <ImportDialog
+          home={page.home}
+          onClose={() => {
+            setDialog(null);
+            listed.again();
+          }}
+        />
+      )}
+    </div>
   );
 }

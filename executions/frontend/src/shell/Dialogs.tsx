@@ -6,6 +6,8 @@ import { ConflictDialog } from "../saving/ConflictDialog";
 import { useStudio } from "../store/studio";
 import { PublishDialog } from "../versions/PublishDialog";
 import { VersionsDialog } from "../versions/VersionsDialog";
+import { ReplaceDialog } from "../transfer/ReplaceDialog";
+import { ReportDialog } from "../transfer/Report";
 
 /** The dialog that is open, if any. */
 export function Dialogs() {
@@ -18,5 +20,7 @@ export function Dialogs() {
   if (dialog === "publish") return <PublishDialog />;
   if (dialog === "versions") return <VersionsDialog />;
   if (dialog === "run") return <RunDialog />;
+  if (dialog === "import") return <ReplaceDialog />;
+  if (dialog === "report") return <ReportDialog />;
   return null;
 }

@@ -1,4 +1,3 @@
-import { useState } from "react";
 import { Refused } from "../api/client";
 import { tidied } from "../document/layout";
 import { directionOf } from "../document/sizes";
@@ -7,19 +6,21 @@ import { Menu, type MenuItem } from "../shared/Menu";
 import { useStudio } from "../store/studio";
 import { createFree } from "../transfer/creating";
 import { download, type Format, fileName, written } from "../transfer/files";
-import { chooseTheme, chosenTheme, type Theme } from "./theme";
+import { keptReport } from "../transfer/n8n";
+import { useThemeItems } from "./themeItems";
 
 const READ_ONLY = "Your role in this workspace does not allow changes.";
-const THEMES: readonly [Theme, string, string][] = [
-  ["light", "Light", "light_mode"],
-  ["dark", "Dark", "dark_mode"],
-  ["auto", "As the system", "contrast"],
-];
+const REPORT: MenuItem = {
+  label: "Report of the import",
+  icon: "fact_check",
+  onChoose: () => useStudio.getState().set({ dialog: "report" }),
+};
 
 /** What one does seldom with the whole workflow. */
 export function MoreMenu() {
   const page = useStudio((state) => state.page);
-  const [theme, setTheme] = useState(chosenTheme);
+  const themes = useThemeItems();
+  const id = useStudio((state) => state.workflow?.id ?? "");
   const refusal = page.canEdit ? undefined : READ_ONLY;
   const { set, edit, types } = useStudio.getState();
   const items: MenuItem[] = [
@@ -32,6 +33,7 @@ export function MoreMenu() {
       refusal,
       onChoose: () => set({ dialog: "import" }),
     },
+    ...(keptReport(id) ? [REPORT] : []),
     { label: "Duplicate", icon: "file_copy", apart: true, refusal, onChoose: () => void double() },
     {
       label: "Tidy",
@@ -43,16 +45,7 @@ export function MoreMenu() {
       ? [{ label: "Open in the admin", icon: "open_in_new", href: page.workflowPage }]
       : []),
     { label: "Keys", icon: "keyboard", onChoose: () => set({ dialog: "keys" }) },
-    ...THEMES.map(([key, label, icon], at) => ({
-      label,
-      icon,
-      apart: at === 0,
-      checked: theme === key,
-      onChoose: () => {
-        chooseTheme(key);
-        setTheme(key);
-      },
-    })),
+    ...themes.map((item, at) => ({ ...item, apart: at === 0 })),
   ];
   return <Menu label="More" icon="more_vert" items={items} />;
 }

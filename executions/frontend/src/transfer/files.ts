@@ -1,6 +1,7 @@
 /** Documents as files and files as documents. Pure but for `download`. */
-import { parse, stringify } from "yaml";
+import { parse } from "yaml";
 import type { Definition, Json, JsonObject } from "../document/types";
+import { asYaml } from "../yaml/writing";
 
 export type Format = "yaml" | "json";
 
@@ -15,43 +16,46 @@ export const LARGEST = 1024 * 1024;
 
 /** A document as the text of a file. */
 export const written = (document: Definition, format: Format): string =>
-  format === "json"
-    ? `${JSON.stringify(document, null, 2)}\n`
-    : stringify(document, { lineWidth: 100, aliasDuplicateObjects: false });
+  format === "json" ? `${JSON.stringify(document, null, 2)}\n` : asYaml(document);
 
-/** What a text is: a workflow of ours as YAML or JSON, an n8n export, or neither, and why. */
-export function recognised(text: string, name: string): Recognised {
-  if (new Blob([text]).size > LARGEST) return unknown(name, "It is larger than 1 MiB.");
+/**
+ * What a text holds: workflows of ours as YAML or JSON, n8n exports (one, or a list of them), or
+ * neither, and why.
+ */
+export function recognised(text: string, name: string): Recognised[] {
+  if (new Blob([text]).size > LARGEST) return [unknown(name, "It is larger than 1 MiB.")];
   const format: Format = /^\s*[[{]/.test(text) ? "json" : "yaml";
-  let content: Json;
   try {
-    content = format === "json" ? (JSON.parse(text) as Json) : (parse(text) as Json);
+    const content = (format === "json" ? JSON.parse(text) : parse(text)) as Json;
+    const all = Array.isArray(content) && content.length > 0 ? content : [content];
+    return all.map((one) => recognise(one, name, format, all.length > 1 ? null : text));
   } catch (error) {
-    return unknown(name, `It is no ${format.toUpperCase()}: ${firstLine(error)}`);
+    return [unknown(name, `It is no ${format.toUpperCase()}: ${firstLine(error)}`)];
   }
-  const nodes = n8nNodes(content);
-  if (nodes !== null) return { kind: "n8n", name: nameOf(content, name), document: content, nodes };
-  if (!isObject(content)) return unknown(name, "It holds no object with tasks.");
-  if (content.schema !== "valkyr/1" && !Array.isArray(content.tasks)) {
-    return unknown(name, "It has neither `tasks` nor n8n's `nodes` and `connections`.");
-  }
-  const called = nameOf(content, name);
-  return { kind: "workflow", name: called, document: content, text, format };
 }
 
-/** How many nodes an n8n export (one workflow, a list of them, or a clipping) has; null if none. */
+/** One of a file's workflows; `text` is the file's own where it holds one only. */
+function recognise(content: Json, file: string, format: Format, text: string | null): Recognised {
+  const name = nameOf(content, file);
+  const nodes = n8nNodes(content);
+  if (nodes !== null) return { kind: "n8n", name, document: content, nodes };
+  if (!isObject(content)) return unknown(file, "It holds no object with tasks.");
+  if (content.schema !== "valkyr/1" && !Array.isArray(content.tasks)) {
+    return unknown(file, "It has neither `tasks` nor n8n's `nodes` and `connections`.");
+  }
+  if (text !== null) return { kind: "workflow", name, document: content, text, format };
+  const alone = JSON.stringify(content);
+  return { kind: "workflow", name, document: content, text: alone, format: "json" };
+}
+
+/** How many nodes an n8n export or a clipping of its canvas has; null where it is none. */
 function n8nNodes(content: Json): number | null {
-  const all = Array.isArray(content) ? content : [content];
-  const counts = all.map((one) => {
-    const inner = isObject(one) && isObject(one.workflow) ? one.workflow : one;
-    if (!isObject(inner) || !Array.isArray(inner.nodes)) return null;
-    const shaped = inner.nodes.every((node) => isObject(node) && typeof node.type === "string");
-    return shaped && (isObject(inner.connections) || inner.nodes.length > 0)
-      ? inner.nodes.length
-      : null;
-  });
-  if (counts.length === 0 || counts.includes(null)) return null;
-  return counts.reduce<number>((sum, count) => sum + (count ?? 0), 0);
+  const inner = isObject(content) && isObject(content.workflow) ? content.workflow : content;
+  if (!isObject(inner) || !Array.isArray(inner.nodes)) return null;
+  const shaped = inner.nodes.every((node) => isObject(node) && typeof node.type === "string");
+  return shaped && (isObject(inner.connections) || inner.nodes.length > 0)
+    ? inner.nodes.length
+    : null;
 }
 
 /** The document's own name, else the file's without its ending. */

@@ -1,0 +1,86 @@
+import { type FormEvent, useEffect, useId, useState } from "react";
+import { Refused } from "../api/client";
+import { createWorkflow } from "../api/workflows";
+import { emptyDocument } from "../document/reading";
+import { Button } from "../shared/Button";
+import { Dialog } from "../shared/Dialog";
+import { WorkspaceChoice } from "../transfer/WorkspaceChoice";
+import { TemplateChoice } from "./TemplateChoice";
+import { begunWith, listTemplates, type Template } from "./templates";
+import "../transfer/transfer.css";
+
+/** Makes a workflow from nothing or from a template, and opens it. */
+export function NewWorkflow({ home, onClose }: { home: string; onClose: () => void }) {
+  const [name, setName] = useState("");
+  const [workspace, setWorkspace] = useState<string>();
+  const [templates, setTemplates] = useState<Template[]>([]);
+  const [chosen, setChosen] = useState<Template | null>(null);
+  const [trouble, setTrouble] = useState("");
+  const [busy, setBusy] = useState(false);
+  const [form, field, why] = [useId(), useId(), useId()];
+  useEffect(() => {
+    // Without them one still begins from nothing.
+    listTemplates().then(setTemplates, () => setTemplates([]));
+  }, []);
+  const wanted = name.trim() || chosen?.title || "";
+  const create = async (event: FormEvent): Promise<void> => {
+    event.preventDefault();
+    if (busy) return;
+    if (!wanted) {
+      setTrouble("Give the workflow a name.");
+      return;
+    }
+    setBusy(true);
+    try {
+      const draft = chosen ? begunWith(chosen, wanted) : emptyDocument(wanted);
+      const { data } = await createWorkflow(wanted, draft, workspace);
+      location.assign(`${home}${data.id}/`);
+    } catch (error) {
+      setTrouble(error instanceof Refused ? error.detail : String(error));
+      setBusy(false);
+    }
+  };
+  return (
+    <Dialog
+      title="New workflow"
+      onClose={onClose}
+      wide={templates.length > 0}
+      actions={
+        <>
+          <Button label="Cancel" onClick={onClose} />
+          <Button
+            label="Create"
+            icon="add"
+            strong
+            type="submit"
+            form={form}
+            refusal={busy ? "It is being created." : undefined}
+          />
+        </>
+      }
+    >
+      <form id={form} onSubmit={(event) => void create(event)}>
+        <p className="field first">
+          <label htmlFor={field}>Name</label>
+          <input
+            id={field}
+            maxLength={200}
+            value={name}
+            placeholder={chosen?.title}
+            aria-invalid={trouble !== ""}
+            aria-describedby={why}
+            onChange={(event) => {
+              setName(event.target.value);
+              setTrouble("");
+            }}
+          />
+          <span id={why} role="alert">
+            {trouble}
+          </span>
+        </p>
+        <WorkspaceChoice value={workspace} onChange={setWorkspace} />
+        <TemplateChoice templates={templates} chosen={chosen} onChoose={setChosen} />
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,59 @@
+import { useMemo, useState } from "react";
+import { modulesIn, type Template } from "./templates";
+
+interface Props {
+  templates: Template[];
+  chosen: Template | null;
+  onChoose: (template: Template | null) => void;
+}
+
+/** From nothing, or from one of the examples; each says what it is made of. */
+export function TemplateChoice({ templates, chosen, onChoose }: Props) {
+  const [query, setQuery] = useState("");
+  const found = useMemo(() => {
+    const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+    return templates.filter((one) => {
+      const text = [one.title, one.description, ...one.tags, ...modulesIn(one)].join(" ");
+      return words.every((word) => text.toLowerCase().includes(word));
+    });
+  }, [templates, query]);
+  if (templates.length === 0) return null;
+  return (
+    <fieldset className="templates">
+      <legend>Begin with</legend>
+      <input
+        type="search"
+        aria-label="Search the examples"
+        placeholder="Search the examples"
+        value={query}
+        onChange={(event) => setQuery(event.target.value)}
+      />
+      <div className="template-grid">
+        <label className="template">
+          <input
+            type="radio"
+            name="template"
+            checked={chosen === null}
+            onChange={() => onChoose(null)}
+          />
+          <strong>Nothing</strong>
+          <span>An empty canvas.</span>
+        </label>
+        {found.map((one) => (
+          <label key={one.name} className="template">
+            <input
+              type="radio"
+              name="template"
+              checked={chosen?.name === one.name}
+              onChange={() => onChoose(one)}
+            />
+            <strong>{one.title}</strong>
+            <span>{one.description}</span>
+            <code>{modulesIn(one).join(" · ")}</code>
+          </label>
+        ))}
+      </div>
+      {found.length === 0 && <p role="status">No example fits.</p>}
+    </fieldset>
+  );
+}

@@ -1,0 +1,29 @@
+/** The definitions that come with Valkyr, to begin with. */
+import { ask } from "../api/client";
+import { modulesOf } from "../document/modules";
+import { everyTask } from "../document/paths";
+import { read } from "../document/reading";
+import type { Definition, JsonObject } from "../document/types";
+
+export interface Template {
+  name: string;
+  title: string;
+  description: string;
+  tags: string[];
+  definition: JsonObject;
+}
+
+export const listTemplates = async (): Promise<Template[]> =>
+  (await ask<Template[]>("/v1/WorkflowTemplate")).data;
+
+/** A template as the draft of a workflow of this name. */
+export const begunWith = (template: Template, name: string): Definition => ({
+  ...read(template.definition, name),
+  name,
+});
+
+/** The modules of a template, each once, in the order of its tasks. */
+export function modulesIn(template: Template): string[] {
+  const tasks = everyTask(read(template.definition, template.name));
+  return [...new Set(tasks.flatMap(({ task }) => modulesOf(task).map((module) => module.use)))];
+}

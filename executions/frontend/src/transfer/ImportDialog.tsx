@@ -1,0 +1,75 @@
+import { useState } from "react";
+import { announce } from "../shared/announce";
+import { Button } from "../shared/Button";
+import { Dialog } from "../shared/Dialog";
+import { EntryRow } from "./EntryRow";
+import { type Entry, entriesOf, kept, keptBeside, looked } from "./entries";
+import { Files } from "./Files";
+import { WorkspaceChoice } from "./WorkspaceChoice";
+import "./transfer.css";
+
+/** Makes workflows of files: ours, and those of n8n after a look at what would become of them. */
+export function ImportDialog({ home, onClose }: { home: string; onClose: () => void }) {
+  const [entries, setEntries] = useState<Entry[]>([]);
+  const [workspace, setWorkspace] = useState<string>();
+  const put = (entry: Entry): void =>
+    setEntries((old) => old.map((one) => (one.key === entry.key ? entry : one)));
+  const take = (text: string, name: string): void => {
+    const found = entriesOf(text, name);
+    setEntries((old) => [...old, ...found]);
+    for (const entry of found) void looked(entry, workspace).then(put);
+  };
+  const run = async (entry: Entry, how: (entry: Entry) => Promise<Entry>): Promise<Entry> => {
+    put({ ...entry, state: "busy", says: "" });
+    const result = await how(entry);
+    put(result);
+    return result;
+  };
+  const ready = entries.filter((entry) => entry.state === "ready");
+  const create = async (): Promise<void> => {
+    const results: Entry[] = [];
+    for (const entry of ready) {
+      results.push(await run(entry, (one) => kept(one, { workspaceId: workspace })));
+    }
+    const made = results.filter((entry) => entry.made);
+    announce(`${made.length} of ${results.length} created`);
+    const [only] = made;
+    if (entries.length === 1 && only?.made) location.assign(`${home}${only.made.id}/`);
+  };
+  return (
+    <Dialog
+      title="Import workflows"
+      wide={entries.some((entry) => entry.file.kind === "n8n")}
+      onClose={onClose}
+      actions={
+        <>
+          <Button label="Close" onClick={onClose} />
+          <Button
+            label={ready.length > 1 ? `Create ${ready.length} drafts` : "Create draft"}
+            icon="add"
+            strong
+            refusal={ready.length > 0 ? undefined : "Nothing is ready to be created."}
+            onClick={() => void create()}
+          />
+        </>
+      }
+    >
+      <Files multiple onText={take} />
+      <WorkspaceChoice value={workspace} onChange={setWorkspace} />
+      <ul className="entries" aria-label="Files">
+        {entries.map((entry) => (
+          <EntryRow
+            key={entry.key}
+            entry={entry}
+            home={home}
+            onReplace={() =>
+              void run(entry, (one) => kept(one, { workspaceId: workspace, onConflict: "update" }))
+            }
+            onBeside={() => void run(entry, (one) => keptBeside(one, workspace))}
+            onRemove={() => setEntries((old) => old.filter((one) => one !== entry))}
+          />
+        ))}
+      </ul>
+    </Dialog>
+  );
+}

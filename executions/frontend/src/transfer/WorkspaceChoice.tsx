@@ -1,0 +1,44 @@
+import { useEffect, useId, useState } from "react";
+import { ask } from "../api/client";
+
+interface Workspace {
+  id: string;
+  name: string;
+  role: string | null;
+}
+
+interface Props {
+  value: string | undefined;
+  onChange: (id: string) => void;
+}
+
+/** Which workspace something is made in; nothing to see for who has one. */
+export function WorkspaceChoice({ value, onChange }: Props) {
+  const [found, setFound] = useState<Workspace[]>([]);
+  const field = useId();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: asked once, when it is shown
+  useEffect(() => {
+    ask<Workspace[]>("/v1/Workspace?archived=false&limit=500")
+      .then(({ data }) => {
+        const mine = data.filter((one) => one.role !== "USER");
+        setFound(mine);
+        const [first] = mine;
+        if (first) onChange(first.id);
+      })
+      // The server then takes the only one there is, or asks for one in its refusal.
+      .catch(() => setFound([]));
+  }, []);
+  if (found.length < 2) return null;
+  return (
+    <p className="field">
+      <label htmlFor={field}>Workspace</label>
+      <select id={field} value={value ?? ""} onChange={(event) => onChange(event.target.value)}>
+        {found.map((one) => (
+          <option key={one.id} value={one.id}>
+            {one.name}
+          </option>
+        ))}
+      </select>
+    </p>
+  );
+}

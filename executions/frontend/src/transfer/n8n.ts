@@ -1,0 +1,63 @@
+/** What became of an n8n export, as the server tells it. */
+import { ask } from "../api/client";
+import type { Problem, Workflow } from "../api/shapes";
+import type { Json, JsonObject } from "../document/types";
+import { type ImportTarget, queryOf } from "./creating";
+
+export type N8nStatus = "mapped" | "changed" | "left";
+
+export interface N8nRow {
+  node: string;
+  nodeType: string;
+  became: { task: string | null; module: string } | null;
+  status: N8nStatus;
+  remarks: string[];
+}
+
+export interface N8nReport {
+  rows: N8nRow[];
+  counts: Record<N8nStatus, number>;
+  toCreate: {
+    credentials: { name: string; type: string; was: string; nodes: string[] }[];
+    variables: { name: string; nodes: string[] }[];
+    workflows: { slug: string; was: string; nodes: string[] }[];
+  };
+  remarks: string[];
+}
+
+export interface N8nImported {
+  workflow: Workflow | null;
+  /** Of a dry run alone. */
+  definition: JsonObject | null;
+  report: N8nReport;
+  problems: Problem[];
+}
+
+/** Translate an export, and unless it is a dry run keep it as a draft; raises Refused. */
+export async function importN8n(
+  document: Json,
+  target: ImportTarget & { dryRun?: boolean },
+): Promise<N8nImported> {
+  const address = `/v1/Workflow/import-n8n${queryOf(target)}`;
+  return (await ask<N8nImported>(address, { method: "POST", json: document })).data;
+}
+
+const keyOf = (workflowId: string): string => `studioReport:${workflowId}`;
+
+/** Keep a report for the editor of the workflow, in this tab. */
+export function keepReport(workflowId: string, report: N8nReport): void {
+  try {
+    sessionStorage.setItem(keyOf(workflowId), JSON.stringify(report));
+  } catch {
+    // No room: the report was shown before the draft was made.
+  }
+}
+
+/** The report of a workflow that was imported in this tab; null if none was. */
+export function keptReport(workflowId: string): N8nReport | null {
+  try {
+    return JSON.parse(sessionStorage.getItem(keyOf(workflowId)) ?? "null") as N8nReport | null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,182 @@
+"""The list of workflows and the ways to a new one: from nothing, an example, or files."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from executions.models import Workflow
+from tests.browser.pictures import picture
+from tests.support.accessibility import findings
+
+pytestmark = pytest.mark.browser
+
+ORDERS = """schema: valkyr/1
+name: Order fulfilment
+tasks:
+  - {id: fetch, use: data.set, with: {values: {}}}
+  - {id: risky, use: flow.if, with: {condition: "{{ true }}"}, after: fetch}
+"""
+
+
+def home(page: Any) -> Any:
+    page.goto(f"{page.home}/studio/")
+    expect(page.get_by_role("heading", name="Workflows")).to_be_visible()
+    return page
+
+
+def importing(page: Any, text: str) -> Any:
+    """The dialog for files, with a text pasted and read."""
+    page.get_by_role("button", name="Import…").click()
+    page.get_by_label("Or paste it").fill(text)
+    page.get_by_role("button", name="Read what is pasted").click()
+    return page.get_by_role("dialog", name="Import workflows")
+
+
+def test_a_new_installation_offers_the_ways_to_begin(staff_page: Any) -> None:
+    page = home(staff_page)
+    expect(page.get_by_text("No workflows yet.")).to_be_visible()
+    assert findings(page) == []
+    picture(page, "studio-home-empty")
+    page.get_by_role("button", name="New workflow").click()
+    page.get_by_role("button", name="Create", exact=True).click()
+    expect(page.get_by_text("Give the workflow a name.")).to_be_visible()
+    page.get_by_label("Name", exact=True).fill("Order fulfilment")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(r"/studio/[0-9a-f-]{36}/$"))
+    expect(page.get_by_role("region", name="Canvas", exact=True)).to_be_visible()
+    assert Workflow.objects.get().name == "Order fulfilment"
+
+
+def test_an_example_is_begun_with(staff_page: Any) -> None:
+    page = home(staff_page)
+    page.get_by_role("button", name="New workflow").click()
+    dialog = page.get_by_role("dialog", name="New workflow")
+    page.get_by_label("Search the examples").fill("approval")
+    dialog.get_by_role("radio").nth(1).check()
+    picture(page, "studio-new")
+    assert findings(page, "dialog") == []
+    dialog.get_by_role("button", name="Create").click()
+    expect(page.get_by_role("region", name="Canvas", exact=True)).to_be_visible()
+    uses = [task["use"] for task in Workflow.objects.get().definition["tasks"] if "use" in task]
+    assert "flow.approval" in uses
+
+
+def test_workflows_are_listed_searched_and_paged(staff_page: Any, workflow: Any) -> None:
+    for number in range(52):
+        workflow(f"order {number:02d}")
+    page = home(staff_page)
+    rows = page.get_by_role("table").get_by_role("row")
+    expect(rows).to_have_count(51)
+    page.get_by_role("button", name="Show more").click()
+    expect(rows).to_have_count(53)
+    expect(page.get_by_role("button", name="Show more")).to_have_count(0)
+    page.get_by_role("searchbox", name="Search by name").fill("Order 17")
+    expect(rows).to_have_count(2)
+    expect(rows.nth(1)).to_contain_text("draft only")
+    page.get_by_role("searchbox", name="Search by name").fill("zzz")
+    expect(page.get_by_text("No workflow's name begins so.")).to_be_visible()
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_the_list_is_readable_and_fits_a_telephone(
+    staff_page: Any, workflow: Any, dark: bool
+) -> None:
+    workflow("Order fulfilment", description="Reserve, charge and ship an order.")
+    workflow("Nightly report")
+    page = staff_page
+    page.emulate_media(color_scheme="dark" if dark else "light")
+    home(page)
+    expect(page.get_by_role("table")).to_be_visible()
+    shade = "dark" if dark else "light"
+    picture(page, f"studio-home-{shade}")
+    assert findings(page) == []
+    page.set_viewport_size({"width": 390, "height": 800})
+    picture(page, f"studio-home-390-{shade}")
+    sideways = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    assert page.evaluate(sideways) <= 0
+    importing(page, "nothing of ours")
+    assert findings(page, "dialog") == []
+    picture(page, f"studio-import-390-{shade}")
+
+
+def test_yaml_becomes_a_draft(staff_page: Any) -> None:
+    page = home(staff_page)
+    dialog = importing(page, ORDERS)
+    expect(dialog.get_by_text("YAML, 2 tasks")).to_be_visible()
+    dialog.get_by_role("button", name="Create draft").click()
+    expect(page.get_by_role("region", name="Canvas", exact=True)).to_be_visible()
+    assert Workflow.objects.get().name == "Order fulfilment"
+
+
+def test_a_name_that_is_taken_is_told_with_choices(staff_page: Any, workflow: Any) -> None:
+    workflow("Order fulfilment")
+    page = home(staff_page)
+    dialog = importing(page, ORDERS)
+    dialog.get_by_role("button", name="Create draft").click()
+    expect(dialog.get_by_text("the name is taken")).to_be_visible()
+    dialog.get_by_role("button", name="Create under a free name").click()
+    expect(dialog.get_by_role("link", name="Open")).to_be_visible()
+    names = set(Workflow.objects.values_list("name", flat=True))
+    assert names == {"Order fulfilment", "Order fulfilment 2"}
+
+
+def test_several_files_become_drafts_and_others_are_refused(
+    staff_page: Any, tmp_path: Path
+) -> None:
+    (tmp_path / "a.yaml").write_text(ORDERS)
+    (tmp_path / "b.json").write_text(json.dumps({"name": "Other", "tasks": []}))
+    (tmp_path / "c.json").write_text("{")
+    page = home(staff_page)
+    page.get_by_role("button", name="Import…").click()
+    files = [tmp_path / name for name in ("a.yaml", "b.json", "c.json")]
+    page.locator("input[type=file]").set_input_files(files)
+    dialog = page.get_by_role("dialog", name="Import workflows")
+    expect(dialog.get_by_text("It is no JSON")).to_be_visible()
+    dialog.get_by_role("button", name="Create 2 drafts").click()
+    expect(dialog.get_by_role("link", name="Open")).to_have_count(2)
+    assert Workflow.objects.count() == 2
+
+
+def test_a_file_replaces_the_open_draft_and_undo_brings_it_back(studio: Any, workflow: Any) -> None:
+    page = studio(workflow("mine", tasks=[{"id": "old", "use": "data.set", "with": {}}]))
+    page.get_by_role("button", name="More").click()
+    page.keyboard.press("ArrowDown")
+    page.get_by_role("menuitem", name="Import…").click()
+    page.get_by_label("Or paste it").fill(ORDERS)
+    page.get_by_role("button", name="Read what is pasted").click()
+    page.get_by_role("button", name="Replace the draft").click()
+    page.get_by_role("button", name="List", exact=True).click()
+    expect(page.get_by_role("button", name="fetch", exact=True)).to_be_visible()
+    page.get_by_role("button", name="Undo").click()
+    expect(page.get_by_role("button", name="old", exact=True)).to_be_visible()
+
+
+def test_the_draft_is_downloaded_as_it_is_on_the_screen(studio: Any, workflow: Any) -> None:
+    page = studio(workflow("My orders"))
+    page.get_by_role("button", name="No operation").click()
+    for item, ending in [("Download as YAML", "yaml"), ("Download as JSON", "json")]:
+        page.get_by_role("button", name="More").click()
+        with page.expect_download() as download:
+            page.get_by_role("menuitem", name=item).click()
+        assert download.value.suggested_filename == f"my-orders.{ending}"
+        assert "flow.noop" in Path(download.value.path()).read_text()
+
+
+def test_a_copy_is_made_and_opened(studio: Any, workflow: Any) -> None:
+    page = studio(workflow("mine"))
+    page.get_by_role("button", name="More").click()
+    page.get_by_role("menuitem", name="Duplicate").click()
+    expect(page).to_have_title(re.compile("^mine copy"))
+    assert set(Workflow.objects.values_list("name", flat=True)) == {"mine", "mine copy"}
+
+
+def test_the_look_is_chosen_for_the_admin_too(studio: Any, workflow: Any) -> None:
+    page = studio(workflow())
+    page.get_by_role("button", name="More").click()
+    page.get_by_role("menuitemradio", name="Dark").click()
+    assert page.evaluate("localStorage.adminTheme") == '"dark"'
+    expect(page.locator("html")).to_have_class("dark")
