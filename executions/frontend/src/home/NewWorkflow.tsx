@@ -60,7 +60,7 @@ export function NewWorkflow({ home, onClose }: { home: string; onClose: () => vo
       }
     >
       <form id={form} onSubmit={(event) => void create(event)}>
-        <p className="field first">
+        <p className="asked first">
           <label htmlFor={field}>Name</label>
           <input
             id={field}

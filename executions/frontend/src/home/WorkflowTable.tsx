@@ -48,7 +48,7 @@ function Row({ row, home }: { row: WorkflowSummary; home: string }) {
         {row.description && <small>{row.description}</small>}
       </th>
       <td data-label="State">
-        <span className={`state ${row.enabled ? "green" : "grey"}`}>
+        <span className={`standing ${row.enabled ? "green" : "grey"}`}>
           <Icon name={row.enabled ? "check_circle" : "pause_circle"} />
           {row.enabled ? "enabled" : "paused"}
         </span>

@@ -1,4 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from "react";
+import { NoticeLine } from "../canvas/NoticeLine";
 import { wantSearch } from "../palette/wanted";
 import { Button } from "../shared/Button";
 import { useDocument, useStudio } from "../store/studio";
@@ -66,6 +67,7 @@ export function NodeList() {
           onClick={() => setShown(shown + SHOWN)}
         />
       )}
+      <NoticeLine />
     </section>
   );
 }

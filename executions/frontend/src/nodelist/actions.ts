@@ -1,11 +1,11 @@
 /** What one does to a task in the list, and how that is told. */
+import { notice } from "../canvas/notice";
 import { refusalOf } from "../document/cycles";
 import { connect, disconnect, removeTasks } from "../document/edits";
 import { arranged } from "../document/layout";
 import { bodyName, moved } from "../document/moving";
 import { bodyOf, idOf } from "../document/paths";
 import type { BodyPath, Edge, TaskPath } from "../document/types";
-import { announce } from "../shared/announce";
 import { useStudio } from "../store/studio";
 
 /** Connect two tasks of a body; gives why not, or null when it is done. */
@@ -13,23 +13,23 @@ export function join(from: TaskPath, to: TaskPath, on: string): string | null {
   const { history, edit } = useStudio.getState();
   const refusal = refusalOf(history.present, from, to, on);
   if (refusal !== null) {
-    announce(refusal);
+    notice(refusal);
     return refusal;
   }
   const edge: Edge = { from: idOf(from), to: idOf(to), on };
   edit((document) => connect(document, bodyOf(to), edge));
-  announce(`${idOf(to)} now comes after ${idOf(from)} on ${on}`);
+  notice(`${idOf(to)} now comes after ${idOf(from)} on ${on}`);
   return null;
 }
 
 export function part(body: BodyPath, edge: Edge): void {
   useStudio.getState().edit((document) => disconnect(document, body, [edge]));
-  announce(`${edge.to} no longer comes after ${edge.from} on ${edge.on ?? "success"}`);
+  notice(`${edge.to} no longer comes after ${edge.from} on ${edge.on ?? "success"}`);
 }
 
 export function remove(path: TaskPath): void {
   useStudio.getState().edit((document) => removeTasks(document, [path]));
-  announce(`Deleted ${idOf(path)}. Ctrl+Z brings it back.`);
+  notice(`Deleted ${idOf(path)}. Ctrl+Z brings it back.`);
 }
 
 export function move(path: TaskPath, body: BodyPath): void {
@@ -37,5 +37,5 @@ export function move(path: TaskPath, body: BodyPath): void {
   const result = moved(history.present, path, body);
   edit(() => arranged(result.document, types));
   select({ tasks: [result.path] });
-  announce(`Moved ${idOf(path)} to ${bodyName(body)}; its connections stayed behind.`);
+  notice(`Moved ${idOf(path)} to ${bodyName(body)}; its connections stayed behind.`);
 }

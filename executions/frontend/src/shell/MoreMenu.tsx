@@ -1,7 +1,6 @@
 import { Refused } from "../api/client";
-import { tidied } from "../document/layout";
-import { directionOf } from "../document/sizes";
-import { announce } from "../shared/announce";
+import { tidy } from "../canvas/commands";
+import { notice } from "../canvas/notice";
 import { Menu, type MenuItem } from "../shared/Menu";
 import { useStudio } from "../store/studio";
 import { createFree } from "../transfer/creating";
@@ -22,7 +21,7 @@ export function MoreMenu() {
   const themes = useThemeItems();
   const id = useStudio((state) => state.workflow?.id ?? "");
   const refusal = page.canEdit ? undefined : READ_ONLY;
-  const { set, edit, types } = useStudio.getState();
+  const { set } = useStudio.getState();
   const items: MenuItem[] = [
     { label: "Download as YAML", icon: "download", onChoose: () => save("yaml") },
     { label: "Download as JSON", icon: "download", onChoose: () => save("json") },
@@ -39,7 +38,7 @@ export function MoreMenu() {
       label: "Tidy",
       icon: "auto_fix_high",
       refusal,
-      onChoose: () => edit((document) => tidied(document, directionOf(document), types)),
+      onChoose: () => tidy(),
     },
     ...(page.workflowPage
       ? [{ label: "Open in the admin", icon: "open_in_new", href: page.workflowPage }]
@@ -53,16 +52,16 @@ export function MoreMenu() {
 function save(format: Format): void {
   const { present } = useStudio.getState().history;
   download(written(present, format), fileName(present.name, format), `application/${format}`);
-  announce(`Downloaded ${fileName(present.name, format)}`);
+  notice(`Downloaded ${fileName(present.name, format)}`);
 }
 
 async function copy(): Promise<void> {
   const { present } = useStudio.getState().history;
   try {
     await navigator.clipboard.writeText(written(present, "json"));
-    announce("Copied as JSON");
+    notice("Copied as JSON");
   } catch {
-    announce("The browser did not allow copying.");
+    notice("The browser did not allow copying.");
   }
 }
 
@@ -73,6 +72,6 @@ async function double(): Promise<void> {
     const made = await createFree(name, history.present, page.workspaceId ?? undefined);
     location.assign(`${page.home}${made.id}/`);
   } catch (error) {
-    announce(error instanceof Refused ? error.detail : String(error));
+    notice(error instanceof Refused ? error.detail : String(error));
   }
 }

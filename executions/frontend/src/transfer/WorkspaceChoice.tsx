@@ -30,7 +30,7 @@ export function WorkspaceChoice({ value, onChange }: Props) {
   }, []);
   if (found.length < 2) return null;
   return (
-    <p className="field">
+    <p className="asked">
       <label htmlFor={field}>Workspace</label>
       <select id={field} value={value ?? ""} onChange={(event) => onChange(event.target.value)}>
         {found.map((one) => (
