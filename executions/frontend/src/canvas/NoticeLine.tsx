@@ -4,7 +4,7 @@ import { useNotice } from "./notice";
 export function NoticeLine() {
   const sentence = useNotice((state) => state.sentence);
   return sentence === "" ? null : (
-    <p className="notice" aria-hidden="true">
+    <p className="notice-line" aria-hidden="true">
       {sentence}
     </p>
   );

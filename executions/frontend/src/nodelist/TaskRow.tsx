@@ -73,7 +73,7 @@ function After({ row, label }: { row: Row; label: string }) {
   const [adding, setAdding] = useState(false);
   const canEdit = useStudio((state) => state.page.canEdit);
   return (
-    <div className="after">
+    <div className="comes-after">
       {row.into.map((edge) => (
         <Connection key={`${edge.from}:${edge.on}`} edge={edge} row={row} />
       ))}

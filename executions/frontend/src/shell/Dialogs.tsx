@@ -4,10 +4,10 @@ import { KeysDialog } from "../keys/KeysDialog";
 import { RunDialog } from "../running/RunDialog";
 import { ConflictDialog } from "../saving/ConflictDialog";
 import { useStudio } from "../store/studio";
-import { PublishDialog } from "../versions/PublishDialog";
-import { VersionsDialog } from "../versions/VersionsDialog";
 import { ReplaceDialog } from "../transfer/ReplaceDialog";
 import { ReportDialog } from "../transfer/Report";
+import { PublishDialog } from "../versions/PublishDialog";
+import { VersionsDialog } from "../versions/VersionsDialog";
 
 /** The dialog that is open, if any. */
 export function Dialogs() {
