@@ -46,7 +46,7 @@ def drag(page: Any, start: Point, end: Point, steps: int = 6) -> None:
 
 def notice(page: Any) -> Any:
     """The sentence at the canvas' foot."""
-    return page.locator(".notice")
+    return page.locator(".notice-line")
 
 
 def draft(page: Any) -> Any:
