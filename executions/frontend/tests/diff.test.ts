@@ -51,7 +51,7 @@ test("what the workflow says of itself and the tasks of bodies are compared too"
     triggers: [{ type: "CRON", schedule: "0 3 * * *" }],
   };
   expect(told(before, after)).toEqual([
-    'workflow changed settings; settings: undefined → {"priority":7}',
+    "workflow changed settings; settings.priority: undefined → 7",
     'workflow changed triggers; triggers.0.schedule: "0 2 * * *" → "0 3 * * *"',
     "task changed loop.in; with.values.x: undefined → 1",
   ]);

@@ -20,3 +20,10 @@ test("for comparing, places are left out", () => {
   expect(asPlainYaml(PLACED)).not.toContain("ui:");
   expect(parse(asPlainYaml(PLACED)).tasks[0].with.values.text).toBe("two\nlines");
 });
+
+test("keys stand in the order in which people write them", () => {
+  const jumbled = { tasks: [{ ui: {}, use: "u", id: "a" }], name: "n", schema: "valkyr/1" };
+  expect(asYaml(jumbled as Definition)).toBe(
+    "schema: valkyr/1\nname: n\ntasks:\n  - id: a\n    use: u\n    ui: {}\n",
+  );
+});

@@ -24,7 +24,7 @@ def test_problems_are_counted_and_listed_by_task_and_lead_to_it(studio: Any, wor
     panel.get_by_role("button", name="with.url").focus()
     page.keyboard.press("Enter")
     details = page.get_by_role("complementary", name="Details")
-    expect(details).to_be_visible()
+    expect(details.locator(":focus")).to_have_count(1)
 
 
 def test_what_only_the_server_knows_is_listed_too(studio: Any, workflow: Any) -> None:

@@ -76,9 +76,10 @@ def in_conflict(studio: Any, workflow: Any, second: Any) -> tuple[Any, Workflow]
 def test_a_name_is_saved_with_the_draft(studio: Any, workflow: Any) -> None:
     found = workflow(tasks=TASKS)
     page = studio(found)
-    rename(page, "  order fulfilment ")
+    name_of(page).fill("  order fulfilment ")
     draft_is(page, "unsaved")
     save(page)
+    expect(page.get_by_role("status", name="Draft")).not_to_contain_text("unsaved")
     draft_is(page, "saved")
     found.refresh_from_db()
     assert (found.name, found.definition["name"]) == ("order fulfilment", "order fulfilment")

@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
+from executions.models import Workflow
+
 pytestmark = pytest.mark.browser
 
 TASKS = [
@@ -34,17 +36,19 @@ def replace(page: Any, old: str, new: str) -> None:
     field.fill(value.replace(old, new))
 
 
-def test_what_is_typed_becomes_the_document_and_is_saved(as_text: Any) -> None:
+def test_what_is_typed_becomes_the_document_and_is_saved_at_once(as_text: Any) -> None:
     page = as_text
     replace(page, "limit: 1", "limit: 7 # as agreed")
-    draft = page.get_by_role("status", name="Draft")
-    expect(draft).to_contain_text("unsaved")
-    expect(text_of(page)).to_have_value(re.compile("limit: 7 # as agreed"))
     page.keyboard.press("Control+s")
+    draft = page.get_by_role("status", name="Draft")
     expect(draft).not_to_contain_text("unsaved")
     expect(draft).to_contain_text("saved")
+    expect(text_of(page)).to_have_value(re.compile("limit: 7 # as agreed"))
+    [fetch, _] = Workflow.objects.get().definition["tasks"]
+    assert fetch["with"] == {"values": {"limit": 7}}
     page.get_by_role("button", name="Undo").click()
     expect(text_of(page)).to_have_value(re.compile("limit: 1"))
+    expect(draft).to_contain_text("unsaved")
 
 
 def test_a_mistake_is_told_with_its_place_and_changes_nothing(as_text: Any) -> None:

@@ -19,7 +19,7 @@ export function ChangeList({ changes }: { changes: readonly Change[] }) {
     return <p className="comparison-none">Nothing differs but where things stand on the canvas.</p>;
   }
   return (
-    <ul className="changes">
+    <ul className="diff-changes">
       {changes.slice(0, SHOWN).map((change) => (
         <li key={`${change.kind}${change.what}${change.task ?? change.title}`}>
           <OneChange change={change} />
@@ -34,16 +34,16 @@ function OneChange({ change }: { change: Change }) {
   const [icon, word] = MARKS[change.kind];
   return (
     <>
-      <p className={`change ${change.kind}`}>
+      <p className={`diff-change ${change.kind}`}>
         <Icon name={icon} />
-        <span className="change-word">
+        <span className="diff-word">
           {NOUNS[change.what]} {word}
         </span>
         <strong>{change.title}</strong>
         {change.task !== null && change.task !== change.title && <code>{change.task}</code>}
       </p>
       {change.fields.length > 0 && (
-        <table className="fields">
+        <table className="diff-fields">
           <thead className="unseen">
             <tr>
               <th scope="col">Field</th>
@@ -68,10 +68,10 @@ function Field({ field }: { field: FieldChange }) {
       <th scope="row">
         <code>{keyPath(field.pointer)}</code>
       </th>
-      <td className="before">
+      <td className="diff-was">
         <Value value={field.before} />
       </td>
-      <td className="after">
+      <td className="diff-now">
         <Value value={field.after} />
       </td>
     </tr>

@@ -22,8 +22,8 @@ export function TextDiff({ before, after }: { before: Definition; after: Definit
     <section className="textdiff" tabIndex={0} aria-label="Differences as text">
       {rows.map(({ line, at }) =>
         typeof line === "number" ? (
-          <p key={at} className="skipped">
-            {line} equal lines
+          <p key={at} className="diff-skipped">
+            {line} equal {line === 1 ? "line" : "lines"}
           </p>
         ) : (
           <p key={at} className={MARKED[line.mark]}>
@@ -37,4 +37,4 @@ export function TextDiff({ before, after }: { before: Definition; after: Definit
   );
 }
 
-const MARKED: Record<Line["mark"], string> = { " ": "same", "-": "before", "+": "after" };
+const MARKED: Record<Line["mark"], string> = { " ": "diff-same", "-": "diff-was", "+": "diff-now" };

@@ -28,12 +28,17 @@ function sharedKeys(before?: Json, after?: Json): (string | number)[] | null {
   if (Array.isArray(before) && Array.isArray(after)) {
     return Array.from({ length: Math.max(before.length, after.length) }, (_, at) => at);
   }
-  if (!isMap(before) || !isMap(after)) return null;
-  return [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  // What came or went as a whole is told by its parts, which are easier to read.
+  const [old, now] = [before ?? {}, after ?? {}];
+  if (!isMap(old) || !isMap(now)) return null;
+  if (isEmpty(old) && isEmpty(now)) return null;
+  return [...new Set([...Object.keys(old), ...Object.keys(now)])];
 }
 
 const isMap = (value?: Json): value is { [key: string]: Json } =>
   typeof value === "object" && value !== null && !Array.isArray(value);
+
+const isEmpty = (value: object): boolean => Object.keys(value).length === 0;
 
 const part = (value: Json | undefined, key: string | number): Json | undefined =>
   (value as { [key: string | number]: Json } | undefined)?.[key];

@@ -19,7 +19,7 @@ export function Banners() {
       {saving === "offline" && <Offline />}
       {saving === "error" && <NotSaved />}
       {tooLarge && (
-        <p className="banner notice" role="status">
+        <p className="banner work-note" role="status">
           <Icon name="info" /> This workflow is too large to be kept over a reload. Save it before
           you leave the page.
         </p>
@@ -38,7 +38,7 @@ function Restored() {
     if (why !== "") announce(why);
   };
   return (
-    <div className="banner notice" role="status">
+    <div className="banner work-note" role="status">
       <Icon name="restore" />
       <span>
         Unsaved changes from <time dateTime={at}>{timeOf(at)}</time> were restored.
@@ -58,7 +58,7 @@ function Restored() {
 function SignedOut() {
   const { signIn, home } = useStudio.getState().page;
   return (
-    <div className="banner alarm" role="alert">
+    <div className="banner work-alarm" role="alert">
       <Icon name="lock" />
       <span>
         You are signed out. Nothing is lost:{" "}
@@ -74,7 +74,7 @@ function SignedOut() {
 
 function Offline() {
   return (
-    <div className="banner alarm" role="alert">
+    <div className="banner work-alarm" role="alert">
       <Icon name="cloud_off" />
       <span>
         The server cannot be reached. Your changes are kept in this tab and saved once it is back.
@@ -87,7 +87,7 @@ function Offline() {
 function NotSaved() {
   const why = useStudio((state) => state.savingError);
   return (
-    <div className="banner alarm" role="alert">
+    <div className="banner work-alarm" role="alert">
       <Icon name="error" />
       <span>The draft was not saved. {why}</span>
       <Button label="Try again" onClick={() => void save()} />

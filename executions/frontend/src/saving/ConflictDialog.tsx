@@ -61,11 +61,11 @@ export function ConflictDialog() {
       }
     >
       <p>{sentenceOf(conflict)} Nothing was overwritten, and your changes are still here.</p>
-      <p className="hint">
+      <p className="dialog-hint">
         Reloading theirs keeps yours one Undo away. A copy is a workflow of its own.
       </p>
       {error !== "" && (
-        <p className="failure" role="alert">
+        <p className="dialog-failure" role="alert">
           {error}
         </p>
       )}
@@ -86,7 +86,7 @@ function Overwrite({ onOverwrite }: { onOverwrite: () => void }) {
   const [sure, setSure] = useState(false);
   return (
     <>
-      <label className="confirm">
+      <label className="conflict-confirm">
         <input type="checkbox" checked={sure} onChange={(event) => setSure(event.target.checked)} />
         I have seen what would be lost
       </label>

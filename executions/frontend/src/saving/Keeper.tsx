@@ -1,6 +1,7 @@
 import { useEffect } from "react";
 import { useDocument, useStudio } from "../store/studio";
 import { forget, keep } from "./kept";
+import { takePending } from "./pending";
 import { useKeeping } from "./state";
 import { save } from "./useSaving";
 
@@ -14,7 +15,6 @@ export function Keeper() {
   useKeptWork();
   useWarning();
   useRetries();
-  useSaveKey();
   return null;
 }
 
@@ -40,8 +40,12 @@ function useKeptWork(): void {
     return () => clearTimeout(timer);
   }, [document, stored]);
   useEffect(() => {
-    addEventListener("pagehide", keepNow);
-    return () => removeEventListener("pagehide", keepNow);
+    const leave = (): void => {
+      takePending();
+      keepNow();
+    };
+    addEventListener("pagehide", leave);
+    return () => removeEventListener("pagehide", leave);
   }, []);
 }
 
@@ -72,18 +76,4 @@ function useRetries(): void {
       clearInterval(timer);
     };
   }, [saving]);
-}
-
-/** Ctrl+S, wherever the focus is. */
-function useSaveKey(): void {
-  useEffect(() => {
-    const pressed = (event: KeyboardEvent): void => {
-      const wanted = (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey;
-      if (!wanted || event.key.toLowerCase() !== "s") return;
-      event.preventDefault();
-      void save();
-    };
-    addEventListener("keydown", pressed, { capture: true });
-    return () => removeEventListener("keydown", pressed, { capture: true });
-  }, []);
 }

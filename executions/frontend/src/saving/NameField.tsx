@@ -1,4 +1,4 @@
-import { useEffect, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { announce } from "../shared/announce";
 import { useDocument, useStudio } from "../store/studio";
 
@@ -9,14 +9,18 @@ export function NameField() {
   const name = useDocument().name;
   const canEdit = useStudio((state) => state.page.canEdit);
   const [typed, setTyped] = useState(name);
-  useEffect(() => setTyped(name), [name]);
+  const before = useRef(name);
+  useEffect(() => setTyped((old) => (old.trim() === name ? old : name)), [name]);
   if (!canEdit) return <h1>{name}</h1>;
-  const take = (): void => {
-    const wanted = typed.trim();
-    if (wanted === "") announce("A workflow needs a name; the old one was kept.");
-    setTyped(wanted || name);
+  const take = (value: string): void => {
+    setTyped(value);
+    const wanted = value.trim();
     if (wanted === "" || wanted === name) return;
-    useStudio.getState().edit((document) => ({ ...document, name: wanted }));
+    useStudio.getState().edit((document) => ({ ...document, name: wanted }), "name");
+  };
+  const leave = (): void => {
+    if (typed.trim() === "") announce("A workflow needs a name; the old one was kept.");
+    setTyped(name);
   };
   return (
     <>
@@ -27,13 +31,16 @@ export function NameField() {
         title="Rename"
         maxLength={LONGEST}
         value={typed}
-        onChange={(event) => setTyped(event.target.value)}
-        onBlur={take}
+        onChange={(event) => take(event.target.value)}
+        onFocus={() => {
+          before.current = name;
+        }}
+        onBlur={leave}
         onKeyDown={(event) => {
           if (event.key === "Enter") event.currentTarget.blur();
           if (event.key !== "Escape") return;
           event.stopPropagation();
-          setTyped(name);
+          take(before.current);
         }}
       />
     </>

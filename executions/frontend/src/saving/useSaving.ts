@@ -3,6 +3,7 @@ import { Refused } from "../api/client";
 import { saveDraft } from "../api/workflows";
 import { announce } from "../shared/announce";
 import { type Saving, useStudio } from "../store/studio";
+import { takePending } from "./pending";
 import { useKeeping } from "./state";
 
 /** Saves the draft, unless there is nothing to save or somebody else was faster. */
@@ -19,6 +20,7 @@ export function save(): Promise<boolean> {
 }
 
 async function saveOnce(): Promise<boolean> {
+  takePending();
   const { workflow, history, stored, etag, set, page, saving } = useStudio.getState();
   const document = history.present;
   if (!workflow || !page.canEdit) return false;

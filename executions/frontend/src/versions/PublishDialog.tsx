@@ -63,7 +63,7 @@ export function PublishDialog() {
       }
     >
       {failure !== "" && (
-        <p className="failure" role="alert">
+        <p className="dialog-failure" role="alert">
           {failure}
         </p>
       )}
@@ -145,11 +145,11 @@ function Done({ outcome }: { outcome: Outcome & { kind: "published" } }) {
   const { workflowPage } = useStudio.getState().page;
   return (
     <>
-      <p className="published" role="status">
+      <p className="version-made" role="status">
         <Icon name="check_circle" /> Published version {outcome.version}
       </p>
-      <p className="hint">New executions run it, and its triggers have taken effect.</p>
-      <p className="links">
+      <p className="dialog-hint">New executions run it, and its triggers have taken effect.</p>
+      <p className="version-links">
         <Button
           label="See all versions"
           icon="history"

@@ -24,8 +24,8 @@ export function VersionList({ rows, chosen, onChoose, onMore }: Props) {
             >
               <span className="version-name">
                 <strong>Version {row.version}</strong>
-                {row.version === latest && <span className="tag">latest</span>}
-                {row.kind === "test" && <span className="tag">test</span>}
+                {row.version === latest && <span className="version-tag">latest</span>}
+                {row.kind === "test" && <span className="version-tag">test</span>}
               </span>
               <span className="version-when">
                 {row.publishedBy ? `${row.publishedBy}, ` : ""}

@@ -34,7 +34,7 @@ export function VersionsDialog() {
   return (
     <Dialog title="Versions" wide onClose={() => useStudio.getState().set({ dialog: null })}>
       {failure !== "" && (
-        <p className="failure" role="alert">
+        <p className="dialog-failure" role="alert">
           {failure}
         </p>
       )}

@@ -3,6 +3,8 @@ import { Refused } from "../api/client";
 import { getVersion, publish, validate } from "../api/workflows";
 import { read } from "../document/reading";
 import type { Definition } from "../document/types";
+import { check } from "../problems/check";
+import { merged } from "../problems/merge";
 import { located } from "../problems/places";
 import { save } from "../saving/useSaving";
 import { type FoundProblem, useStudio } from "../store/studio";
@@ -34,11 +36,13 @@ export async function prepare(): Promise<Prepared | string> {
     validate(workflow.id, document),
     latestOf(workflow.id, workflow.latestVersion),
   ]);
-  const problems = [
+  const told = [
     ...located(found.problems, "error", document),
     ...located(found.warnings, "warning", document),
   ];
-  return { problems, latest };
+  // In the words that the list of problems has for them.
+  const own = check(document, useStudio.getState().types);
+  return { problems: merged(document, own, { document, problems: told }), latest };
 }
 
 async function latestOf(id: string, number: number | null): Promise<Latest | null> {

@@ -17,16 +17,16 @@ export function Editor({ area, text, readOnly, mistake, onType }: Props) {
   const onKeyDown = useTabKey();
   const numbers = useMemo(() => numbersOf(text), [text]);
   return (
-    <div className="editor">
-      <div className="gutter" ref={gutter} aria-hidden="true">
+    <div className="yaml-editor">
+      <div className="yaml-gutter" ref={gutter} aria-hidden="true">
         {mistake !== null && (
-          <div className="gutter-mark" style={{ top: (mistake - 1) * LINE_HEIGHT }} />
+          <div className="yaml-mark" style={{ top: (mistake - 1) * LINE_HEIGHT }} />
         )}
         <pre>{numbers}</pre>
       </div>
       <textarea
         ref={area}
-        className="code"
+        className="yaml-code"
         aria-label="Workflow as YAML"
         aria-describedby={hint}
         aria-invalid={mistake !== null}

@@ -9,9 +9,9 @@ interface Props {
 /** Why the text is no workflow, line by line; while it is none, the workflow stays as it was. */
 export function Mistakes({ mistakes, onGo }: Props) {
   return (
-    <div className="mistakes" role="status">
+    <div className="yaml-mistakes" role="status">
       {mistakes.length === 0 ? (
-        <p className="hint">Comments stay while this page is open; they are not saved.</p>
+        <p className="yaml-hint">Comments stay while this page is open; they are not saved.</p>
       ) : (
         <p>The text is not taken over until this is mended:</p>
       )}

@@ -1,4 +1,5 @@
 import { type RefObject, useEffect, useRef } from "react";
+import { usePending } from "../saving/pending";
 import { useDocument, useStudio } from "../store/studio";
 import { Editor } from "./Editor";
 import { Mistakes } from "./Mistakes";
@@ -19,13 +20,7 @@ export function YamlView() {
   const area = useRef<HTMLTextAreaElement>(null);
   const pause = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => followDocument(document), [document]);
-  useEffect(
-    () => () => {
-      clearTimeout(pause.current);
-      applyText();
-    },
-    [],
-  );
+  usePending(applyText);
   useShownTask(area);
   const typed = (value: string): void => {
     useYamlText.setState({ text: value });

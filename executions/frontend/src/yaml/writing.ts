@@ -1,10 +1,11 @@
 /** A document as YAML for people: places and edges on one line each. */
 import { Document, isMap, isPair, isScalar, visit } from "yaml";
 import type { Body, Definition, Task } from "../document/types";
+import { inOrder } from "./keyorder";
 
 /** The document's YAML; `read` of what `parsed` gives is the document again. */
 export function asYaml(document: Definition): string {
-  const made = new Document(document, { aliasDuplicateObjects: false });
+  const made = new Document(inOrder(document), { aliasDuplicateObjects: false });
   visit(made, {
     Pair(_, pair) {
       if (isScalar(pair.key) && pair.key.value === "ui" && isMap(pair.value))
