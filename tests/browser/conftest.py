@@ -28,6 +28,32 @@ FLAGS = [
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
 PASSWORD = "correct horse battery staple"
+PATIENCE = 10.0  # seconds
+
+
+class UnderWay:
+    """An ASGI application that knows how many requests it is answering."""
+
+    def __init__(self, application: Any) -> None:
+        self.application = application
+        self.count = 0
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        self.count += 1
+        try:
+            await self.application(scope, receive, send)
+        finally:
+            self.count -= 1
+
+    def wait(self) -> None:
+        """Until none is; pages ask in the background, and tests empty the database behind them."""
+        deadline = time.monotonic() + PATIENCE
+        while self.count:
+            assert time.monotonic() < deadline, f"{self.count} requests are still under way"
+            time.sleep(0.02)
+
+
+UNDER_WAY: list[UnderWay] = []
 
 
 @pytest.hookimpl(wrapper=True)
@@ -79,8 +105,9 @@ def server(django_db_setup: None, static_files: None) -> Iterator[str]:
     application: Any = Gate(Handler(), settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
+    UNDER_WAY[:] = [UnderWay(application)]
     config = uvicorn.Config(
-        application, lifespan="off", log_level="warning", timeout_graceful_shutdown=1
+        UNDER_WAY[0], lifespan="off", log_level="warning", timeout_graceful_shutdown=1
     )
     running = uvicorn.Server(config)
     thread = threading.Thread(target=running.run, kwargs={"sockets": [listener]}, daemon=True)
@@ -112,6 +139,8 @@ def quiet_page(server: str, transactional_db: None, page: Any) -> Iterator[Any]:
     page.problems = problems
     page.home = server
     yield page
+    page.close()
+    UNDER_WAY[0].wait()
     assert problems == []
 
 
