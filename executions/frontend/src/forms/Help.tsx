@@ -2,6 +2,7 @@ import type { Json } from "../document/types";
 import { Icon } from "../shared/Icon";
 import type { Shape } from "./kinds";
 import { firstSentence } from "./labels";
+import { Prose } from "./Prose";
 
 interface Props {
   id: string;
@@ -29,13 +30,15 @@ export function Help({ id, shape, problems, short }: Props) {
       ))}
       {(first || facts) && (
         <p>
-          {first} {facts}
+          <Prose text={first} /> {facts}
         </p>
       )}
       {rest && (
         <details>
           <summary>More</summary>
-          <p>{rest}</p>
+          <p>
+            <Prose text={rest} />
+          </p>
         </details>
       )}
     </div>

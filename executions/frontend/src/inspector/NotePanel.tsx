@@ -49,7 +49,7 @@ export function NotePanel({ chosen }: { chosen: ChosenNote }) {
       <fieldset className="colours">
         <legend className="label">Colour</legend>
         {COLOURS.map((colour) => (
-          <label key={colour} className={`swatch ${colour}`}>
+          <label key={colour} className={`note-colour ${colour}`}>
             <input
               type="radio"
               name={`${field}-colour`}

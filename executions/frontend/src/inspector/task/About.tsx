@@ -1,4 +1,5 @@
 import type { ModuleType } from "../../api/shapes";
+import { Prose } from "../../forms/Prose";
 
 const EFFECTS: Record<ModuleType["effect"], string> = {
   none: "Changes nothing outside.",
@@ -13,7 +14,9 @@ export function About({ use, type }: { use: string; type: ModuleType | undefined
   return (
     <div className="about">
       <h3>{type.title}</h3>
-      <p>{type.description}</p>
+      <p>
+        <Prose text={type.description} />
+      </p>
       <dl>
         <dt>Type</dt>
         <dd>
@@ -30,7 +33,9 @@ export function About({ use, type }: { use: string; type: ModuleType | undefined
         {type.circuitTarget && (
           <>
             <dt>Circuit breaker</dt>
-            <dd>by {type.circuitTarget}</dd>
+            <dd>
+              by <Prose text={type.circuitTarget} />
+            </dd>
           </>
         )}
       </dl>

@@ -28,7 +28,7 @@ export function Chain({ path, task, modules, at }: Props) {
   const module = modules[at];
   const chained = modules.length > 1;
   return (
-    <section className="chain" aria-label="Modules of the task">
+    <section className="task-chain" aria-label="Modules of the task">
       {chained && (
         <ol>
           {modules.map((one, index) => (

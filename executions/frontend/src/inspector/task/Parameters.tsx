@@ -4,6 +4,7 @@ import type { Json, Module, Task, TaskPath } from "../../document/types";
 import { type Frame, FrameContext } from "../../forms/frame";
 import { JsonField } from "../../forms/JsonField";
 import { firstSentence } from "../../forms/labels";
+import { Prose } from "../../forms/Prose";
 import { keyOf, type Pointer } from "../../forms/pointer";
 import { SchemaForm } from "../../forms/SchemaForm";
 import { Button } from "../../shared/Button";
@@ -33,7 +34,11 @@ export function Parameters({ path, task, module, type, base, at, problems }: Pro
   const asJson = raw || !type;
   return (
     <>
-      {type && <p className="subtle">{firstSentence(type.description)}</p>}
+      {type && (
+        <p className="subtle">
+          <Prose text={firstSentence(type.description)} />
+        </p>
+      )}
       {!type && <Unknown use={module.use} />}
       <General problems={problems} keys={[keyOf(place), keyOf([...base, "use"])]} />
       {asJson ? (
