@@ -1,0 +1,31 @@
+"""The studio's own tests try the form of every module: what they know of modules is what there is.
+
+Write their list anew with `VALKYR_WRITE=1 .venv/bin/python -m pytest -q` and this file.
+"""
+
+import json
+import os
+from pathlib import Path
+
+from executions.catalog import catalog
+
+LIST = Path(__file__).parents[2] / "executions/frontend/tests/module-forms.jsonl"
+
+
+def written() -> str:
+    """A line a module: its type, its schema and a `with` that works."""
+    specs = sorted(catalog().values(), key=lambda spec: spec.type)
+    known = [
+        {"type": spec.type, "example": spec.example, "inputsSchema": spec.inputs_schema}
+        for spec in specs
+        if not spec.type.startswith("test.")
+    ]
+    lines = [json.dumps(one, sort_keys=True, ensure_ascii=False) for one in known]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def test_the_forms_are_tried_with_the_modules_as_they_are() -> None:
+    if os.environ.get("VALKYR_WRITE"):
+        LIST.write_text(written())
+
+    assert LIST.read_text() == written(), "modules changed: write the list anew, see above"
