@@ -1,6 +1,7 @@
 """Definitions as files: YAML for people, JSON for programs."""
 # ruff: noqa: N815 - the names are the JSON's
 
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
@@ -13,6 +14,7 @@ from rest_framework.response import Response
 
 from executions import publishing
 from executions.access import Action, obtain, workspace_for
+from executions.actor import Actor
 from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
 from executions.api.fields import Body
@@ -20,6 +22,7 @@ from executions.api.parsing import JsonText, OldYamlText, YamlText, check_storab
 from executions.api.workflow_shapes import WorkflowShape, name_in
 from executions.api.workflows import shown, workflows
 from executions.graph.definition import load_text
+from executions.models import Workflow, Workspace
 
 
 class YamlRenderer(BaseRenderer):
@@ -119,18 +122,26 @@ class ImportWorkflow(Endpoint):
                 {"name": "The definition needs a name."}, code="required"
             )
         workspace = workspace_for(self.user, query.get("workspaceId"), Action.AUTHOR)
-        description = document.get("description")
-        fields: dict[str, Any] = {
-            "name": name,
-            "definition": document,
-            "description": description if isinstance(description, str) else "",
-        }
-        slug = query.get("slug") or publishing.slug_of(name)
-        known = workflows().filter(workspace=workspace, slug=slug).only("id").first()
-        if known is not None and query["onConflict"] == "update":
-            updated = publishing.update_workflow(
-                known.pk, fields, actor=self.actor, expected_revision=None
-            )
-            return shown(updated)
-        made = publishing.create_workflow(workspace, slug=slug, actor=self.actor, **fields)
-        return shown(made, 201)
+        return shown(*kept(workspace, name, document, query, self.actor))
+
+
+def kept(
+    workspace: Workspace,
+    name: str,
+    document: dict[str, Any],
+    query: Mapping[str, Any],
+    actor: Actor,
+) -> tuple[Workflow, int]:
+    """The workflow with this draft, made or changed as the query says, and the answer's status."""
+    description = document.get("description")
+    fields: dict[str, Any] = {
+        "name": name,
+        "definition": document,
+        "description": description if isinstance(description, str) else "",
+    }
+    slug = query.get("slug") or publishing.slug_of(name)
+    known = workflows().filter(workspace=workspace, slug=slug).only("id").first()
+    if known is not None and query["onConflict"] == "update":
+        changed = publishing.update_workflow(known.pk, fields, actor=actor, expected_revision=None)
+        return changed, 200
+    return publishing.create_workflow(workspace, slug=slug, actor=actor, **fields), 201

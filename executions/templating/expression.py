@@ -24,6 +24,7 @@ from executions.templating.secrets import (
     secret_of,
 )
 from executions.templating.syntax import check_syntax, text_operands
+from executions.templating.unfinished import refuse_unfinished
 from executions.templating.values import UnusableValue, as_json
 
 Reference = tuple[str, ...]
@@ -80,9 +81,9 @@ def compile_expression(source: str) -> Expression:
     if keys is not None:
         return Expression(source, frozenset({_reference(keys)}), path_evaluator(keys))
     tree = parse(source)
-    references = frozenset(
-        _reference(keys) for keys in check_syntax(tree) if keys[0] not in FUNCTIONS
-    )
+    paths = check_syntax(tree)
+    refuse_unfinished(tree)
+    references = frozenset(_reference(keys) for keys in paths if keys[0] not in FUNCTIONS)
     if any(root == ROOT for root, *_ in references):
         raise refuse_in_expression()
     return Expression(source, references, _LateEvaluator(text_operands(tree)))

@@ -52,4 +52,5 @@ BUILTIN: dict[str, str] = {
     "llm.extract": "runners.modules.ai.extract:LlmExtract",
     "llm.embed": "runners.modules.ai.embed:LlmEmbed",
     "quality.assess": "runners.modules.ai.quality:QualityAssess",
+    "n8n.placeholder": "runners.modules.imports.placeholder:Placeholder",
 }

@@ -32,6 +32,20 @@ DEFINITION: dict[str, Any] = {
         {"id": "pack", "use": "remote.step", "queue": "remote", "with": {"handler": "pack"}},
     ],
 }
+FROM_N8N: dict[str, Any] = {
+    "name": "Tell Ann",
+    "nodes": [
+        {"name": "By hand", "type": "n8n-nodes-base.manualTrigger", "position": [0, 0]},
+        {
+            "name": "Tell Ann",
+            "type": "n8n-nodes-base.telegram",
+            "position": [220, 0],
+            "parameters": {"chatId": "7", "text": "={{ $json.news }}"},
+            "credentials": {"telegramApi": {"id": "1", "name": "our bot"}},
+        },
+    ],
+    "connections": {"By hand": {"main": [[{"node": "Tell Ann", "type": "main", "index": 0}]]}},
+}
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
 HEX = re.compile(r"\b[0-9a-f]{32,64}\b")
@@ -149,6 +163,7 @@ def _author(day: Recorder) -> None:
     ask("listWorkflowPermissions", id=pk)
     other = ask("importWorkflow", {**DEFINITION, "name": "returns"}, query="?slug=returns")
     ask("deleteWorkflow", id=other["id"])
+    ask("importN8nWorkflow", FROM_N8N, query="?dryRun=true")
     hook, *_ = [t for t in ask("listTriggers") if t["type"] == "WEBHOOK"]
     ask("getTrigger", id=hook["id"])
     ask("patchTrigger", {"enabled": True}, id=hook["id"])

@@ -25,7 +25,9 @@ METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 # They check who calls, or which step is meant, before they look at the rest.
 OWN_WAYS = {"receiveWebhook", "receiveCallback"}
 # Their bodies are anybody's: JSON objects of any names.
-FREE_BODIES = {"requeueDeadLetterEntry", "importWorkflow"}
+FREE_BODIES = {"requeueDeadLetterEntry", "importWorkflow", "importN8nWorkflow"}
+# Their texts have readers of their own, which name the place.
+OWN_READERS = {"importWorkflow", "importN8nWorkflow"}
 # What must be right before anybody asks whether there is such a thing.
 BODIES = {"decideRun": b'{"decision": "approved"}'}
 NAMES = {"workflowId": "Workflow", "queueId": "WorkflowExecution", "checkpointId": "checkpoint"}
@@ -149,8 +151,7 @@ def test_a_body_that_is_no_good_is_refused(asking: Asking) -> None:
         path, method, described = ALL[name]
         where = asking.address(path)
         for body, code in UNREADABLE:
-            # Definitions have a reader of their own, which names the place.
-            own = name == "importWorkflow" and code != "not_utf8"
+            own = name in OWN_READERS and code != "not_utf8"
             answer = asking.send(method, where, body)
             asking.expect(answer, 422 if own else 400, body[:30], code="" if own else code)
         for body in UNFIT:

@@ -33,6 +33,7 @@ KEY = {"Idempotency-Key": "once"}
 EXPECTED = {
     "createWorkflow",
     "importWorkflow",
+    "importN8nWorkflow",
     "publishWorkflow",
     "executeWorkflowBatch",
     "publishEvent",

@@ -184,6 +184,10 @@ RECORDED: dict[str, tuple[str, str, Any, list[str]]] = {
     "importWorkflow": (
         "post", "/v1/Workflow/import?workspaceId={workspace}", DEFINITION, ["workflow.create"]
     ),
+    "importN8nWorkflow": (
+        "post", "/v1/Workflow/import-n8n?workspaceId={workspace}",
+        {"name": "from n8n", "nodes": []}, ["workflow.create"],
+    ),
     "setWorkflowPermissions": (
         "put", "/v1/Workflow/{workflow}/permissions",
         {"username": "{reader}", "permissions": ["READ"]}, ["workflow.share"],

@@ -1,0 +1,1 @@
+"""n8n's JavaScript expressions, the simple ones, as expressions of our templates."""

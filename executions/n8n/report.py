@@ -1,0 +1,83 @@
+"""What became of each node, and what a person has to make before the workflow runs."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+MAPPED, CHANGED, LEFT = "mapped", "changed", "left"
+STATUSES = (MAPPED, CHANGED, LEFT)
+
+
+@dataclass(slots=True)
+class Row:
+    """A node. `task` is the id of what it became, "" for none; `module` is a trigger's type too.
+
+    MAPPED: it does the same. CHANGED: it does nearly the same, or holds something still to be
+    written; the remarks say what. LEFT: it is a placeholder, or nothing.
+    """
+
+    node: str
+    type: str
+    status: str = MAPPED
+    task: str = ""
+    module: str = ""
+    remarks: list[str] = field(default_factory=list)
+
+    def told(self) -> dict[str, Any]:
+        """The row as the API shows it."""
+        became = {"task": self.task or None, "module": self.module} if self.module else None
+        return {
+            "node": self.node, "nodeType": self.type, "became": became, "status": self.status,
+            "remarks": self.remarks,
+        }  # fmt: skip
+
+
+@dataclass(slots=True)
+class Report:
+    """The rows, in the file's order, and what is to be made; names with who needs them."""
+
+    rows: list[Row] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+    credentials: dict[str, tuple[str, str, list[str]]] = field(default_factory=dict)
+    variables: dict[str, list[str]] = field(default_factory=dict)
+    workflows: dict[str, tuple[str, list[str]]] = field(default_factory=dict)
+
+    def credential(self, name: str, kind: str, was: str, node: str) -> None:
+        """A node needs a credential of a type, which was another one in n8n."""
+        self.credentials.setdefault(name, (kind, was, []))[2].append(node)
+
+    def variable(self, name: str, node: str) -> None:
+        """A node reads a variable, to which somebody must give a value."""
+        self.variables.setdefault(name, []).append(node)
+
+    def workflow(self, slug: str, was: str, node: str) -> None:
+        """A node starts another workflow."""
+        self.workflows.setdefault(slug, (was, []))[1].append(node)
+
+    def counts(self) -> dict[str, int]:
+        """How many nodes of each status."""
+        return {status: sum(row.status == status for row in self.rows) for status in STATUSES}
+
+    def told(self) -> dict[str, Any]:
+        """The report as the API shows it."""
+        return {
+            "rows": [row.told() for row in self.rows],
+            "counts": self.counts(),
+            "toCreate": {
+                "credentials": [
+                    {"name": name, "type": kind, "was": was, "nodes": _once(nodes)}
+                    for name, (kind, was, nodes) in self.credentials.items()
+                ],
+                "variables": [
+                    {"name": name, "nodes": _once(nodes)} for name, nodes in self.variables.items()
+                ],
+                "workflows": [
+                    {"slug": slug, "was": was, "nodes": _once(nodes)}
+                    for slug, (was, nodes) in self.workflows.items()
+                ],
+            },
+            "remarks": self.remarks,
+        }
+
+
+def _once(names: list[str]) -> list[str]:
+    return list(dict.fromkeys(names))

@@ -1,0 +1,1 @@
+"""What imports from other programs leave for people to finish."""
