@@ -38,7 +38,7 @@ def is_trigger(node: Node) -> bool:
 
 def started(node: Node, settings: Mapping[str, Any]) -> Started:
     """What a trigger becomes; raises Left."""
-    make = _MAKERS.get(node.kind)
+    make = MAKERS.get(node.kind)
     if make is None:
         raise Left(
             f"nothing here listens to {node.type}. Have that service call a webhook, or ask it by "
@@ -184,7 +184,7 @@ def _five(expression: str) -> tuple[str, str]:
     return " ".join(fields), ""
 
 
-_MAKERS: dict[str, Callable[[Node, Mapping[str, Any]], Started]] = {
+MAKERS: dict[str, Callable[[Node, Mapping[str, Any]], Started]] = {
     "manualTrigger": _manual,
     "start": _manual,
     "executeWorkflowTrigger": _called,

@@ -18,14 +18,14 @@ from executions.n8n.expressions.writing import translated
 from executions.n8n.reading import read_exports
 from executions.n8n.shape import one
 from executions.n8n.texts import Texts
-from executions.n8n.triggers import _MAKERS
+from executions.n8n.triggers import MAKERS
 from executions.n8n.work import FAMILIES
 from executions.templates import inspect_template
 from tests.unit.n8n.exports import DATA, LEFT_TO_DO
 
 RELAXED = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 SAMPLES = [json.loads(path.read_text()) for path in sorted(DATA.rglob("*.json"))]
-KINDS = sorted({*FAMILIES, *_MAKERS, "splitInBatches", "stickyNote", "unheardOf"})
+KINDS = sorted({*FAMILIES, *MAKERS, "splitInBatches", "stickyNote", "unheardOf"})
 EXPRESSIONS = [
     "={{ $json.a }}", "={{ $('N1').item.json.b }}", "=x {{ $node['N0'].json }} y", "={{ f( }}",
     "={{", "{{ $env.X }}", "={{ $json.a.map(x => x) }}", "{% x %}", "={{ 1 + 'a' }}", "plain",
