@@ -181,8 +181,9 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
             json_section("Metrics", obj.metrics_snapshot),
             done_to(obj.pk),
         ]
-        shown_marks = [marks.state(obj.state), *([marks.test_run()] if _is_test(obj) else [])]
-        return Page(shown_marks, facts(self._facts(obj)), sections)
+        state = marks.state(obj.state)
+        headline = format_html("{} {}", state, marks.test_run()) if _is_test(obj) else state
+        return Page([headline], facts(self._facts(obj)), sections)
 
     def _facts(self, obj: WorkflowExecution) -> list[tuple[str, Any]]:
         version = links.to("executions_workflowversion", obj.version_id, f"v{obj.version.number}")

@@ -19,8 +19,10 @@ def _task(task: TaskEntry) -> Iterator[Problem]:
     for module in task.modules:
         own = "cache" in module.document
         owner = module if own else task
-        reason = _reason(module.spec, module) if module.spec is not None else ""
-        if not reason or not isinstance(owner.document.get("cache"), dict):
+        if module.spec is None or not isinstance(owner.document.get("cache"), dict):
+            continue
+        reason = _reason(module.spec, module)
+        if not reason:
             continue
         if not own or owner.pointer == task.pointer:
             if told_of_task:
