@@ -7,6 +7,7 @@ import {
   MiniMap,
   ReactFlow,
   ReactFlowProvider,
+  useStore,
 } from "@xyflow/react";
 import { type DragEvent, type KeyboardEvent, useEffect } from "react";
 import { addModule, addNote } from "../document/adding";
@@ -39,6 +40,8 @@ const DEFAULTS: DefaultEdgeOptions = {
 };
 /** Above so many nodes, those out of sight are not drawn. */
 const MANY = 1000;
+/** Below this zoom the small print of cards is left out. */
+const FAR = 0.35;
 
 /** The workflow as a graph: the place where one works. */
 export function Canvas() {
@@ -52,13 +55,14 @@ export function Canvas() {
 function Graph() {
   const { nodes, lines, onNodes, onLines } = useGraph();
   const canEdit = useStudio((state) => state.page.canEdit);
+  const far = useStore((state) => state.transform[2] < FAR);
   const empty = useDocument().tasks.length === 0;
   useClipboard();
   useRevealing();
   useEffect(() => () => setFlow(null), []);
   return (
     <section
-      className="canvas"
+      className={far ? "canvas far" : "canvas"}
       aria-label="Canvas"
       tabIndex={-1}
       onDragOver={allowDrop}

@@ -1,4 +1,5 @@
 import { Panel } from "@xyflow/react";
+import { memo } from "react";
 import type { Alignment, Axis } from "../document/aligning";
 import { Button } from "../shared/Button";
 import { useStudio } from "../store/studio";
@@ -19,7 +20,7 @@ const AXES: readonly [Axis, string, string][] = [
 ];
 
 /** What can be done with several tasks at once; there while several are selected. */
-export function SelectionBar() {
+export const SelectionBar = memo(function SelectionBar() {
   const count = useStudio((state) => state.selection.tasks.length);
   const canEdit = useStudio((state) => state.page.canEdit);
   if (count < 2 || !canEdit) return null;
@@ -39,4 +40,4 @@ export function SelectionBar() {
       <Button bare icon="delete" label="Delete (Del)" onClick={removeSelected} />
     </Panel>
   );
-}
+});

@@ -1,4 +1,5 @@
 import { Panel, useStore } from "@xyflow/react";
+import { memo } from "react";
 import { directionOf } from "../document/sizes";
 import { Button } from "../shared/Button";
 import { useDocument, useStudio } from "../store/studio";
@@ -8,7 +9,7 @@ import { fit, zoomIn, zoomOut, zoomTo } from "./viewport";
 const READ_ONLY = "Your role in this workspace does not allow changes.";
 
 /** Looking closer, laying out, finding: at the canvas' lower left. */
-export function Toolbar() {
+export const Toolbar = memo(function Toolbar() {
   const { set } = useStudio.getState();
   const canEdit = useStudio((state) => state.page.canEdit);
   const chosen = useStudio((state) => state.selection.tasks);
@@ -52,7 +53,7 @@ export function Toolbar() {
       <Button bare icon="keyboard" label="Keys (?)" onClick={() => set({ dialog: "keys" })} />
     </Panel>
   );
-}
+});
 
 function Zoom() {
   const zoom = useStore((state) => Math.round(state.transform[2] * 100));

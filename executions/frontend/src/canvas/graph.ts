@@ -220,14 +220,19 @@ function sameData(one: TaskData | NoteData, other: TaskData | NoteData): boolean
 export const lineId = (body: BodyPath, edge: Edge): string =>
   `${pathOf(body, edge.from)}>${pathOf(body, edge.to)}:${edge.on ?? SUCCESS}`;
 
+/** What edges are drawn of; `drawn` are the ids of the nodes there are. */
+export interface Linked {
+  document: Definition;
+  selection: Selection;
+  drawn: ReadonlySet<string>;
+}
+
 /** The edges between drawn nodes. */
 export function linesOf(
-  scene: Pick<Scene, "document" | "selection" | "canEdit">,
-  nodes: readonly CanvasNode[],
+  { document, selection, drawn }: Linked,
   before: ReadonlyMap<string, CanvasLine> = new Map(),
 ): CanvasLine[] {
-  const chosen = new Set(scene.selection.edges.map(({ body, edge }) => lineId(body, edge)));
-  const drawn = new Set(nodes.map((node) => node.id));
+  const chosen = new Set(selection.edges.map(({ body, edge }) => lineId(body, edge)));
   const lines = new Map<string, CanvasLine>();
   const draw = (body: Body, at: BodyPath): void => {
     for (const edge of body.edges ?? []) {
@@ -239,7 +244,7 @@ export function linesOf(
     }
     for (const task of body.tasks) if (task.body) draw(task.body, [...at, task.id]);
   };
-  draw(scene.document, []);
+  draw(document, []);
   return [...lines.values()];
 }
 

@@ -9,6 +9,7 @@ import { isFolded } from "./folding";
 import {
   type CanvasLine,
   type CanvasNode,
+  type Linked,
   linesOf,
   type Moving,
   nodesOf,
@@ -33,10 +34,7 @@ export function useGraph(): Graph {
   const [moving, setMoving] = useState<Moving>(STILL);
   const scene = useScene(moving);
   const nodes = useKept(scene, nodesOf);
-  const lines = useKept(
-    useMemo(() => ({ scene, nodes }), [scene, nodes]),
-    (one, before: ReadonlyMap<string, CanvasLine>) => linesOf(one.scene, one.nodes, before),
-  );
+  const lines = useKept(useLinked(scene, nodes), linesOf);
   const now = useRef({ nodes, lines, moving, gesture: false });
   now.current = { ...now.current, nodes, lines, moving };
   const onNodes = useCallback((changes: NodeChange<CanvasNode>[]) => {
@@ -62,6 +60,15 @@ export function useGraph(): Graph {
     [],
   );
   return { nodes, lines, onNodes, onLines };
+}
+
+/** What lines depend on: which nodes there are, not where they are dragged to just now. */
+function useLinked({ document, selection, drawing }: Scene, nodes: readonly CanvasNode[]): Linked {
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the nodes' ids follow from the document and what is folded
+  return useMemo(
+    () => ({ document, selection, drawn: new Set(nodes.map((node) => node.id)) }),
+    [document, selection, drawing],
+  );
 }
 
 function useScene(moving: Moving): Scene {
