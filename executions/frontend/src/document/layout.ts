@@ -23,6 +23,9 @@ const LANE = {
   LR: { width: 1, height: 190, labelpos: "c" },
   TB: { width: 320, height: 1, labelpos: "c" },
 } as const;
+/** Above so many tasks in a body, what passes by them is not looked after: it takes too long. */
+const MANY = 400;
+const NONE: ReadonlySet<Edge> = new Set();
 const NO_LANE = { width: 0, height: 0, labelpos: "c" } as const;
 
 /** The document with a place for every task; those that have places keep them. */
@@ -103,8 +106,8 @@ function placesIn(
     body.tasks.map((task) => [task.id, sizeOf(task, pathOf(at, task.id), body, drawing)]),
   );
   const edges = (body.edges ?? []).filter((edge) => sizes.has(edge.from) && sizes.has(edge.to));
-  const first = solved(sizes, edges, drawing.direction, new Set());
-  const passing = passingBy(first, edges, drawing.direction);
+  const first = solved(sizes, edges, drawing.direction, NONE);
+  const passing = sizes.size > MANY ? NONE : passingBy(first, edges, drawing.direction);
   const nodes = passing.size > 0 ? solved(sizes, edges, drawing.direction, passing) : first;
   return flush(nodes, drawing.direction, from);
 }
@@ -142,7 +145,8 @@ function passingBy(
 ): Set<Edge> {
   const along = direction === "LR" ? "x" : "y";
   const ranks = [...new Set([...nodes.values()].map((node) => node[along]))].sort((a, b) => a - b);
-  const rankOf = (id: string): number => ranks.indexOf(nodes.get(id)?.[along] ?? 0);
+  const numbers = new Map(ranks.map((place, number) => [place, number]));
+  const rankOf = (id: string): number => numbers.get(nodes.get(id)?.[along] ?? 0) ?? 0;
   return new Set(edges.filter((edge) => Math.abs(rankOf(edge.to) - rankOf(edge.from)) > 1));
 }
 

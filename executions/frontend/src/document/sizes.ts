@@ -8,7 +8,7 @@ import type { Point } from "./edits";
 import { modulesOf } from "./modules";
 import { ERROR, outcomesOf, SUCCESS } from "./outcomes";
 import { pathOf } from "./paths";
-import type { Body, BodyPath, Task, TaskPath } from "./types";
+import type { Body, BodyPath, Edge, Task, TaskPath } from "./types";
 
 export type Direction = "LR" | "TB";
 export type Types = ReadonlyMap<string, ModuleType>;
@@ -48,11 +48,26 @@ export function namedOutcomes(outcomes: readonly string[]): string[] {
 /** The outcomes of a task with those that its edges ask for and it cannot have, `error` last. */
 export function drawnOutcomes(task: Task, body: Body, types: Types): string[] {
   const known = outcomesOf(task, types);
-  const asked = (body.edges ?? [])
-    .filter((edge) => edge.from === task.id)
-    .map((edge) => edge.on ?? SUCCESS)
-    .filter((outcome) => !known.includes(outcome));
-  return [...known.slice(0, -1), ...new Set(asked), ERROR];
+  const asked = askedFor(body.edges ?? NO_EDGES).get(task.id) ?? [];
+  const odd = asked.filter((outcome) => !known.includes(outcome));
+  return [...known.slice(0, -1), ...new Set(odd), ERROR];
+}
+
+const NO_EDGES: readonly Edge[] = [];
+const ASKED = new WeakMap<readonly Edge[], ReadonlyMap<string, string[]>>();
+
+/** The outcomes that edges ask for, by the task they leave; found once for a list of edges. */
+function askedFor(edges: readonly Edge[]): ReadonlyMap<string, string[]> {
+  const known = ASKED.get(edges);
+  if (known) return known;
+  const asked = new Map<string, string[]>();
+  for (const { from, on } of edges) {
+    const outcomes = asked.get(from);
+    if (outcomes) outcomes.push(on ?? SUCCESS);
+    else asked.set(from, [on ?? SUCCESS]);
+  }
+  ASKED.set(edges, asked);
+  return asked;
 }
 
 /** Rows of modules below the head: none for a task of one module. */

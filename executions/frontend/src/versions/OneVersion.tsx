@@ -2,7 +2,7 @@ import { useEffect, useState } from "react";
 import { wordsOf } from "../api/client";
 import type { VersionSummary } from "../api/shapes";
 import { getVersion } from "../api/workflows";
-import { arranged } from "../canvas/layout";
+import { arranged } from "../document/layout";
 import { Comparison } from "../diff/Comparison";
 import { read } from "../document/reading";
 import type { Definition } from "../document/types";

@@ -1,6 +1,6 @@
 /** The text in the YAML view and the document that it stands for; it outlives the view. */
 import { create } from "zustand";
-import { arranged } from "../canvas/layout";
+import { arranged } from "../document/layout";
 import { bodyAt } from "../document/paths";
 import { read } from "../document/reading";
 import { shared } from "../document/sharing";

@@ -1,1 +1,0 @@
-export { arranged, tidied } from "../document/layout";
