@@ -22,6 +22,44 @@ tasks:
   - {id: risky, use: flow.if, with: {condition: "{{ true }}"}, after: fetch}
 """
 
+N8N: dict[str, Any] = {
+    "name": "Orders of n8n",
+    "nodes": [
+        {
+            "name": "Start",
+            "type": "n8n-nodes-base.manualTrigger",
+            "typeVersion": 1,
+            "position": [0, 0],
+            "parameters": {},
+        },
+        {
+            "name": "Get order",
+            "type": "n8n-nodes-base.httpRequest",
+            "typeVersion": 4,
+            "position": [200, 0],
+            "parameters": {"url": "https://shop.example.com/orders/1"},
+        },
+        {
+            "name": "Unheard of",
+            "type": "n8n-nodes-base.unheardOf",
+            "typeVersion": 1,
+            "position": [400, 0],
+            "parameters": {},
+        },
+        {
+            "name": "A note",
+            "type": "n8n-nodes-base.stickyNote",
+            "typeVersion": 1,
+            "position": [0, 200],
+            "parameters": {"content": "Look here"},
+        },
+    ],
+    "connections": {
+        "Start": {"main": [[{"node": "Get order", "type": "main", "index": 0}]]},
+        "Get order": {"main": [[{"node": "Unheard of", "type": "main", "index": 0}]]},
+    },
+}
+
 
 @pytest.fixture(autouse=True)
 def somewhere_to_make_workflows(transactional_db: None) -> None:
@@ -189,3 +227,22 @@ def test_the_look_is_chosen_for_the_admin_too(studio: Any, workflow: Any) -> Non
     page.get_by_role("menuitemradio", name="Dark").click()
     assert page.evaluate("localStorage.adminTheme") == '"dark"'
     expect(page.locator("html")).to_have_class("dark")
+
+
+def test_an_n8n_export_is_looked_at_before_it_becomes_a_draft(staff_page: Any) -> None:
+    page = home(staff_page)
+    dialog = importing(page, json.dumps(N8N))
+    expect(dialog.get_by_text("n8n, 4 nodes")).to_be_visible()
+    table = dialog.get_by_role("region", name="Nodes").get_by_role("table")
+    expect(table.get_by_role("row", name=re.compile("^Get order"))).to_contain_text("http.request")
+    expect(table.get_by_role("row", name=re.compile("^Unheard of"))).to_contain_text("left")
+    assert Workflow.objects.count() == 0
+    assert findings(page, "dialog") == []
+    picture(page, "studio-n8n-report")
+    dialog.get_by_role("button", name="Create draft").click()
+    expect(page.get_by_role("region", name="Canvas", exact=True)).to_be_visible()
+    assert Workflow.objects.get().name == "Orders of n8n"
+    page.get_by_role("button", name="More").click()
+    page.get_by_role("menuitem", name="Report of the import").click()
+    report = page.get_by_role("dialog", name="Report of the import")
+    expect(report.get_by_role("row", name=re.compile("^Get order"))).to_be_visible()

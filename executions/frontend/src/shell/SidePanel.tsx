@@ -1,6 +1,9 @@
 import { type ReactNode, useEffect, useRef } from "react";
+import { Button } from "../shared/Button";
 import { useStudio } from "../store/studio";
 import { closeDrawer, NARROW, type Side, useDrawers, useNarrower } from "./drawers";
+
+const NAMES: Record<Side, string> = { palette: "Modules", inspector: "Details" };
 
 /**
  * A side of the studio: a column, or below 900 px a drawer that Escape and a click beside it close.
@@ -35,6 +38,12 @@ export function SidePanel({ side, children }: { side: Side; children: ReactNode 
       hidden={!shown}
       tabIndex={drawn ? -1 : undefined}
     >
+      {drawn && (
+        <div className="drawer-head">
+          <strong>{NAMES[side]}</strong>
+          <Button icon="close" label={`Close ${NAMES[side]}`} bare onClick={closeDrawer} />
+        </div>
+      )}
       {children}
     </div>
   );
