@@ -99,7 +99,10 @@ def test_an_example_is_begun_with(staff_page: Any) -> None:
     page = home(staff_page)
     page.get_by_role("button", name="New workflow").click()
     dialog = page.get_by_role("dialog", name="New workflow")
+    expect(dialog.get_by_role("button", name="Create")).to_be_in_viewport()
+    picture(page, "studio-new-all")
     page.get_by_label("Search the examples").fill("approval")
+    page.keyboard.press("Enter")
     dialog.get_by_role("radio").nth(1).check()
     picture(page, "studio-new")
     assert findings(page, "dialog") == []

@@ -13,10 +13,11 @@ export function TemplateChoice({ templates, chosen, onChoose }: Props) {
   const found = useMemo(() => {
     const words = query.toLowerCase().split(/\s+/).filter(Boolean);
     return templates.filter((one) => {
+      if (one === chosen) return true;
       const text = [one.title, one.description, ...one.tags, ...modulesIn(one)].join(" ");
       return words.every((word) => text.toLowerCase().includes(word));
     });
-  }, [templates, query]);
+  }, [templates, query, chosen]);
   if (templates.length === 0) return null;
   return (
     <fieldset className="templates">
@@ -27,6 +28,10 @@ export function TemplateChoice({ templates, chosen, onChoose }: Props) {
         placeholder="Search the examples"
         value={query}
         onChange={(event) => setQuery(event.target.value)}
+        onKeyDown={(event) => {
+          // It searches; it does not yet create.
+          if (event.key === "Enter") event.preventDefault();
+        }}
       />
       <div className="template-grid">
         <label className="template">
