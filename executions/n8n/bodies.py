@@ -102,7 +102,7 @@ class Builder(Nodes):
             {
                 "id": task, "name": "Out", "use": "flow.noop",
                 "with": {"value": "{{ " + whole + " }}"},
-                "ui": {"x": last["x"] + 220, "y": last["y"]},
+                "ui": {"x": last["x"], "y": last["y"] + 120},
             }
         )  # fmt: skip
         inner.lead(port, task)

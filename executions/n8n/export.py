@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 MAIN = "main"
+STRETCH = 1.4  # the studio's tasks are as much wider than n8n's nodes; places are drawn apart
 STOP, GO_ON, ERROR_OUTPUT = "stop", "goOn", "errorOutput"
 
 

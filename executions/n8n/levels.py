@@ -8,7 +8,7 @@ from executions.n8n.export import Link
 from executions.n8n.shape import UNKNOWN, Shape, one
 
 MAX_ALTERNATIVES = 4
-PADDING = (40, 80)
+PADDING = (24, 78)  # the studio's, between a container's corner and its body's
 Branch = Mapping[str, frozenset[str]]  # the outcomes, by gates, on which something depends
 
 
@@ -65,11 +65,11 @@ class Level:
     def settle(self) -> tuple[float, float]:
         """Move the tasks into their container, and say where that is to stand."""
         places = [task["ui"] for task in self.tasks]
-        left = min((ui["x"] for ui in places), default=0) - PADDING[0]
-        top = min((ui["y"] for ui in places), default=0) - PADDING[1]
+        left = min((ui["x"] for ui in places), default=0)
+        top = min((ui["y"] for ui in places), default=0)
         for ui in places:
             ui["x"], ui["y"] = ui["x"] - left, ui["y"] - top
-        return left, top
+        return left - PADDING[0], top - PADDING[1]
 
 
 def met(ports: Iterable[Port]) -> tuple[Shape, bool]:

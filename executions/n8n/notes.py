@@ -2,14 +2,15 @@
 
 from typing import Any
 
-from executions.n8n.export import Node
+from executions.n8n.export import STRETCH, Node
 from executions.n8n.secrecy import without_secrets
 
 KIND = "stickyNote"
 MAX_TEXT = 10_000
 MAX_NOTES = 500
 SIZES = (10, 5_000)
-COLOURS = {1: "yellow", 2: "orange", 3: "red", 4: "green", 5: "blue", 6: "purple", 7: "grey"}
+# n8n's colours by number, as the nearest of the studio's.
+COLOURS = {1: "yellow", 2: "yellow", 3: "pink", 4: "green", 5: "blue", 6: "pink", 7: "grey"}
 
 
 def note(node: Node, number: int) -> dict[str, Any]:
@@ -20,7 +21,7 @@ def note(node: Node, number: int) -> dict[str, Any]:
         "id": f"note{number}",
         "x": node.x,
         "y": node.y,
-        "w": _size(parameters.get("width"), 240),
+        "w": round(_size(parameters.get("width"), 240) * STRETCH),
         "h": _size(parameters.get("height"), 160),
         "text": without_secrets(text[:MAX_TEXT]) if isinstance(text, str) else "",
     }

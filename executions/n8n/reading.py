@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from executions.graph.problem import DefinitionError, Problem
-from executions.n8n.export import ERROR_OUTPUT, GO_ON, MAIN, STOP, Export, Link, Node
+from executions.n8n.export import ERROR_OUTPUT, GO_ON, MAIN, STOP, STRETCH, Export, Link, Node
 
 MAX_BYTES = 8 * 1024 * 1024
 MAX_NODES = 2_000
@@ -191,7 +191,7 @@ def _position(value: Any) -> tuple[float, float]:
     if not isinstance(value, list) or len(value) != 2:
         return 0, 0
     bounded = [max(min(_number(one, 0), MAX_POSITION), -MAX_POSITION) for one in value]
-    return round(bounded[0]), round(bounded[1])
+    return round(bounded[0] * STRETCH), round(bounded[1])
 
 
 def _object(value: Any) -> Mapping[str, Any]:

@@ -177,10 +177,10 @@ def test_a_model_becomes_a_part_of_the_chain_it_helps_and_agents_with_tools_are_
 def test_places_names_and_notes_come_along() -> None:
     found = converted(sample("order-webhook"))
 
-    assert tasks(found)["reserve"]["ui"] == {"x": 660, "y": -80}
+    assert tasks(found)["reserve"]["ui"] == {"x": 924, "y": -80}
     assert tasks(found)["large"]["name"] == "Large?"
     assert found.definition["ui"]["notes"] == [
-        {"id": "note1", "x": 0, "y": -240, "w": 300, "h": 180, "color": "green",
+        {"id": "note1", "x": 0, "y": -240, "w": 420, "h": 180, "color": "green",
          "text": "## Orders\nLarge ones are reserved."},
     ]  # fmt: skip
 
