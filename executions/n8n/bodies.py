@@ -10,7 +10,7 @@ from executions.n8n.families.lists import loop_items
 from executions.n8n.graph import loop_ports, reachable
 from executions.n8n.levels import Level, Port, by_port
 from executions.n8n.shape import Keys, Shape, many
-from executions.n8n.work import ITEM, LIST, SUCCESS, Left
+from executions.n8n.work import ITEM, SUCCESS, Left
 
 MAX_MAPS = 6
 AT_ONCE = 10
@@ -51,7 +51,8 @@ class Builder(Nodes):
 
     def region(self, level: Level, links: list[Link]) -> set[str]:
         """The nodes that can only be reached from these links and take items one by one."""
-        lists = {name for name in level.names if takes(self.graph.nodes[name]) == LIST}
+        # A merge too takes all items of its inputs at once.
+        lists = {name for name in level.names if takes(self.graph.nodes[name]) != ITEM}
         kept_out = lists | level.taken | (set(self.graph.nodes) - level.names)
         starts = [link.target for link in links if takes(self.graph.nodes[link.target]) == ITEM]
         region = reachable(starts, self.graph.outgoing, kept_out)
@@ -81,10 +82,14 @@ class Builder(Nodes):
         ports: dict[Link, Port] = {}
         for leaf, leaving in named or [("", found[0][1])] if found else ():
             part = f' | map(attribute="{leaf}")' if several else ""
-            items = output if alone else f'{output}{part} | reject("none") | list'
+            # Where a gate went another way, a turn comes to null.
+            plain = alone and all(on == SUCCESS for _, _, on in inner.edges)
+            items = output if plain else f'{output}{part} | reject("none") | list'
             # What goes through as it came is called as it was.
-            passed = inner.ports[leaving[0]].shape.whole == "item"
-            shape = many(items, each if passed else {})
+            left = inner.ports[leaving[0]].shape
+            shape = many(items, each if left.whole == "item" else {})
+            if left.items is not None:
+                shape = Shape(why="it is a list of lists; make it one by data.jmespath: []")
             ports |= dict.fromkeys(leaving, Port(task, (SUCCESS,), shape))
         return ports
 
@@ -96,7 +101,7 @@ class Builder(Nodes):
     def collected(self, inner: Level, port: Port) -> str:
         """A last task of a body that hands on what leaves it."""
         task = self.ids.take("out")
-        whole = port.shape.whole or f"tasks.{port.task}.output"
+        whole = port.shape.whole or port.shape.items or f"tasks.{port.task}.output"
         last = next((one["ui"] for one in inner.tasks if one["id"] == port.task), {"x": 0, "y": 0})
         inner.tasks.append(
             {
