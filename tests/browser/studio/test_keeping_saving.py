@@ -66,7 +66,8 @@ def in_conflict(studio: Any, workflow: Any, second: Any) -> tuple[Any, Workflow]
     draft_is(other, "saved")
     rename(page, "mine")
     save(page)
-    expect(page.get_by_role("dialog", name="Somebody else changed this draft")).to_be_visible()
+    dialog = page.get_by_role("dialog", name="Somebody else changed this draft")
+    expect(dialog).to_contain_text("op saved another draft at")
     expected_noise(page, "412")
     found.refresh_from_db()
     assert found.name == "theirs"

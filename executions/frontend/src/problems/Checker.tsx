@@ -6,6 +6,7 @@ import { useDocument, useStudio } from "../store/studio";
 import { check } from "./check";
 import { counted, merged } from "./merge";
 import { located } from "./places";
+import { lookedAt } from "./slices";
 import { useChecking } from "./state";
 
 /** How long nobody typed before the browser looks, and before the server is asked; milliseconds. */
@@ -27,11 +28,17 @@ function useOwnChecks(): void {
   const types = useStudio((state) => state.types);
   const verdict = useChecking((state) => state.verdict);
   useEffect(() => {
-    const timer = setTimeout(() => {
-      const problems = merged(document, check(document, types), verdict);
-      useStudio.setState({ problems });
-    }, OWN_PAUSE);
-    return () => clearTimeout(timer);
+    const looking = new AbortController();
+    const look = async (): Promise<void> => {
+      await lookedAt(document, types, looking.signal);
+      if (looking.signal.aborted) return;
+      useStudio.setState({ problems: merged(document, check(document, types), verdict) });
+    };
+    const timer = setTimeout(() => void look(), OWN_PAUSE);
+    return () => {
+      clearTimeout(timer);
+      looking.abort();
+    };
   }, [document, types, verdict]);
 }
 

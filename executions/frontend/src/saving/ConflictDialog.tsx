@@ -1,12 +1,13 @@
 import { useCallback, useEffect, useState } from "react";
 import { wordsOf } from "../api/client";
-import { createWorkflow, getWorkflow } from "../api/workflows";
+import { getWorkflow } from "../api/workflows";
 import { Comparison } from "../diff/Comparison";
 import { read } from "../document/reading";
 import type { Definition } from "../document/types";
 import { Button } from "../shared/Button";
 import { Dialog } from "../shared/Dialog";
 import { useDocument, useStudio } from "../store/studio";
+import { createFree } from "../transfer/creating";
 import { timeOf } from "./Banners";
 import { forget } from "./kept";
 import { takeTheirs } from "./restoring";
@@ -112,11 +113,11 @@ async function saveAsCopy(): Promise<void> {
   const { workflow, history, page } = useStudio.getState();
   if (!workflow) return;
   const name = `${history.present.name.slice(0, 190)} (copy)`;
-  const made = await createWorkflow(name, { ...history.present, name }, workflow.workspaceId);
+  const made = await createFree(name, history.present, workflow.workspaceId);
   forget(workflow.id);
   // What was here is safe in the copy: leaving loses nothing, so nobody is asked.
   useStudio.setState({ stored: history.present, saving: "saved" });
-  location.assign(`${page.home}${made.data.id}/`);
+  location.assign(`${page.home}${made.id}/`);
 }
 
 function sentenceOf(conflict: Conflict | null): string {
