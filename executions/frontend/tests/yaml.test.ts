@@ -62,12 +62,3 @@ test("what did not change in a text is the same object in the document", () => {
   expect(made.tasks[1]).toBe(old.tasks[0]);
   expect(made.edges).toBe(old.edges);
 });
-
-test("a thousand tasks are written and read without a long pause", () => {
-  const tasks = Array.from({ length: 1000 }, (_, at) => set(`t${at}`, { x: at }));
-  const document = workflow(tasks);
-  const started = performance.now();
-  expect(parsed(asYaml(document)).ok).toBe(true);
-  // Some 150 ms on a quiet machine; the bound leaves room for a loaded one.
-  expect(performance.now() - started).toBeLessThan(3000);
-});
