@@ -12,6 +12,7 @@ from executions.models import Workflow
 from tests.support.workflows import ACTOR, default_workspace
 
 Opened = Callable[..., Any]
+FIRST_LOAD = 30_000  # milliseconds
 UNMOVED = re.compile(r"translate\(0px, 0px\) scale\(1\)")
 
 
@@ -34,7 +35,9 @@ def studio(staff_page: Any) -> Opened:
 
     def opened(of: Workflow, query: str = "") -> Any:
         staff_page.goto(f"{staff_page.home}/studio/{of.pk}/{query}")
-        expect(staff_page.get_by_role("region", name="Canvas", exact=True)).to_be_visible()
+        # The first page of a run also makes the server and the browser load all they need.
+        canvas = staff_page.get_by_role("region", name="Canvas", exact=True)
+        expect(canvas).to_be_visible(timeout=FIRST_LOAD)
         if of.definition["tasks"]:
             # Until all of it is shown, things still move away under the mouse.
             plane = staff_page.locator(".react-flow__viewport")
