@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { createElement } from "react";
 import { renderToString } from "react-dom/server";
 import { describe, expect, it } from "vitest";
@@ -7,6 +6,7 @@ import { fits, kindFor, propertiesOf, shapeOf } from "../src/forms/kinds";
 import { modeFor } from "../src/forms/modes";
 import { type Pointer, withValue } from "../src/forms/pointer";
 import { SchemaForm } from "../src/forms/SchemaForm";
+import written from "./module-forms.jsonl?raw";
 
 interface KnownModule {
   type: string;
@@ -15,10 +15,7 @@ interface KnownModule {
 }
 
 // Written by tests/contract/test_studio_modules.py.
-const MODULES: KnownModule[] = readFileSync(
-  new URL("./module-forms.jsonl", import.meta.url),
-  "utf-8",
-)
+const MODULES: KnownModule[] = written
   .trim()
   .split("\n")
   .map((line: string) => JSON.parse(line));

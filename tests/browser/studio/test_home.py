@@ -86,6 +86,7 @@ def test_a_new_installation_offers_the_ways_to_begin(staff_page: Any) -> None:
     assert findings(page) == []
     picture(page, "studio-home-empty")
     page.get_by_role("button", name="New workflow").click()
+    expect(page.get_by_label("Name", exact=True)).to_be_focused()
     page.get_by_role("button", name="Create", exact=True).click()
     expect(page.get_by_text("Give the workflow a name.")).to_be_visible()
     page.get_by_label("Name", exact=True).fill("Order fulfilment")
@@ -99,6 +100,7 @@ def test_an_example_is_begun_with(staff_page: Any) -> None:
     page = home(staff_page)
     page.get_by_role("button", name="New workflow").click()
     dialog = page.get_by_role("dialog", name="New workflow")
+    expect(dialog.get_by_role("radio").nth(5)).to_be_attached()
     expect(dialog.get_by_role("button", name="Create")).to_be_in_viewport()
     picture(page, "studio-new-all")
     page.get_by_label("Search the examples").fill("approval")

@@ -1,7 +1,15 @@
 /** Tasks into and out of containers. Pure. */
 import { addTask, removeTasks } from "./edits";
 import { bodyAt, bodyOf, everyTask, pathOf, taskAt } from "./paths";
-import type { BodyPath, Definition, TaskPath } from "./types";
+import type { Body, BodyPath, Definition, TaskPath } from "./types";
+
+/** Every body with its path, the workflow itself first. */
+export const everyBody = (document: Definition): { path: BodyPath; body: Body }[] => [
+  { path: [], body: document },
+  ...everyTask(document).flatMap(({ body: at, task }) =>
+    task.body ? [{ path: [...at, task.id], body: task.body }] : [],
+  ),
+];
 
 /** The paths of all containers. */
 export const containersOf = (document: Definition): TaskPath[] =>

@@ -1,4 +1,4 @@
-import { type FormEvent, useEffect, useId, useState } from "react";
+import { type FormEvent, useEffect, useId, useRef, useState } from "react";
 import { Refused } from "../api/client";
 import { createWorkflow } from "../api/workflows";
 import { emptyDocument } from "../document/reading";
@@ -17,7 +17,10 @@ export function NewWorkflow({ home, onClose }: { home: string; onClose: () => vo
   const [chosen, setChosen] = useState<Template | null>(null);
   const [trouble, setTrouble] = useState("");
   const [busy, setBusy] = useState(false);
+  const input = useRef<HTMLInputElement>(null);
   const [form, field, why] = [useId(), useId(), useId()];
+  // After the dialog's own effect, which gives the focus to its first button.
+  useEffect(() => input.current?.focus(), []);
   useEffect(() => {
     // Without them one still begins from nothing.
     listTemplates().then(setTemplates, () => setTemplates([]));
@@ -63,6 +66,7 @@ export function NewWorkflow({ home, onClose }: { home: string; onClose: () => vo
         <p className="asked first">
           <label htmlFor={field}>Name</label>
           <input
+            ref={input}
             id={field}
             maxLength={200}
             value={name}

@@ -3,6 +3,7 @@ import { NoticeLine } from "../canvas/NoticeLine";
 import { wantSearch } from "../palette/wanted";
 import { Button } from "../shared/Button";
 import { useDocument, useStudio } from "../store/studio";
+import { Notes } from "./Notes";
 import { rowsOf } from "./rows";
 import { TaskRow } from "./TaskRow";
 import "./nodelist.css";
@@ -67,6 +68,7 @@ export function NodeList() {
           onClick={() => setShown(shown + SHOWN)}
         />
       )}
+      <Notes />
       <NoticeLine />
     </section>
   );
