@@ -1,6 +1,5 @@
 """Running from the studio: the draft and parts of it, with given results, watched as it goes."""
 
-import json
 from typing import Any
 
 import pytest
@@ -9,6 +8,7 @@ from playwright.sync_api import expect
 from executions.models import WorkflowExecution
 from tests.browser.pictures import picture
 from tests.browser.studio import running as on
+from tests.browser.studio.canvas import node
 from tests.support.segments import claimed, recorded
 from tests.support.workflows import task
 
@@ -19,26 +19,47 @@ def data(page: Any) -> Any:
     return on.bar(page).get_by_label("Data from")
 
 
+def shown(page: Any, tab: str) -> None:
+    """Open one part of what is known of the selected task."""
+    panel = page.get_by_role("region", name="Data")
+    if panel.get_by_role("button", name="Show data").count():
+        panel.get_by_role("button", name="Show data").click()
+    panel.get_by_role("tab", name=tab).click()
+
+
+def output(page: Any, path: str, value: str) -> None:
+    """Wait until the inspector shows this as a task's output."""
+    node(page, path).click()
+    shown(page, "Output")
+    expect(page.get_by_role("region", name="Data").locator(".tree")).to_contain_text(value)
+
+
 def test_a_draft_is_run_as_a_test_and_watched(studio: Any, workflow: Any) -> None:
     made = workflow(
-        "numbers", input={"required": ["n"], "properties": {"n": {"minimum": 5}}}, **on.THREE
+        "numbers", input={"required": ["n"], "properties": {"n": {"type": "integer"}}}, **on.THREE
     )
     page = studio(made)
     dialog = on.open_run(page)
-    expect(dialog.get_by_label("Payload (JSON)")).to_have_value('{\n  "n": {}\n}')
-    on.payload(page, '{"n": 40}')
+    dialog.locator(".form input").first.fill("40")
+    picture(page, "studio-run-form")
+    dialog.get_by_role("button", name="As JSON").click()
+    expect(dialog.get_by_label("Payload (JSON)")).to_have_value('{\n  "n": 40\n}')
     picture(page, "studio-run-dialog")
 
     execution = on.start_test(page, made)
 
     on.run_state(page, "running")
     held = claimed(execution, "first.main")
+    expect(node(page, "first")).to_contain_text("running")
     picture(page, "studio-running")
     recorded(held)
     assert on.carry(execution) == "SUCCESS"
     on.run_state(page, "succeeded")
     expect(page.locator("#studio-live")).to_contain_text("The run succeeded.")
     expect(data(page)).to_have_value(str(execution))
+    expect(node(page, "sum")).to_contain_text("succeeded")
+    output(page, "sum", "42")
+    picture(page, "studio-ran")
     assert WorkflowExecution.objects.get(pk=execution).version.kind == "test"
     made.refresh_from_db()
     assert made.latest_version is None
@@ -123,19 +144,71 @@ def test_a_run_from_a_task_says_what_must_be_given(studio: Any, workflow: Any) -
 
 
 def test_a_failing_step_is_shown_mended_and_run_again(studio: Any, workflow: Any) -> None:
-    broken = task("check", "flow.fail") | {"name": "Check", "with": {"message": "No stock"}}
-    made = workflow("check", tasks=[broken])
+    # The quotient of two numbers: by naught there is none.
+    divided = task("share") | {"name": "Share", "with": {"value": "{{ 84 / input.by }}"}}
+    made = workflow("shares", tasks=[divided])
     page = studio(made)
     on.open_run(page)
+    on.payload(page, '{"by": 0}')
     assert on.carry(on.start_test(page, made)) == "FAILED"
     on.run_state(page, "failed")
-    expect(page.locator("#studio-live")).to_contain_text("Check")
+    expect(page.locator("#studio-live")).to_contain_text("The run failed. Share dead")
+    expect(node(page, "share")).to_contain_text("dead")
+    node(page, "share").click()
+    shown(page, "Error")
+    expect(page.get_by_role("region", name="Data")).to_contain_text("division by zero")
+    link = page.get_by_role("link", name="This run in the monitor")
+    assert "/monitor/?run=" in link.get_attribute("href")
+    picture(page, "studio-failed")
 
-    page.evaluate("0")
-    with page.expect_response(f"**/v1/Workflow/{made.pk}/test") as sent:
-        on.open_run(page)
-        on.run_dialog(page).get_by_role("button", name="Run test").click()
-    assert json.loads(sent.value.request.post_data)["definition"]["tasks"][0]["use"] == "flow.fail"
+    on.open_run(page)
+    on.payload(page, '{"by": 2}')
+    assert on.carry(on.start_test(page, made)) == "SUCCESS"
+    on.run_state(page, "succeeded")
+    output(page, "share", "42")
+
+
+def test_a_pinned_task_is_not_run(studio: Any, workflow: Any) -> None:
+    failing = task("stock", "flow.fail") | {"name": "Stock", "with": {"message": "No stock"}}
+    after = task("told") | {"with": {"value": "{{ tasks.stock.output.left }}"}}
+    edges = [{"from": "stock", "to": "told"}]
+    made = workflow("stock", tasks=[failing, after], edges=edges)
+    page = studio(made)
+    node(page, "stock").click()
+    shown(page, "Output")
+    page.get_by_role("button", name="Pin an output…").click()
+    pin = page.get_by_role("dialog")
+    pin.get_by_label("Output as JSON").fill('{"left": 7, "hostile": "{{ secrets.key }}"}')
+    pin.get_by_role("button", name="Pin", exact=True).click()
+    page.reload()
+    dialog = on.open_run(page)
+    expect(dialog.get_by_role("button", name="Unpin Stock")).to_be_visible()
+    picture(page, "studio-run-pinned")
+
+    execution = on.start_test(page, made)
+
+    assert on.carry(execution) == "SUCCESS"
+    assert on.modules(execution)["stock.main"] == "flow.pinned"
+    on.run_state(page, "succeeded")
+    output(page, "told", "7")
+
+
+def test_a_task_offers_to_run_up_to_it_from_it_and_alone(studio: Any, workflow: Any) -> None:
+    made = workflow("numbers", **on.THREE)
+    page = studio(made)
+    node(page, "second").click()
+    menu = page.get_by_role("button", name="Run this task")
+    for name, kind in (("Run up to here", "upTo"), ("Run from here", "from")):
+        menu.click()
+        page.get_by_role("menuitem", name=name).click()
+        dialog = on.run_dialog(page)
+        expect(dialog.get_by_label("Part", exact=True)).to_have_value(kind)
+        expect(dialog.get_by_label("Task", exact=True)).to_have_value("second")
+        page.keyboard.press("Escape")
+        expect(page.get_by_role("dialog")).to_have_count(0)
+    menu.click()
+    before = page.get_by_role("menuitem", name="Pin all before it")
+    expect(before).to_have_attribute("title", "No run is shown: run the workflow first.")
 
 
 def test_a_watched_run_is_cancelled(studio: Any, workflow: Any) -> None:

@@ -23,7 +23,7 @@ export function ForkNotice() {
   const test = runActions(task).find((one) => one.kind === "from");
   const may = page.canPublish && page.canRun;
   return (
-    <div className="notice" role="note">
+    <div className="run-notice" role="note">
       <Icon name="fork_right" />
       <p>
         Change the workflow, then go on from <code>{origin.step}</code> with this run's data.

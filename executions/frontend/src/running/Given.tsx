@@ -36,7 +36,9 @@ export function Given({ from, useShown, onUseShown }: Props) {
       )}
       {pins.size > 0 && (
         <>
-          <p className="hint">Pinned: these tasks are not run, what follows gets these outputs.</p>
+          <p className="run-hint">
+            Pinned: these tasks are not run, what follows gets these outputs.
+          </p>
           <ul>
             {[...pins].map(([path, pin]) => (
               <li key={path}>

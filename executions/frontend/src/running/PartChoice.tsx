@@ -20,7 +20,7 @@ export function PartChoice() {
   const first = part.task || (tasks[0]?.id ?? "");
   return (
     <div className="run-row">
-      <div className="field">
+      <div className="run-field">
         <label htmlFor={`${id}-part`}>Part</label>
         <select
           id={`${id}-part`}
@@ -37,7 +37,7 @@ export function PartChoice() {
         </select>
       </div>
       {part.kind !== "everything" && (
-        <div className="field grow">
+        <div className="run-field grow">
           <label htmlFor={`${id}-task`}>Task</label>
           <select
             id={`${id}-task`}

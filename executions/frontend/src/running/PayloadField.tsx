@@ -1,7 +1,9 @@
 import { useEffect, useId, useState } from "react";
+import { Button } from "../shared/Button";
 import { useDocument, useStudio } from "../store/studio";
 import { ago, clock } from "./ages";
 import { payloadOf } from "./executions";
+import { hasFields, PayloadForm } from "./PayloadForm";
 import { isWhole } from "./parts";
 import { written } from "./payload";
 import { useRecent } from "./recent";
@@ -10,13 +12,15 @@ import { useWish } from "./wish";
 
 const SAMPLE = "sample";
 
-/** The payload as JSON: a sample by the workflow's input, or that of an earlier execution. */
+/** The payload, as a form where the workflow says what it takes, and as JSON: a sample by the workflow's input, or that of an earlier execution. */
 export function PayloadField({ mistake }: { mistake: string }) {
   const input = useDocument().input;
   const text = useWish((state) => state.payload);
   const [trouble, setTrouble] = useState("");
   const [source, setSource] = useState(SAMPLE);
   const about = useId();
+  const fillable = hasFields(input);
+  const [form, setForm] = useState(fillable && mistake === "");
   useEffect(() => {
     if (text === null) useWish.setState({ payload: written(sampleOf(input)) });
   }, [text, input]);
@@ -32,23 +36,35 @@ export function PayloadField({ mistake }: { mistake: string }) {
     }
   };
   return (
-    <div className="field">
+    <div className="run-field">
       <div className="run-row">
-        <label htmlFor={`${about}-text`}>Payload (JSON)</label>
+        {form ? <strong>Payload</strong> : <label htmlFor={`${about}-text`}>Payload (JSON)</label>}
         <span className="space" />
+        {fillable && (
+          <Button
+            icon={form ? "data_object" : "list_alt"}
+            label={form ? "As JSON" : "As a form"}
+            refusal={mistake || undefined}
+            onClick={() => setForm(!form)}
+          />
+        )}
         <Sources chosen={source} onChoose={(from) => void take(from)} />
       </div>
-      <textarea
-        id={`${about}-text`}
-        className="code"
-        rows={9}
-        spellCheck={false}
-        value={text ?? ""}
-        aria-invalid={mistake !== ""}
-        aria-describedby={about}
-        onChange={(event) => useWish.setState({ payload: event.target.value })}
-      />
-      <p id={about} className={mistake || trouble ? "wrong" : "hint"} role="status">
+      {form ? (
+        <PayloadForm schema={input ?? {}} text={text ?? ""} />
+      ) : (
+        <textarea
+          id={`${about}-text`}
+          className="run-code"
+          rows={9}
+          spellCheck={false}
+          value={text ?? ""}
+          aria-invalid={mistake !== ""}
+          aria-describedby={about}
+          onChange={(event) => useWish.setState({ payload: event.target.value })}
+        />
+      )}
+      <p id={about} className={mistake || trouble ? "wrong" : "run-hint"} role="status">
         {mistake || trouble || "Templates read it as input."}
       </p>
     </div>

@@ -50,7 +50,11 @@ function Progress({ execution }: { execution: ExecutionRow | null }) {
   const mark = execution && markOf(execution.state);
   return (
     <>
-      <span className={`pill state ${mark?.colour ?? "grey"}`} role="status" aria-label="Run state">
+      <span
+        className={`pill run-pill ${mark?.colour ?? "grey"}`}
+        role="status"
+        aria-label="Run state"
+      >
         <Icon name={mark?.icon ?? "hourglass_empty"} />
         {mark?.word ?? "starting"}
       </span>

@@ -28,7 +28,7 @@ export function VersionNotice() {
   if (number === null || ran?.number !== number || closed === number) return null;
   if (sameWork(ran.source, document)) return null;
   return (
-    <div className="notice" role="note">
+    <div className="run-notice" role="note">
       <Icon name="history" />
       <p>This run was of version {number}; the canvas shows the draft, which differs.</p>
       <Button icon="history" label="Versions…" onClick={() => set({ dialog: "versions" })} />

@@ -1,11 +1,14 @@
 /** A fork with changes: an execution that is to go on from one of its steps, on an edited draft. */
 import { create } from "zustand";
+import { Refused } from "../api/client";
 import { publish } from "../api/workflows";
 import { watch } from "../live/watching";
 import { save } from "../saving/useSaving";
 import { announce } from "../shared/announce";
 import { useStudio } from "../store/studio";
 import { forkExecution, newKey } from "./executions";
+
+const UNCHANGED = "unchanged";
 
 export interface Origin {
   execution: string;
@@ -33,10 +36,22 @@ export async function publishAndFork({ execution, step }: Origin): Promise<void>
   const { workflow } = useStudio.getState();
   if (!workflow) return;
   if (!(await save())) throw new Error(useStudio.getState().savingError || "Not saved.");
-  const { version } = await publish(workflow.id);
-  useStudio.setState({ workflow: { ...workflow, latestVersion: version } });
+  const version = await published(workflow.id, workflow.latestVersion);
+  useStudio.setState((now) => ({
+    workflow: now.workflow && { ...now.workflow, latestVersion: version },
+  }));
   const made = await forkExecution(execution, { stepPath: step, version }, newKey());
   dropFork();
   announce(`Version ${version} published; the fork started.`);
   watch(made.id, { started: true });
+}
+
+/** The draft's version: a new one, or the latest where nothing changed since. */
+async function published(workflow: string, latest: number | null): Promise<number> {
+  try {
+    return (await publish(workflow)).version;
+  } catch (error) {
+    if (error instanceof Refused && error.code === UNCHANGED && latest !== null) return latest;
+    throw error;
+  }
 }

@@ -2,6 +2,7 @@ import { modulesOf } from "../../document/modules";
 import { idOf } from "../../document/paths";
 import type { TaskPath } from "../../document/types";
 import { writePath } from "../../expressions/path";
+import { monitorOf } from "../../running/links";
 import { type TaskResult, useResults, useResultsStore } from "../../running/results";
 import { Button } from "../../shared/Button";
 import { useStudio } from "../../store/studio";
@@ -76,7 +77,7 @@ interface ShownProps {
 /** One part of what was seen. */
 function Shown({ path, result, what }: ShownProps) {
   const sees = useStudio((state) => state.page.canSeePayloads);
-  const trouble = useResultsStore((state) => state.trouble);
+  const { trouble, results } = useResultsStore();
   const task = useTask(path);
   if (!sees) {
     return <p className="subtle">Your role does not show what goes in and out of steps.</p>;
@@ -86,7 +87,17 @@ function Shown({ path, result, what }: ShownProps) {
   }
   if (what === "error") {
     return result?.error ? (
-      <pre className="error-text">{result.error}</pre>
+      <>
+        <pre className="error-text">{result.error}</pre>
+        {results && (
+          <p>
+            <a href={monitorOf(results.executionId, { run: result.runId })}>
+              This run in the monitor
+            </a>
+            , with its log and dead letter.
+          </p>
+        )}
+      </>
     ) : (
       <p className="subtle">No error.</p>
     );

@@ -1,10 +1,12 @@
-import { useId, useState } from "react";
+import { useEffect, useId, useState } from "react";
 import { outcomesOf } from "../../document/outcomes";
 import type { Json, TaskPath } from "../../document/types";
 import { FrameContext } from "../../forms/frame";
 import { JsonField } from "../../forms/JsonField";
+import { outputOf } from "../../running/executions";
 import { usePins } from "../../running/pins";
 import type { TaskResult } from "../../running/results";
+import { wasCut } from "../../running/starting";
 import { announce } from "../../shared/announce";
 import { Button } from "../../shared/Button";
 import { Dialog } from "../../shared/Dialog";
@@ -63,6 +65,13 @@ function PinDialog({ path, result, onClose }: DialogProps) {
   const outcomes = task ? outcomesOf(task, types).filter((one) => one !== "error") : [];
   const [outcome, setOutcome] = useState(pin?.outcome ?? result?.outcome ?? outcomes[0]);
   const field = useId();
+  const cut = pin === undefined && result !== undefined && wasCut(result.outputs);
+  const run = cut ? result.runId : null;
+  useEffect(() => {
+    if (run === null) return;
+    // What was left out for its size is fetched: a pin must hold the whole of it.
+    outputOf(run).then(setOutput, () => setOutput(undefined));
+  }, [run]);
   const save = (): void => {
     usePins.getState().pin(path, { output: output ?? null, ...(outcome ? { outcome } : {}) });
     announce("Pinned");
@@ -75,7 +84,14 @@ function PinDialog({ path, result, onClose }: DialogProps) {
       actions={
         <>
           <Button label="Cancel" onClick={onClose} />
-          <Button strong label="Pin" onClick={save} />
+          <Button
+            strong
+            label="Pin"
+            refusal={
+              wasCut(output ?? null) ? "The whole output is still being fetched." : undefined
+            }
+            onClick={save}
+          />
         </>
       }
     >

@@ -3,6 +3,7 @@ import type { ModuleType } from "../../api/shapes";
 import { renameTask } from "../../document/edits";
 import { bodyAt, bodyOf, pathOf } from "../../document/paths";
 import type { Task, TaskPath } from "../../document/types";
+import { RunMenu } from "../../running/RunMenu";
 import { Icon } from "../../shared/Icon";
 import { iconOf } from "../../shared/moduleIcon";
 import { useStudio } from "../../store/studio";
@@ -43,6 +44,7 @@ export function TaskHead({ path, task, type, problems }: Props) {
           ))}
         </div>
       </div>
+      <RunMenu path={path} />
     </header>
   );
 }

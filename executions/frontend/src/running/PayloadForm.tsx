@@ -1,0 +1,20 @@
+import type { Json, JsonObject } from "../document/types";
+import { type Pointer, withValue } from "../forms/pointer";
+import { SchemaForm } from "../forms/SchemaForm";
+import { readPayload, written } from "./payload";
+import { useWish } from "./wish";
+
+/** Whether a workflow says which fields its payload has. */
+export const hasFields = (schema: JsonObject | undefined): boolean =>
+  typeof schema?.properties === "object" &&
+  schema.properties !== null &&
+  Object.keys(schema.properties).length > 0;
+
+/** The payload's text as a form; what the schema does not know stays in the text. */
+export function PayloadForm({ schema, text }: { schema: JsonObject; text: string }) {
+  const read = readPayload(text);
+  const value = "value" in read ? read.value : {};
+  const change = (pointer: Pointer, next: Json | undefined): void =>
+    useWish.setState({ payload: written(withValue(value, pointer, next) ?? {}) });
+  return <SchemaForm schema={schema} value={value} onChange={change} />;
+}

@@ -1,0 +1,40 @@
+import type { TaskPath } from "../document/types";
+import { Menu, type MenuItem } from "../shared/Menu";
+import { monitorOf } from "./links";
+import { pinBefore, pinBeforeRefusal } from "./pinning";
+import { usePins } from "./pins";
+import { useResults } from "./results";
+import { runActions } from "./wish";
+
+/** What of running is offered at one task. */
+export function RunMenu({ path }: { path: TaskPath }) {
+  const { results, of } = useResults();
+  const pins = usePins();
+  const result = of(path);
+  const items: MenuItem[] = [
+    ...runActions(path).map(({ label, icon, refusal, act }) => ({
+      label,
+      icon,
+      refusal,
+      onChoose: act,
+    })),
+    {
+      label: "Pin all before it",
+      icon: "keep",
+      apart: true,
+      refusal: pinBeforeRefusal(path),
+      onChoose: () => void pinBefore(path),
+    },
+    {
+      label: `Unpin all (${pins.pins.size})`,
+      icon: "keep_off",
+      refusal: pins.pins.size === 0 ? "Nothing is pinned." : undefined,
+      onChoose: pins.clear,
+    },
+  ];
+  if (results && result) {
+    const href = monitorOf(results.executionId, { run: result.runId });
+    items.push({ label: "Its run in the monitor", icon: "monitoring", apart: true, href });
+  }
+  return <Menu label="Run this task" icon="play_circle" items={items} />;
+}
