@@ -234,3 +234,9 @@ describe("what templates may name", () => {
     ).toEqual(["fetch", "other", "each", "last"]);
   });
 });
+
+it("a value that was too large to be told has no parts and no preview", () => {
+  const names = [nameOf("input", "the payload", { $truncated: "It is long.", runId: "x" })];
+  expect(complete("{{ input.", 9, names)).toBeNull();
+  expect(preview("{{ input }}", names)).toBeUndefined();
+});

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Json, JsonObject } from "../src/document/types";
+import { problemsAt } from "../src/forms/frame";
 import { readJson } from "../src/forms/jsonText";
 import { fits, propertiesOf, shapeOf } from "../src/forms/kinds";
 import { firstSentence, labelOf } from "../src/forms/labels";
@@ -138,4 +139,14 @@ describe("labels", () => {
 
 it("an empty choice fits nothing", () => {
   expect(fits({ is: "choice", options: [] }, "a")).toBe(false);
+});
+
+it("problems of parts without a field are said where the whole is shown", () => {
+  const problems = new Map([
+    ["with/a", ["wrong"]],
+    ["with/a/b", ["missing"]],
+    ["with/ab", ["other"]],
+  ]);
+  expect(problemsAt(problems, ["with", "a"], false)).toEqual(["wrong"]);
+  expect(problemsAt(problems, ["with", "a"], true)).toEqual(["wrong", "b: missing"]);
 });

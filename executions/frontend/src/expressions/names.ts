@@ -1,5 +1,6 @@
 /** What a template may name, as a tree that is built where somebody looks. */
 import type { Json, JsonObject } from "../document/types";
+import { cutReason } from "./cut";
 import { follow, type Step } from "./path";
 
 export interface Name {
@@ -20,9 +21,10 @@ const isObject = (value: Json | undefined): value is JsonObject =>
 export function nameOf(
   step: Step,
   about: string,
-  value: Json | undefined,
+  seen: Json | undefined,
   schema?: JsonObject | null,
 ): Name {
+  const value = cutReason(seen) === "" ? seen : undefined;
   const below = (): Name[] => parts(value, schema ?? null);
   const has = isObject(value) || Array.isArray(value) || isObject(schema?.properties);
   return { step, about, value, children: has ? below : undefined };

@@ -86,7 +86,7 @@ function results(around: Surroundings, { path, task }: Readable): Name[] {
   const found = [
     nameOf("output", "what it gave", seen?.outputs, schema && inlined(schema)),
     nameOf("outcome", outcomes, seen?.outcome ?? undefined),
-    nameOf("error", "why it failed", seen?.error ?? undefined),
+    nameOf("error", "why it failed", seen?.error || undefined),
   ];
   if (path.includes(".")) found.push({ step: "history", about: "outputs of earlier turns" });
   if (type?.type === "flow.callback") found.push({ step: "callbackUrl", about: "its address" });

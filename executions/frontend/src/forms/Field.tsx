@@ -1,7 +1,7 @@
 import { useId, useMemo, useState } from "react";
 import type { Json, JsonObject } from "../document/types";
 import { Control } from "./Control";
-import { useFrame, useProblems } from "./frame";
+import { problemsAt, useFrame } from "./frame";
 import { Help } from "./Help";
 import { shapeOf } from "./kinds";
 import { Modes } from "./Modes";
@@ -23,10 +23,10 @@ export function Field(props: FieldProps) {
   const { label, schema, pointer, value, required, part } = props;
   const id = useId();
   const frame = useFrame();
-  const problems = useProblems(pointer);
   const shape = useMemo(() => shapeOf(schema, frame.root), [schema, frame.root]);
   const [wanted, setWanted] = useState<Mode | null>(null);
   const mode = modeFor(shape.kinds, value, wanted, exampleOf(shape.schema));
+  const problems = problemsAt(frame.problems, [...frame.base, ...pointer], mode === "json");
   const group = typeof mode === "object" && structured(mode);
   const inline = typeof mode === "object" && mode.is === "yesno" && !part;
   const nothing = part ? null : undefined;
@@ -41,6 +41,8 @@ export function Field(props: FieldProps) {
     <div
       className={`field${inline ? " inline" : ""}${part ? " part" : ""}`}
       data-field={keyOf([...frame.base, ...pointer])}
+      // What was written in stays what it is, also when it is emptied.
+      onInput={() => setWanted(mode)}
     >
       <div className="field-head">
         {group ? (

@@ -4,6 +4,7 @@ import type { ControlProps } from "./Control";
 import { Field } from "./Field";
 import { useFrame } from "./frame";
 import { emptyOf, shapeOf } from "./kinds";
+import { ShowMore, useShown } from "./ShowMore";
 
 interface Props extends ControlProps {
   items: JsonObject;
@@ -14,7 +15,11 @@ export function ListField({ id, label, value, pointer, items, describedBy }: Pro
   const { change, refusal, root } = useFrame();
   const list = Array.isArray(value) ? value : [];
   const [first] = shapeOf(items, root).kinds;
-  const add = (): void => change([...pointer, list.length], (first && emptyOf(first)) ?? null);
+  const [shown, show] = useShown();
+  const add = (): void => {
+    show(list.length + 1);
+    change([...pointer, list.length], (first && emptyOf(first)) ?? null);
+  };
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset cannot be described by what follows it
     <div
@@ -23,7 +28,7 @@ export function ListField({ id, label, value, pointer, items, describedBy }: Pro
       aria-labelledby={`${id}-label`}
       aria-describedby={describedBy}
     >
-      {list.map((item, at) => (
+      {list.slice(0, shown).map((item, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: items have no other name than their place
         <div className="row" key={at}>
           <Field
@@ -46,6 +51,7 @@ export function ListField({ id, label, value, pointer, items, describedBy }: Pro
           />
         </div>
       ))}
+      <ShowMore count={list.length} shown={shown} onShow={show} />
       <Button icon="add" label={`Add to ${label.toLowerCase()}`} refusal={refusal} onClick={add} />
     </div>
   );

@@ -6,6 +6,7 @@ import { Field } from "./Field";
 import { useFrame } from "./frame";
 import { emptyOf, shapeOf } from "./kinds";
 import { RowButtons } from "./ListField";
+import { ShowMore, useShown } from "./ShowMore";
 
 interface Props extends ControlProps {
   values: JsonObject;
@@ -20,7 +21,9 @@ export function MapField({ id, label, value, pointer, values, describedBy }: Pro
   const [first] = shapeOf(values, root).kinds;
   const put = (entries: [string, JsonObject[string]][]): void =>
     change(pointer, Object.fromEntries(entries));
+  const [shown, show] = useShown();
   const add = (): void => {
+    show(keys.length + 1);
     const start = (first && emptyOf(first)) ?? null;
     put([...Object.entries(object), [freeKey(keys), start]]);
   };
@@ -32,7 +35,7 @@ export function MapField({ id, label, value, pointer, values, describedBy }: Pro
       aria-labelledby={`${id}-label`}
       aria-describedby={describedBy}
     >
-      {keys.map((key, at) => (
+      {keys.slice(0, shown).map((key, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: a key changes while it is typed
         <div className="row pair" key={at}>
           <KeyInput
@@ -58,6 +61,7 @@ export function MapField({ id, label, value, pointer, values, describedBy }: Pro
           />
         </div>
       ))}
+      <ShowMore count={keys.length} shown={shown} onShow={show} />
       <Button icon="add" label={`Add to ${label.toLowerCase()}`} refusal={refusal} onClick={add} />
     </div>
   );

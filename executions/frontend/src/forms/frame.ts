@@ -32,10 +32,20 @@ export const FrameContext = createContext<Frame>({
 
 export const useFrame = (): Frame => useContext(FrameContext);
 
-/** The sentences said of exactly this place. */
-export function useProblems(pointer: Pointer): readonly string[] {
-  const { problems, base } = useFrame();
-  return problems.get(keyOf([...base, ...pointer])) ?? NONE;
+/** The sentences said of a place; with `below`, those of every part of it that has no field. */
+export function problemsAt(
+  problems: Frame["problems"],
+  pointer: Pointer,
+  below: boolean,
+): readonly string[] {
+  const place = keyOf(pointer);
+  const own = problems.get(place) ?? NONE;
+  if (!below) return own;
+  const parts = [...problems].filter(([key]) => key.startsWith(`${place}/`));
+  const said = parts.flatMap(([key, all]) =>
+    all.map((sentence) => `${key.slice(place.length + 1)}: ${sentence}`),
+  );
+  return [...own, ...said];
 }
 
 const NONE: readonly string[] = [];

@@ -38,6 +38,14 @@ export function DataDrawer({ path, module }: { path: TaskPath; module: number })
       />
       <strong>Data</strong>
       <span className="subtle">{summaryOf(result, results !== null)}</span>
+      {results && (
+        <a
+          className="to-monitor"
+          href={monitorOf(results.executionId, result?.runId ? { run: result.runId } : {})}
+        >
+          Monitor
+        </a>
+      )}
       {dataOpen && (
         <div className="drawer-body">
           <Tabs

@@ -1,5 +1,6 @@
 import { useState } from "react";
-import type { Json, JsonObject } from "../../document/types";
+import type { Json } from "../../document/types";
+import { cutReason } from "../../expressions/cut";
 import { brief, kindWord } from "../../expressions/names";
 import { writeStep } from "../../expressions/path";
 import { Button } from "../../shared/Button";
@@ -32,7 +33,7 @@ function Branch({ label, value, path, open: first = false }: BranchProps) {
   const [open, setOpen] = useState(first);
   const [most, setMost] = useState(MOST);
   const parts = partsOf(value);
-  const cut = isCut(value);
+  const cut = cutReason(value);
   return (
     <div className="branch">
       <div className="branch-line">
@@ -49,7 +50,11 @@ function Branch({ label, value, path, open: first = false }: BranchProps) {
         )}
         <Key label={label} path={path} />
         <span className="branch-value">
-          {cut ? "too large to show" : parts.length > 0 ? kindWord(value) : brief(value, 200)}
+          {cut
+            ? `Too large to show. ${cut}`
+            : parts.length > 0
+              ? kindWord(value)
+              : brief(value, 200)}
         </span>
         <Button
           bare
@@ -100,16 +105,9 @@ function Key({ label, path }: { label: string; path: string | null }) {
 
 function partsOf(value: Json): [string | number, Json][] {
   if (Array.isArray(value)) return value.map((item, at) => [at, item]);
-  if (value === null || typeof value !== "object" || isCut(value)) return [];
+  if (value === null || typeof value !== "object" || cutReason(value)) return [];
   return Object.entries(value);
 }
-
-/** The server's mark in the place of a large value. */
-const isCut = (value: Json): boolean =>
-  value !== null &&
-  typeof value === "object" &&
-  !Array.isArray(value) &&
-  (value as JsonObject).truncated === true;
 
 const asText = (value: Json): string =>
   typeof value === "string" ? value : JSON.stringify(value, null, 2);

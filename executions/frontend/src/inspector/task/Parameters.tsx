@@ -1,11 +1,11 @@
 import { useId, useState } from "react";
 import type { ModuleType } from "../../api/shapes";
 import type { Json, Module, Task, TaskPath } from "../../document/types";
-import { type Frame, FrameContext } from "../../forms/frame";
+import { type Frame, FrameContext, problemsAt } from "../../forms/frame";
 import { JsonField } from "../../forms/JsonField";
 import { firstSentence } from "../../forms/labels";
 import { Prose } from "../../forms/Prose";
-import { keyOf, type Pointer } from "../../forms/pointer";
+import type { Pointer } from "../../forms/pointer";
 import { SchemaForm } from "../../forms/SchemaForm";
 import { Button } from "../../shared/Button";
 import { Icon } from "../../shared/Icon";
@@ -40,7 +40,7 @@ export function Parameters({ path, task, module, type, base, at, problems }: Pro
         </p>
       )}
       {!type && <Unknown use={module.use} />}
-      <General problems={problems} keys={[keyOf(place), keyOf([...base, "use"])]} />
+      <General problems={problems} places={[place, [...base, "use"]]} below={asJson} />
       {asJson ? (
         <Raw value={module.with ?? {}} {...{ refusal, names, problems, change }} base={place} />
       ) : (
@@ -77,12 +77,14 @@ const Unknown = ({ use }: { use: string }) => (
 
 interface GeneralProps {
   problems: Frame["problems"];
-  keys: readonly string[];
+  places: readonly Pointer[];
+  /** No field shows them. */
+  below: boolean;
 }
 
 /** What is wrong with the parameters as a whole. */
-function General({ problems, keys }: GeneralProps) {
-  const found = keys.flatMap((key) => problems.get(key) ?? []);
+function General({ problems, places, below }: GeneralProps) {
+  const found = places.flatMap((place) => problemsAt(problems, place, below));
   return found.map((sentence) => (
     <p key={sentence} className="wrong">
       <Icon name="error" /> {sentence}

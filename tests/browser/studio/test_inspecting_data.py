@@ -1,0 +1,60 @@
+"""What the last run gave, beside the form: looked at, written into fields, pinned."""
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.pictures import picture
+from tests.browser.studio import running as on
+from tests.browser.studio.inspecting import details, field, select
+from tests.support.accessibility import findings
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def ran(studio: Any, workflow: Any) -> Any:
+    """The editor of a workflow that ran once, its sum selected and its data shown."""
+    made = workflow("numbers", **on.THREE)
+    page = studio(made)
+    on.open_run(page)
+    on.payload(page, '{"n": 40, "list": [{"id": 7}]}')
+    execution = on.start_test(page, made)
+    assert on.carry(execution) == "SUCCESS"
+    on.run_state(page, "succeeded")
+    select(page, "sum")
+    details(page).get_by_role("button", name="Show data").click()
+    return page
+
+
+def test_the_last_data_is_written_into_the_field_used_last(ran: Any) -> None:
+    panel = details(ran)
+    text = field(ran, "with/value").get_by_role("combobox", name="Value", exact=True)
+    text.fill("")
+    panel.get_by_role("button", name="Open tasks").click()
+    panel.get_by_role("button", name="Open tasks.first").click()
+    panel.get_by_role("button", name="Insert tasks.first.output").click()
+    expect(text).to_have_value("{{ tasks.first.output }}")
+    expect(panel.get_by_text("Last run: 40")).to_be_visible()
+    text.fill("")
+    text.press_sequentially("{{ input.")
+    option = ran.get_by_role("option", name="n 40")
+    expect(option).to_be_visible()
+    assert findings(ran, ".inspector") == []
+    picture(ran, "studio-data")
+
+
+def test_an_output_is_looked_at_and_pinned_for_test_runs(ran: Any) -> None:
+    panel = details(ran)
+    panel.get_by_role("tab", name="Output").click()
+    tree = panel.get_by_role("button", name="Insert tasks.sum.output")
+    expect(tree).to_be_visible()
+    expect(panel.get_by_role("tabpanel", name="Output").get_by_text("42")).to_be_visible()
+    panel.get_by_role("button", name="Pin an output…").click()
+    dialog = ran.get_by_role("dialog", name="Pinned output of sum")
+    dialog.get_by_role("textbox", name="Output as JSON").fill("43")
+    dialog.get_by_role("button", name="Pin", exact=True).click()
+    expect(panel.get_by_text("Test runs take the pinned output.")).to_be_visible()
+    panel.get_by_role("button", name="Unpin").click()
+    expect(panel.get_by_role("button", name="Pin an output…")).to_be_visible()
