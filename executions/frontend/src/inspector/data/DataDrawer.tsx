@@ -102,7 +102,7 @@ function Shown({ path, result, what }: ShownProps) {
             <a href={monitorOf(results.executionId, { run: result.runId })}>
               This run in the monitor
             </a>
-            , with its log and dead letter.
+            , with its log and attempts.
           </p>
         )}
       </>

@@ -1,0 +1,29 @@
+"""The run dialog and the run's bar in both modes: readable, and without findings of axe."""
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.pictures import picture
+from tests.browser.studio import running as on
+from tests.support.accessibility import findings
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_running_has_no_findings_of_axe(studio: Any, workflow: Any, mode: Any) -> None:
+    made = workflow("numbers", **on.THREE)
+    page = studio(made)
+    page.emulate_media(color_scheme=mode)
+    on.open_run(page)
+    on.part(page, "from", "sum")
+    assert findings(page) == []
+    picture(page, f"studio-run-{mode}")
+    on.part(page, "upTo", "sum")
+    assert on.carry(on.start_test(page, made)) == "FAILED"
+    on.run_state(page, "failed")
+    expect(on.bar(page).get_by_role("combobox")).to_contain_text("failed")
+    assert findings(page) == []
+    picture(page, f"studio-run-bar-{mode}")
