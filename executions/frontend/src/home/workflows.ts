@@ -1,5 +1,5 @@
 /** The list of workflows, page after page. */
-import { useCallback, useEffect, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { Refused } from "../api/client";
 import type { WorkflowSummary } from "../api/shapes";
 import { listWorkflows } from "../api/workflows";
@@ -24,27 +24,32 @@ export function useWorkflows(name: string): Listed {
   const [cursor, setCursor] = useState<string | null>(null);
   const [trouble, setTrouble] = useState("");
   const [turn, setTurn] = useState(0);
-  const load = useCallback(
-    async (from: string | null): Promise<void> => {
-      const query = queryOf({ limit: PAGE, name, cursor: from ?? undefined });
+  const asked = useRef("");
+  const load = async (from: string | null): Promise<void> => {
+    const query = queryOf({ limit: PAGE, name, cursor: from ?? undefined });
+    if (from !== null && asked.current === query) return; // a second click on "Show more"
+    asked.current = query;
+    try {
       const { data, headers } = await listWorkflows(query);
+      // An answer to what was typed before may come last.
+      if (asked.current !== query) return;
       setRows((old) => (from === null ? data : [...(old ?? []), ...data]));
       setCursor(nextCursor(headers.get("Link")));
       setTrouble("");
-    },
-    [name],
-  );
+    } catch (error) {
+      if (asked.current === query)
+        setTrouble(error instanceof Refused ? error.detail : String(error));
+    }
+  };
   // biome-ignore lint/correctness/useExhaustiveDependencies: a turn more is a try more
   useEffect(() => {
-    const failed = (error: unknown): void =>
-      setTrouble(error instanceof Refused ? error.detail : String(error));
-    const timer = setTimeout(() => void load(null).catch(failed), name ? PAUSE : 0);
+    const timer = setTimeout(() => void load(null), name ? PAUSE : 0);
     return () => clearTimeout(timer);
-  }, [load, name, turn]);
+  }, [name, turn]);
   return {
     rows,
     trouble,
-    more: cursor === null ? null : () => void load(cursor).catch(() => setTurn((old) => old + 1)),
+    more: cursor === null ? null : () => void load(cursor),
     again: () => setTurn((old) => old + 1),
   };
 }
