@@ -17,6 +17,7 @@ from tests.support.servers import TestServers
 # What starts and kills stacks and workers of its own: a machine that is busy with computing tests
 # would upset its clocks. `.ci/test` runs it after them.
 ALONE = (
+    "tests/browser/studio/journeys/",
     "tests/browser/test_desk.py",
     "tests/faults/",
     "tests/integration/test_embedded_servers.py",

@@ -1,0 +1,31 @@
+"""The stack's API, for what a journey looks at behind the pages."""
+
+import json
+import urllib.request
+from typing import Any
+
+from tests.support.pages import sign_in
+from tests.support.stack import Stack
+
+
+class Api:
+    """Asks as the stack's administrator; one token for all questions."""
+
+    def __init__(self, stack: Stack) -> None:
+        self._url = stack.url
+        self._token = sign_in(stack)
+
+    def __call__(self, path: str, body: Any = None) -> Any:
+        """What it answers; with a body, to a POST."""
+        request = urllib.request.Request(
+            f"{self._url}{path}",
+            None if body is None else json.dumps(body).encode(),
+            {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"},
+        )
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return json.load(answer)
+
+    def draft(self, workflow: str) -> dict[str, Any]:
+        """The stored draft of a workflow."""
+        found: dict[str, Any] = self(f"/v1/Workflow/{workflow}")["definition"]
+        return found

@@ -1,0 +1,77 @@
+"""A whole stack with the demo's partner, and a browser signed in to it."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.studio.journeys.api import Api
+from tests.support.folders import passable_folder
+from tests.support.stack import Stack
+from valkyr_project.demo.partner import PartnerServer
+
+
+@pytest.fixture(scope="session")
+def stack() -> Iterator[Stack]:
+    """A whole stack, as `make up` starts it."""
+    with passable_folder("studio") as folder, Stack(folder / "home") as up:
+        up.wait_ready(300)
+        yield up
+
+
+@pytest.fixture(scope="session")
+def partner() -> Iterator[PartnerServer]:
+    """The demo's partner, which reserves, charges and ships."""
+    server = PartnerServer()
+    server.start()
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="session")
+def api(stack: Stack) -> Api:
+    """The stack's API, as its administrator."""
+    return Api(stack)
+
+
+@pytest.fixture(scope="session")
+def signed_in(stack: Stack, browser: Browser) -> Any:
+    """The cookies of the stack's administrator."""
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(f"{stack.url}/admin/login/?next=/studio/")
+    page.get_by_label("Username").fill("admin")
+    page.get_by_label("Password").fill(stack.secrets()["VALKYR_ADMIN_PASSWORD"])
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"{stack.url}/studio/")
+    state = context.storage_state()
+    context.close()
+    return state
+
+
+@pytest.fixture(autouse=True)
+def _patient() -> Iterator[None]:
+    """A whole stack shares the machine with the browser: what is awaited may take its time."""
+    expect.set_options(timeout=20_000)
+    yield
+    expect.set_options(timeout=5_000)
+
+
+@pytest.fixture
+def desk(stack: Stack, browser: Browser, signed_in: Any) -> Iterator[Page]:
+    """A page that fails the test on any console message."""
+    context = browser.new_context(
+        base_url=stack.url,
+        storage_state=signed_in,
+        viewport={"width": 1440, "height": 900},
+        reduced_motion="reduce",
+    )
+    context.set_default_timeout(20_000)
+    page = context.new_page()
+    problems: list[str] = []
+    page.on("console", lambda said: problems.append(f"{page.url}: {said.text}"))
+    page.on("pageerror", lambda error: problems.append(f"{page.url}: {error}"))
+    yield page
+    context.close()
+    assert problems == []

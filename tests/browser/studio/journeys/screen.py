@@ -1,0 +1,51 @@
+"""Where things are on the studio's page, by what they are called."""
+
+import re
+from typing import Any
+
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.studio.canvas import node
+
+
+def modules(page: Page) -> Locator:
+    return page.get_by_role("complementary", name="Modules")
+
+
+def details(page: Page) -> Locator:
+    return page.get_by_role("complementary", name="Details")
+
+
+def pane(page: Page) -> Locator:
+    """The canvas' ground."""
+    return page.locator(".react-flow__pane")
+
+
+def field(page: Page, label: str) -> Locator:
+    """A field of the form, of whichever kind."""
+    of = details(page)
+    named = re.compile(rf"^{re.escape(label)}( ?, required)?$")
+    return of.get_by_role("combobox", name=named).or_(of.get_by_role("textbox", name=named)).first
+
+
+def draft_is(page: Page, word: str) -> None:
+    expect(page.get_by_role("status", name="Draft")).to_contain_text(word)
+
+
+def run_is(page: Page, word: str) -> None:
+    """Wait until the run on screen is so; the stack's workers may have much to do."""
+    bar = page.get_by_role("region", name="Run", exact=True)
+    expect(bar.get_by_role("status", name="Run state")).to_contain_text(word, timeout=60_000)
+
+
+def tasks_are(page: Page, states: dict[str, Any]) -> None:
+    """Wait until the nodes say so."""
+    for task, word in states.items():
+        expect(node(page, task)).to_contain_text(word)
+
+
+def workflow_of(page: Page) -> str:
+    """The id of the workflow whose editor is open."""
+    found = re.search(r"/studio/([0-9a-f-]{36})/", page.url)
+    assert found is not None, page.url
+    return found[1]
