@@ -2,6 +2,7 @@ import { modulesOf } from "../../document/modules";
 import { idOf } from "../../document/paths";
 import type { TaskPath } from "../../document/types";
 import { writePath } from "../../expressions/path";
+import { markOf } from "../../live/states";
 import { monitorOf } from "../../running/links";
 import { type TaskResult, useResults, useResultsStore } from "../../running/results";
 import { Button } from "../../shared/Button";
@@ -68,7 +69,7 @@ export function DataDrawer({ path, module }: { path: TaskPath; module: number })
 
 function summaryOf(result: TaskResult | undefined, some: boolean): string {
   if (!some) return "none yet: run the workflow";
-  return result ? `last run: ${result.state.toLowerCase()}` : "not run the last time";
+  return result ? `last run: ${markOf(result.state).word}` : "not run the last time";
 }
 
 function AvailableHere({ path, module }: { path: TaskPath; module: number }) {
