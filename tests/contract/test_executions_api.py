@@ -14,7 +14,7 @@ FIELDS = {
     "id", "workflowId", "version", "state", "startedAt", "finishedAt", "parentExecutionId",
     "triggerType", "triggerPayload", "contextData", "errorMessage", "errorStackTrace",
     "metricsSnapshot", "createdAt", "workspaceId", "priority", "output", "traceId",
-    "concurrencyKey", "failureOfExecutionId",
+    "concurrencyKey", "failureOfExecutionId", "test",
 }  # fmt: skip
 
 

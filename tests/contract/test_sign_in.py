@@ -14,8 +14,11 @@ from executions.models import Workspace
 
 pytestmark = pytest.mark.django_db
 PASSWORD = "correct horse battery"
-# Webhooks and callbacks have an authentication of their own.
-OPEN = ("v1/auth/", "v1/hooks/", "v1/callbacks/", "actuator/", "admin/", "docs", "sso/")
+# Webhooks and callbacks have an authentication of their own; the studio's pages ask people to sign
+# in (tests/integration/test_studio_pages.py).
+OPEN = (
+    "v1/auth/", "v1/hooks/", "v1/callbacks/", "actuator/", "admin/", "docs", "sso/", "studio/",
+)  # fmt: skip
 
 
 @pytest.fixture

@@ -78,6 +78,7 @@ def test_what_cannot_be_read_is_named_and_the_rest_is_imported(folder: Path) -> 
 
 
 def test_a_file_or_workspace_that_is_not_there_is_named(folder: Path) -> None:
+    default_workspace()
     with pytest.raises(CommandError, match="no-such-file does not exist"):
         run("no-such-file")
     with pytest.raises(CommandError, match="no workspace 'nowhere'"):

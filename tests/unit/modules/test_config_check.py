@@ -71,7 +71,10 @@ def found(type_name, config):
 
 
 def test_every_built_in_module_has_an_example_here():
-    assert VALID.keys() == {name for name in registry.specs() if name.split(".")[0] != "test"}
+    # A placeholder is never right: it is there to be replaced.
+    others = {"n8n.placeholder"}
+    known = {name for name in registry.specs() if name.split(".")[0] != "test"}
+    assert VALID.keys() == known - others
 
 
 @pytest.mark.parametrize("type_name", VALID)
