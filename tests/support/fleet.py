@@ -42,8 +42,11 @@ FLAGS = ("--without-gossip", "--without-mingle", "--loglevel", "WARNING")
 class Member:
     """One process of a fleet; `name` is its Runner row's too."""
 
-    def __init__(self, fleet: "Fleet", name: str, command: list[str], **environment: str) -> None:
+    def __init__(
+        self, fleet: "Fleet", name: str, command: list[str], places: int = 0, /, **environment: str
+    ) -> None:
         self.name = name
+        self.places = places  # processes of its pool
         self.log = fleet.folder / f"{name}.log"
         self._command = command
         self._place = fleet.place
@@ -62,7 +65,8 @@ class Member:
     def children(self) -> list[int]:
         """The processes of a prefork worker's pool."""
         with suppress(psutil.NoSuchProcess):
-            return [child.pid for child in psutil.Process(self.pid).children()]
+            found = psutil.Process(self.pid).children()
+            return [child.pid for child in found if child.status() != psutil.STATUS_ZOMBIE]
         return []
 
     def start(self) -> None:
@@ -85,11 +89,15 @@ class Member:
         return self._process is not None and self._process.poll() is None
 
     def ready(self) -> bool:
-        """Whether it has said that it serves since it was last started."""
+        """Whether it has said that it serves since it was last started, and its pool is whole.
+
+        A step that killed its process a moment ago may have left a place to be filled.
+        """
         assert self.alive(), f"{self.name} ended:\n{self.log.read_text()[-3000:]}"
         if self.name.startswith("beat"):
             return _somebody_is_elected()
-        return self._seen() not in {None, self._before}
+        whole = len(self.children) >= self.places
+        return whole and self._seen() not in {None, self._before}
 
     def kill(self) -> None:
         """kill -9, parent first; its children go with it."""
@@ -153,7 +161,9 @@ class Fleet:
             *(*CELERY, "worker", "-n", f"{name}@%h", "-Q", queue, "--pool", pool),
             *("--concurrency", str(concurrency), *FLAGS),
         ]
-        self.members[name] = Member(self, name, command, VALKYR_POOL=pool, **environment)
+        places = concurrency if pool == "prefork" else 0
+        own = {"VALKYR_POOL": pool} | environment
+        self.members[name] = Member(self, name, command, places, **own)
         return self.members[name]
 
     def beat(self, name: str = "beat", **environment: str) -> Member:
