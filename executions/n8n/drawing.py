@@ -1,5 +1,6 @@
 """Draws the task of each node that data flow through, its edges, and what it hands on."""
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -37,7 +38,7 @@ def known(node: Node) -> bool:
 
 
 @dataclass(slots=True)
-class Nodes:
+class Nodes(ABC):
     """Draws the nodes of a level one by one; rows and what is to be made go into the report.
 
     Where items are many, `open` and `loop` draw a body; `bodies.Builder` knows how.
@@ -71,13 +72,13 @@ class Nodes:
         self.add(level, work, made, [port for group in ports.values() for port in group])
         self.lead_on(level, work, made)
 
+    @abstractmethod
     def open(self, level: Level, port: Port, links: list[Link], name: str) -> None:
         """A body for the nodes that take the many items of a port one by one."""
-        raise NotImplementedError
 
+    @abstractmethod
     def loop(self, level: Level, node: Node, ports: dict[int, list[Port]]) -> None:
         """The body of a node that goes over its items by itself."""
-        raise NotImplementedError
 
     def ports_into(self, level: Level, node: Node) -> dict[int, list[Port]]:
         """The ports that lead to a node, by its inputs."""
