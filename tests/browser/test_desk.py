@@ -19,6 +19,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.pictures import picture
+from tests.browser.watched import cookies_of, watched
 from tests.support.accessibility import findings
 from tests.support.folders import passable_folder
 from tests.support.pages import sign_in
@@ -80,35 +81,14 @@ def _wait_for_demo(log: Path, demo: "subprocess.Popen[bytes]") -> None:
 @pytest.fixture(scope="module")
 def signed_in(stack: Stack, browser: Browser) -> Any:
     """The cookies of the stack's administrator."""
-    context = browser.new_context()
-    page = context.new_page()
-    page.goto(f"{stack.url}/admin/login/?next=/admin/")
-    page.get_by_label("Username").fill("admin")
-    page.get_by_label("Password").fill(stack.secrets()["VALKYR_ADMIN_PASSWORD"])
-    page.keyboard.press("Enter")
-    page.wait_for_url(f"{stack.url}/admin/")
-    state = context.storage_state()
-    context.close()
-    return state
+    return cookies_of(stack, browser, "/admin/")
 
 
 @pytest.fixture
 def desk(stack: Stack, browser: Browser, signed_in: Any) -> Iterator[Page]:
     """A page at the desk; any console message fails the test."""
-    context = browser.new_context(
-        base_url=stack.url,
-        storage_state=signed_in,
-        viewport={"width": 1440, "height": 900},
-        reduced_motion="reduce",
-    )
-    context.set_default_timeout(20_000)
-    page = context.new_page()
-    problems: list[str] = []
-    page.on("console", lambda said: problems.append(f"{page.url}: {said.text}"))
-    page.on("pageerror", lambda error: problems.append(f"{page.url}: {error}"))
-    yield page
-    context.close()
-    assert problems == []
+    with watched(stack, browser, signed_in) as page:
+        yield page
 
 
 def api(stack: Stack, path: str, body: Any = None) -> Any:

@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.studio.journeys.api import Api
+from tests.browser.watched import cookies_of, watched
 from tests.support.folders import passable_folder
 from tests.support.stack import Stack
 from valkyr_project.demo.partner import PartnerServer
@@ -38,16 +39,7 @@ def api(stack: Stack) -> Api:
 @pytest.fixture(scope="session")
 def signed_in(stack: Stack, browser: Browser) -> Any:
     """The cookies of the stack's administrator."""
-    context = browser.new_context()
-    page = context.new_page()
-    page.goto(f"{stack.url}/admin/login/?next=/studio/")
-    page.get_by_label("Username").fill("admin")
-    page.get_by_label("Password").fill(stack.secrets()["VALKYR_ADMIN_PASSWORD"])
-    page.keyboard.press("Enter")
-    page.wait_for_url(f"{stack.url}/studio/")
-    state = context.storage_state()
-    context.close()
-    return state
+    return cookies_of(stack, browser, "/studio/")
 
 
 @pytest.fixture(autouse=True)
@@ -61,17 +53,5 @@ def _patient() -> Iterator[None]:
 @pytest.fixture
 def desk(stack: Stack, browser: Browser, signed_in: Any) -> Iterator[Page]:
     """A page that fails the test on any console message."""
-    context = browser.new_context(
-        base_url=stack.url,
-        storage_state=signed_in,
-        viewport={"width": 1440, "height": 900},
-        reduced_motion="reduce",
-    )
-    context.set_default_timeout(20_000)
-    page = context.new_page()
-    problems: list[str] = []
-    page.on("console", lambda said: problems.append(f"{page.url}: {said.text}"))
-    page.on("pageerror", lambda error: problems.append(f"{page.url}: {error}"))
-    yield page
-    context.close()
-    assert problems == []
+    with watched(stack, browser, signed_in) as page:
+        yield page
