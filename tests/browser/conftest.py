@@ -27,7 +27,6 @@ FLAGS = [
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
-PASSWORD = "correct horse battery staple"
 PATIENCE = 10.0  # seconds
 
 
@@ -147,7 +146,7 @@ def quiet_page(server: str, transactional_db: None, page: Any) -> Iterator[Any]:
 @pytest.fixture
 def staff_page(quiet_page: Any, django_user_model: Any) -> Any:
     """A page signed in as a superuser called op."""
-    user = django_user_model.objects.create_superuser("op", password=PASSWORD)
+    user = django_user_model.objects.create_superuser("op")
     client = Client()
     client.force_login(user)
     quiet_page.context.add_cookies(

@@ -6,8 +6,9 @@ from django.contrib import admin
 from django.core.cache import cache
 from playwright.sync_api import expect
 
-from tests.browser.conftest import PASSWORD
 from tests.support import admin_rows as rows
+
+PASSWORD = "correct horse battery staple"
 
 
 def _visit(page: Any, address: str) -> None:

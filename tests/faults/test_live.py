@@ -30,7 +30,7 @@ def web(fleet: Fleet, tmp_path: Path, request: pytest.FixtureRequest) -> Iterato
 @pytest.fixture
 def signed_in(fleet: Fleet) -> dict[str, str]:
     user: Any = get_user_model().objects.filter(username="watcher").first()
-    user = user or get_user_model().objects.create_superuser("watcher", password="x")
+    user = user or get_user_model().objects.create_superuser("watcher")
     return {"Authorization": f"Bearer {AccessToken.for_user(user)}"}
 
 

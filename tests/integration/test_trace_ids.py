@@ -16,7 +16,7 @@ LIST = "/admin/executions/workflowexecution/"
 @pytest.fixture
 def chief() -> Client:
     client = Client()
-    client.force_login(User.objects.create_superuser("chief", password="x"))
+    client.force_login(User.objects.create_superuser("chief"))
     return client
 
 
