@@ -65,6 +65,9 @@ def _prepare() -> TestServers:
     atexit.register(shutil.rmtree, static, ignore_errors=True)
     os.environ["VALKYR_STATIC_ROOT"] = static
     django.setup()
+    from tests.support import emptying
+
+    emptying.install()
     if _shares_out():
         # Those who run the tests inherit the environment, and must not find Django set up by it.
         del os.environ["DJANGO_SETTINGS_MODULE"]

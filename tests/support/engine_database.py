@@ -1,18 +1,17 @@
 """The test database for tests that need commits and other processes: emptied before and after.
 
-Rows are not flushed between the tests of a folder: workers that live through it would be in the
-way of a TRUNCATE, and each test looks at its own executions alone.
+Rows are not flushed between the tests of a folder: workers that live through it would lose
+what they are at, and each test looks at its own executions alone.
 """
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-from django.core.management import call_command
 from django.db import connection, connections
 from django.test.utils import setup_databases, teardown_databases
 
-from tests.support import modules
+from tests.support import emptying, modules
 from tests.support.workflows import default_workspace
 
 
@@ -38,4 +37,4 @@ def engine_database(blocker: Any, *, keep: bool = False) -> Iterator[None]:
 def _empty() -> None:
     with connection.cursor() as cursor:
         cursor.execute("DROP TABLE IF EXISTS test_effects")
-    call_command("flush", verbosity=0, interactive=False)
+    emptying.empty()

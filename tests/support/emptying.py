@@ -1,0 +1,49 @@
+"""Emptying the test database after a test that commits, about a hundred times sooner than `flush`.
+
+Django's way truncates every table, which gives each new files, and makes all permissions anew.
+"""
+
+from typing import Any
+
+from django.contrib.auth.models import Permission
+from django.contrib.contenttypes.models import ContentType
+from django.db import connection, transaction
+from django.db.migrations.recorder import MigrationRecorder
+from django.test import TransactionTestCase
+
+KEPT = {model._meta.db_table for model in (ContentType, Permission, MigrationRecorder.Migration)}
+# Pages a table may have grown to, 8 kB each: beyond them its dead rows would slow later tests.
+LARGE = 64
+
+
+def empty() -> None:
+    """Delete all rows but those that migrations make from the models.
+
+    Like `TRUNCATE`, it waits for every transaction that has touched a table.
+    """
+    names = set(connection.introspection.django_table_names(only_existing=True)) - KEPT
+    listed = sorted(names)
+    quoted = {name: connection.ops.quote_name(name) for name in listed}
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(f"LOCK TABLE {', '.join(quoted.values())}")
+        cursor.execute(
+            "SELECT relname FROM pg_class WHERE relname = ANY(%s) "
+            "AND relnamespace = current_schema()::regnamespace "
+            "AND pg_relation_size(oid) > %s * current_setting('block_size')::int",
+            [listed, LARGE],
+        )
+        large = [name for (name,) in cursor.fetchall()]
+        if large:
+            cursor.execute(f"TRUNCATE {', '.join(quoted[name] for name in large)} CASCADE")
+        # All rows of all tables go: what refers to what need not be asked row by row.
+        cursor.execute("SET LOCAL session_replication_role = replica")
+        cursor.execute(";".join(f"DELETE FROM {quoted[name]}" for name in listed))
+
+
+def install() -> None:
+    """Let tests that commit be cleaned up by `empty`."""
+
+    def teardown(_: Any) -> None:
+        empty()
+
+    TransactionTestCase._fixture_teardown = teardown  # type: ignore[attr-defined]
