@@ -11,6 +11,7 @@ from typing import Any
 
 import django
 import pytest
+from django.conf import settings
 
 from tests.support.servers import TestServers
 
@@ -65,6 +66,7 @@ def _prepare() -> TestServers:
     atexit.register(shutil.rmtree, static, ignore_errors=True)
     os.environ["VALKYR_STATIC_ROOT"] = static
     django.setup()
+    _be_patient()
     from tests.support import emptying
 
     emptying.install()
@@ -72,6 +74,17 @@ def _prepare() -> TestServers:
         # Those who run the tests inherit the environment, and must not find Django set up by it.
         del os.environ["DJANGO_SETTINGS_MODULE"]
     return servers
+
+
+def _be_patient() -> None:
+    """Let transactions of this process lie idle for 50 s: a test is one, whatever it computes.
+
+    The engine's limit is for a frozen client; processes that tests start have it.
+    """
+    options = settings.DATABASES["default"]["OPTIONS"]
+    strict = "idle_in_transaction_session_timeout=5000"
+    assert strict in options["options"]
+    options["options"] = options["options"].replace(strict, f"{strict}0")
 
 
 # At import, not in a hook: conftest files further down import models at their top.

@@ -6,7 +6,6 @@ from datetime import timedelta
 from typing import Any
 
 from django.contrib.auth import get_user_model
-from django.db import connection
 from rest_framework.test import APIClient
 
 from dlq.alerts.finding import Finding
@@ -119,9 +118,6 @@ def steady(kept: dict[str, Any]) -> dict[str, Any]:
 
 def play(document: dict[str, Any]) -> dict[str, Any]:
     """Ask everything; what was asked and answered, by operation."""
-    with connection.cursor() as cursor:
-        # The day is one transaction, and this machine may be slow.
-        cursor.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
     day = Recorder(document)
     ask = day.ask
     tier = Tier.objects.get_or_create(name="unlimited")[0]

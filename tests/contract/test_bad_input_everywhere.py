@@ -81,9 +81,6 @@ class Asking:
     """Sends requests as somebody who may do everything, and notes what is answered wrongly."""
 
     def __init__(self) -> None:
-        with connection.cursor() as cursor:
-            # The test is one transaction, and this machine may be slow.
-            cursor.execute("SET idle_in_transaction_session_timeout = 0")
         planter = Planter("planted")
         planter.workflow("marked")
         planter.root.is_superuser = True

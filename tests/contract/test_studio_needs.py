@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.db import connection
 from rest_framework.test import APIClient
 
 from executions import publishing
@@ -17,13 +16,6 @@ from tests.support import modules
 from .conftest import GREETING
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def _patient_database(db: None) -> None:
-    """A test is one transaction, and describing all modules takes a slow machine a while."""
-    with connection.cursor() as cursor:
-        cursor.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
 
 
 # A `with` of each module whose outcomes depend on it, and the outcomes.

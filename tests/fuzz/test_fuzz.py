@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 import schemathesis
-from django.db import connection
 from drf_spectacular.generators import SchemaGenerator
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
@@ -51,9 +50,6 @@ def schema() -> Any:
 def test_no_request_breaks_the_server_or_the_document_or_shows_what_is_not_ones_own(
     schema: Any, mode: GenerationMode, request: pytest.FixtureRequest
 ) -> None:
-    with connection.cursor() as cursor:
-        # Between two requests of the one transaction lies the making of the next case.
-        cursor.execute("SET idle_in_transaction_session_timeout = 0")
     world = plant()
     callers = [caller(world, role) for role in ROLES]
     examples = request.config.getoption("--examples", default=None)
