@@ -8,6 +8,8 @@ import sys
 def main() -> None:
     """Run the management command named on the command line."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "valkyr_project.settings")
+    if sys.argv[1:2] == ["consume"]:  # it stays, and serves no pages
+        os.environ.setdefault("VALKYR_PROCESS", "consumer")
     from django.core.management import execute_from_command_line
 
     execute_from_command_line(sys.argv)

@@ -7,6 +7,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import django
@@ -21,6 +22,7 @@ ALONE = (
     "tests/browser/studio/journeys/",
     "tests/browser/test_desk.py",
     "tests/faults/",
+    "tests/integration/test_benchmarks.py",
     "tests/integration/test_embedded_servers.py",
     "tests/integration/test_secret_canary.py",
     "tests/integration/test_up.py",
@@ -91,12 +93,27 @@ def _be_patient() -> None:
 _servers = _prepare()
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """One half of the tests; what is left out is not even imported."""
+    parser.addoption(
+        "--which",
+        choices=("together", "alone"),
+        help="Only those that may run beside others, or only those that must not.",
+    )
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out the files of the other half."""
+    which = config.getoption("--which")
+    if which is None or not collection_path.is_file():
+        return None
+    name = collection_path.relative_to(config.rootpath).as_posix()
+    return True if name.startswith(ALONE) == (which == "together") else None
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what must run alone, and put first what takes longest."""
+    """Put first what takes longest."""
     items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
-    for item in items:
-        if item.nodeid.startswith(ALONE):
-            item.add_marker(pytest.mark.alone)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

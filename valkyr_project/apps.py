@@ -10,7 +10,7 @@ UNSEEN = {"account", "socialaccount"}
 
 
 # Those that serve no pages: the admin's forms and views would be a fifth of their memory.
-PAGELESS = ("worker-", "beat")
+PAGELESS = ("worker-", "beat", "consumer")
 
 
 class AdminSite(SimpleAdminConfig):

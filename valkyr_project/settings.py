@@ -209,7 +209,7 @@ if _redis_broker:
         "priority_steps": list(range(10)),  # four by default: 3, 4 and 5 would be one
         "global_keyprefix": _key_prefix,
     }
-    if env.text("VALKYR_PROCESS", "tool") in {"web", "beat", "tool"}:
+    if env.text("VALKYR_PROCESS", "tool") in {"web", "beat", "tool", "consumer"}:
         CELERY_BROKER_TRANSPORT_OPTIONS["socket_timeout"] = 2
     CELERY_RESULT_BACKEND_TRANSPORT_OPTIONS = {
         "global_keyprefix": _key_prefix,

@@ -27,7 +27,6 @@ def test_the_benchmark_says_what_it_can_measure() -> None:
     assert "backlog" in done.stdout
 
 
-@pytest.mark.alone
 @pytest.mark.timeout(300)
 def test_a_quick_run_measures_on_servers_of_its_own(tmp_path) -> None:
     done = _bench(*QUICK, "--json", str(tmp_path / "figures.json"))

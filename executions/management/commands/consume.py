@@ -19,6 +19,7 @@ from executions.triggers.queues.source import Unusable
 class Command(BaseCommand):
     """Prints a line when it reads and one with what became of the messages at its end."""
 
+    requires_system_checks = []  # those of pages and forms would be half of its start
     help = (
         "Read the queue of a QUEUE trigger and start its workflow for every message. A message is "
         "acknowledged once what it started, or its refusal, is committed. Several consumers may "
