@@ -14,6 +14,9 @@ Asked whether a queue is there, kombu's Redis channel sends EXISTS, which is not
 to which it adds the key prefix: every queue under a prefix was missing, so that the sweeper took
 each backlog for lost and sent it again.
 
+For every message that is sent or acknowledged it makes a client of its connections, 0.15 ms of the
+0.6 that a message costs. Here a channel has one as long as its connections are the same.
+
 A worker on RabbitMQ's quorum queues sets nothing up for delayed messages: 28 queues that would hold
 none here, where timers are rows, and an error at every first start.
 """
@@ -31,11 +34,21 @@ DELAYS = "celery.worker.consumer.delayed_delivery:DelayedDelivery"
 class Channel(transport.Channel):
     """kombu's channel, whose closed connection is a lost one, and which finds its queues."""
 
+    _kept: Any = None
+
     def _connparams(self, asynchronous: bool = False) -> dict[str, Any]:
         if getattr(self.connection, "client", None) is None:
             raise ConnectionLost("This connection to the broker was closed.")
         given: dict[str, Any] = super()._connparams(asynchronous=asynchronous)  # type: ignore[misc]
         return given
+
+    def _create_client(self, asynchronous: bool = False) -> Any:
+        """A client of the channel's connections; the same one as long as these are the same."""
+        if asynchronous:
+            return super()._create_client(asynchronous=True)
+        if self._kept is None or self._kept.connection_pool is not self.pool:
+            self._kept = super()._create_client()
+        return self._kept
 
     def _has_queue(self, queue: str, **_: Any) -> bool:
         """In Redis a queue is there as long as it holds a message."""

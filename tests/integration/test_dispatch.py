@@ -9,6 +9,7 @@ from celery import current_app
 
 from runners import dispatch
 from runners.canvas import Chain, Chord, Link
+from tests.support.cut_line import cut_line
 from tests.support.fleet import publishing_to
 from tests.support.folders import passable_folder
 from tests.support.outages import redis_away
@@ -60,3 +61,40 @@ def test_without_redis_sending_gives_up_quickly_and_raises_nothing(redis: Redis)
         assert time.monotonic() - began < 2
     send(Chord(BRANCHES))
     assert current_app.backend.client.dbsize() > 0, "what is sent when it is back arrives"
+
+
+def test_many_that_go_together_arrive_though_the_line_is_cut_amid_them(redis: Redis) -> None:
+    queue = f"cut-{uuid4().hex}"
+    with cut_line(redis.url, most=10_000) as line, publishing_to(line.url):
+        sent = send_many(30, queue)
+        assert line.cuts == 1
+    assert set(taken_from(queue)) == set(sent)
+
+
+def test_many_go_out_with_a_few_writes_and_not_one_each(redis: Redis) -> None:
+    queue = f"many-{uuid4().hex}"
+    send_many(1, queue)
+    before = current_app.backend.client.info("stats")["total_reads_processed"]
+    sent = send_many(200, queue)
+    after = current_app.backend.client.info("stats")["total_reads_processed"]
+    assert after - before < 50
+    assert taken_from(queue)[1:] == sent
+
+
+def send_many(number: int, queue: str) -> list[str]:
+    """A message for each of so many executions, sent together; their ids in order."""
+    chain = Chain((Link("step.main", queue, "a step"),))
+    parcels = [dispatch.Parcel(uuid4(), uuid4(), 5, (chain,)) for _ in range(number)]
+    dispatch.publish(parcels)
+    return [str(parcel.execution_id) for parcel in parcels]
+
+
+def taken_from(queue: str) -> list[str]:
+    """The executions of the messages that wait, in the order in which a worker gets them."""
+    found = []
+    with current_app.connection_for_read() as link, link.SimpleQueue(queue) as messages:
+        for _ in range(len(messages)):
+            message = messages.get(timeout=5)
+            found.append(message.payload[0][0])
+            message.ack()
+    return found
