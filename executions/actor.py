@@ -1,13 +1,16 @@
 """Who does something and from where, and the audit row it leaves."""
 
 import getpass
+import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from executions.models import Activity
+from uuid6 import uuid7
+
+from executions import statements
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,23 +86,29 @@ def record(
     before: Mapping[str, Any] | None = None,
     after: Mapping[str, Any] | None = None,
     details: Mapping[str, Any] | None = None,
-) -> Activity:
-    """Write one line of the audit trail, in the caller's transaction.
+) -> UUID:
+    """Write one line of the audit trail, in the caller's transaction; returns its id.
 
     `before` and `after` are what changed, never a secret. Without a workspace the line concerns
     the whole installation.
     """
-    return Activity.objects.create(
-        workspace_id=workspace_id,
-        actor_id=actor.user_id,
-        actor_name=actor.name[:200],
-        via=actor.via,
-        address=actor.address,
-        action=action,
-        object_type=object_type,
-        object_id=str(object_id),
-        reason=reason,
-        before=None if before is None else dict(before),
-        after=None if after is None else dict(after),
-        details=dict(details or {}),
+    line = uuid7()
+    statements.fetch(
+        "note_activity",
+        {
+            "id": line,
+            "workspace": workspace_id,
+            "actor": actor.user_id,
+            "actor_name": actor.name[:200],
+            "via": actor.via,
+            "address": actor.address,
+            "action": action,
+            "object_type": object_type,
+            "object_id": str(object_id),
+            "reason": reason,
+            "before": None if before is None else json.dumps(dict(before)),
+            "after": None if after is None else json.dumps(dict(after)),
+            "details": json.dumps(dict(details or {})),
+        },
     )
+    return line

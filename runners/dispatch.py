@@ -45,12 +45,17 @@ def parcel(
     execution_id: UUID, version_id: UUID, priority: int, place: Place, ready: Sequence[int]
 ) -> Parcel:
     """Arrange an execution's ready steps for sending."""
+    return Parcel(execution_id, version_id, priority, arranged(version_id, place, ready))
+
+
+def arranged(version_id: UUID, place: Place, ready: Sequence[int]) -> tuple[Canvas, ...]:
+    """How the ready steps of an execution of this version are sent."""
     most = config()
     rules = _packing(version_id, place, ready) if len(ready) > 1 else NONE
     canvas = arrange(
         place, list(ready), headers=most.chord_headers, links=most.chain_links, rules=rules
     )
-    return Parcel(execution_id, version_id, priority, tuple(canvas))
+    return tuple(canvas)
 
 
 def _packing(version_id: UUID, place: Place, ready: Sequence[int]) -> Packing:

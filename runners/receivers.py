@@ -20,6 +20,7 @@ from executions.graph.places import Place
 from executions.states import FINAL
 from executions.versions import compiled
 from runners import children, dispatch, ending, planning, rows, statements
+from runners.canvas import Canvas
 from runners.conf import config
 from runners.delivery import announce
 from runners.events import run_dead_lettered
@@ -30,9 +31,9 @@ def begin(sender: Any, executions: list[Admitted], **_: Any) -> None:
     """Insert the first runs of new executions, in one statement; wake the reopened ones."""
     parts: list[str] = []
     parcels: list[dispatch.Parcel] = []
+    canvas: dict[UUID, tuple[Canvas, ...]] = {}  # the same for all executions of one version
     for item in executions:
         graph = compiled(item.version_id).graph
-        place = Place("", graph)
         if not item.fresh:
             planning.wake(item.execution_id)
             continue
@@ -44,8 +45,12 @@ def begin(sender: Any, executions: list[Admitted], **_: Any) -> None:
         )
         ready = [graph.tasks[task].steps[0] for task in graph.roots]
         parts += [owner + rows.pending(graph.steps[i], "")[1:] for i in ready]
+        if item.version_id not in canvas:
+            canvas[item.version_id] = dispatch.arranged(item.version_id, Place("", graph), ready)
         parcels.append(
-            dispatch.parcel(item.execution_id, item.version_id, item.priority, place, ready)
+            dispatch.Parcel(
+                item.execution_id, item.version_id, item.priority, canvas[item.version_id]
+            )
         )
     if parts:
         statements.fetch("insert", {"rows": f"[{','.join(parts)}]", "patience": config().patience})

@@ -112,10 +112,14 @@ def chosen_version(
     return compiled(found)
 
 
-def check(version: Compiled, payload: Any, prefix: str = "params") -> None:
-    """Raise InvalidPayload for what cannot be stored or breaks the version's input schema."""
+def check(version: Compiled, payload: Any, prefix: str = "params") -> str:
+    """The payload as canonical JSON.
+
+    Raises InvalidPayload for what cannot be stored or breaks the version's input schema.
+    """
     try:
-        payloads.dump(payload, "payload", MAX_PAYLOAD_BYTES)
+        text = payloads.dump(payload, "payload", MAX_PAYLOAD_BYTES)
     except PayloadError as error:
         raise InvalidPayload(error.message, [Problem(prefix, error.code, error.message)]) from error
     check_payload(version, payload, prefix)
+    return text

@@ -6,7 +6,6 @@ transaction, and messages go out after it.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from functools import partial
 from itertools import compress
 from typing import Any
@@ -17,7 +16,6 @@ from uuid6 import uuid7
 from executions import concurrency, metrics, payloads, tracing
 from executions.actor import Actor, record
 from executions.admission import admit, admitted, check_waiting, hold, take_places
-from executions.clock import database_now
 from executions.errors import (
     InvalidPayload,
     KeyReused,
@@ -27,6 +25,7 @@ from executions.models import Trigger, Workflow, WorkflowExecution, WorkflowVers
 from executions.quotas import count
 from executions.states import ExecutionState, TriggerType
 from executions.triggers import conflicts
+from executions.triggers.inserting import insert
 from executions.triggers.request import (
     Branch,
     Parent,
@@ -81,12 +80,13 @@ def start_execution(  # noqa: PLR0913 - one door for all, each names what it kno
         known = _known(workflow, idempotency_key, fingerprint)
         if known is not None:
             return Started(known, created=False)
-    check(request.version, payload)
+    text = check(request.version, payload)
     try:
         with transaction.atomic():
             [execution] = _insert(
                 request,
                 [payload],
+                [text],
                 actor,
                 idempotency_key=idempotency_key,
                 hashed=fingerprint,
@@ -123,9 +123,9 @@ def start_child(
         parent.trigger_type,
         parent=parent,
     )
-    check(request.version, payload, "input")
+    text = check(request.version, payload, "input")
     with transaction.atomic():
-        return _insert(request, [payload], actor, idempotency_key=key)[0]
+        return _insert(request, [payload], [text], actor, idempotency_key=key)[0]
 
 
 def start_batch(
@@ -145,15 +145,16 @@ def start_batch(
         workflow, chosen_version(workflow, version), chosen_priority(priority), trigger_type
     )
     problems: list[Any] = []
+    texts: list[str] = []
     for number, payload in enumerate(payload_list):
         try:
-            check(request.version, payload, f"payloads[{number}]")
+            texts.append(check(request.version, payload, f"payloads[{number}]"))
         except InvalidPayload as error:
             problems.extend(error.problems)
     if problems:
         raise InvalidPayload("Some payloads break the workflow's input schema.", problems)
     with transaction.atomic():
-        return _insert(request, payload_list, actor)
+        return _insert(request, payload_list, texts, actor)
 
 
 def owe_execution(
@@ -172,14 +173,14 @@ def owe_execution(
     Raises InvalidPayload, NotPublished, WorkflowDisabled.
     """
     request = Request(workflow, chosen_version(workflow, None), -1, TriggerType.EVENT)
-    check(request.version, payload)
+    text = check(request.version, payload)
     rule = request.version.graph.concurrency
     [taken] = concurrency.render_all(rule, workflow.pk, [payload])
-    execution = _execution(request, payload, database_now(), running=False, key=key, hashed="")
+    execution = _execution(request, payload, running=False, key=key, hashed="")
     execution.failure_of, execution.principal_id = failure_of, failure_of.principal_id
     if rule is not None and taken is not None:
         execution.concurrency_key, execution.concurrency_limit = taken.text, rule.limit
-    execution.save(force_insert=True)
+    insert([execution], [text])
     tracing.started([execution], workflow, request.version.number)
     metrics.started(request.trigger_type, 1)
     record(
@@ -198,6 +199,7 @@ def owe_execution(
 def _insert(
     request: Request,
     payload_list: Sequence[Any],
+    texts: Sequence[str],
     actor: Actor,
     *,
     idempotency_key: str | None = None,
@@ -217,13 +219,11 @@ def _insert(
     if tier is not None:
         running = take_places(tier, workspace_id, verdict.may_run)
         check_waiting(tier, workspace_id, running.count(False) - verdict.replaced.count(True))
-    now = database_now()
     principal_id = request.parent.principal_id if request.parent else actor.user_id
     executions = [
         _execution(
             request,
             payload,
-            now,
             running=now_on,
             key=idempotency_key,
             hashed=hashed,
@@ -235,7 +235,7 @@ def _insert(
         for execution, key in zip(executions, keys, strict=True):
             execution.concurrency_key = None if key is None else key.text
             execution.concurrency_limit = None if key is None else rule.limit
-    WorkflowExecution.objects.bulk_create(executions, batch_size=500)
+    insert(executions, texts)
     tracing.started(executions, request.workflow, request.version.number)
     metrics.started(request.trigger_type, len(executions))
     record(
@@ -261,7 +261,6 @@ def _insert(
 def _execution(
     request: Request,
     payload: Any,
-    now: datetime,
     *,
     running: bool,
     key: str | None,
@@ -270,7 +269,6 @@ def _execution(
 ) -> WorkflowExecution:
     graph = request.version.graph
     priority = graph.priority if request.priority < 0 else request.priority
-    seconds = graph.timeout_seconds
     return WorkflowExecution(
         id=uuid7(),
         workspace_id=request.workflow.workspace_id,
@@ -285,10 +283,7 @@ def _execution(
         principal_id=principal_id,
         idempotency_key=key,
         request_hash=hashed,
-        timeout_seconds=seconds,
-        created_at=now,
-        started_at=now if running else None,
-        deadline_at=now + timedelta(seconds=seconds) if running and seconds else None,
+        timeout_seconds=graph.timeout_seconds,
         trace_id=tracing.new_trace(own=request.parent is not None),
         origin_id=request.branch.origin_id if request.branch else None,
         origin_point=request.branch.point if request.branch else "",
