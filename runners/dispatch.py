@@ -13,13 +13,13 @@ from uuid import UUID
 from celery import Signature, chain, chord, current_app, group
 from django.conf import settings
 from django.db import transaction
-from kombu import Producer
-from kombu.exceptions import BatchPublishError, OperationalError
+from kombu.exceptions import BatchPublishError, OperationalError  # type: ignore[attr-defined] # old stubs
 
 from executions.graph.places import Place
 from executions.limits import limits
 from executions.versions import compiled
 from runners import durations, workforce
+from runners.alike import Alike
 from runners.canvas import Canvas, Chain, Chord, Link, arrange, ours
 from runners.conf import config
 from runners.packing import NONE, Packing
@@ -98,7 +98,7 @@ def publish(parcels: Sequence[Parcel]) -> None:
         log.exception("messages not sent; the sweeper will send them")
 
 
-def _send_together(parcels: Sequence[Parcel], producer: Producer) -> None:
+def _send_together(parcels: Sequence[Parcel], producer: Any) -> None:
     """Hand them to the broker by the hundred where it takes so many at once, as Redis does."""
     try:
         with producer.batch(TOGETHER):
@@ -109,17 +109,15 @@ def _send_together(parcels: Sequence[Parcel], producer: Producer) -> None:
         _send(parcels, producer)
 
 
-def _send(parcels: Sequence[Parcel], producer: Producer) -> None:
-    known: set[str] = set()
+def _send(parcels: Sequence[Parcel], producer: Any) -> None:
+    alike = Alike(producer)
     for item in parcels:
         for canvas in item.canvas:
-            options: dict[str, Any] = {"producer": producer, "ignore_result": True}
+            make = partial(_signature, item, canvas)
             if isinstance(canvas, Chain) and len(canvas.links) == 1:
-                # Celery would look at the queue's declaration for every message: 50 us.
-                queue = canvas.links[0].queue
-                options |= {"declare": []} if queue in known else {}
-                known.add(queue)
-            _signature(item, canvas).apply_async(**options)
+                alike.send((item.version_id, item.priority, canvas), item.execution_id, make)
+            else:
+                make().apply_async(producer=producer, ignore_result=True)
 
 
 def advance(execution_id: UUID) -> None:

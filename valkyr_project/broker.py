@@ -45,9 +45,9 @@ class Channel(transport.Channel):
     def _create_client(self, asynchronous: bool = False) -> Any:
         """A client of the channel's connections; the same one as long as these are the same."""
         if asynchronous:
-            return super()._create_client(asynchronous=True)
+            return super()._create_client(asynchronous=True)  # type: ignore[misc]
         if self._kept is None or self._kept.connection_pool is not self.pool:
-            self._kept = super()._create_client()
+            self._kept = super()._create_client()  # type: ignore[misc]
         return self._kept
 
     def _has_queue(self, queue: str, **_: Any) -> bool:

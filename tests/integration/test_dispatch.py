@@ -2,7 +2,8 @@
 
 import time
 from collections.abc import Iterator
-from uuid import uuid4
+from typing import Any
+from uuid import UUID, uuid4
 
 import pytest
 from celery import current_app
@@ -81,20 +82,51 @@ def test_many_go_out_with_a_few_writes_and_not_one_each(redis: Redis) -> None:
     assert taken_from(queue)[1:] == sent
 
 
-def send_many(number: int, queue: str) -> list[str]:
-    """A message for each of so many executions, sent together; their ids in order."""
+def test_messages_of_a_batch_are_those_that_celery_makes_but_for_their_ids(redis: Redis) -> None:
+    queue = f"alike-{uuid4().hex}"
+    version = uuid4()
+    for number in (1, 3):
+        send_many(number, queue, version)
+    alone, *together = [told(message) for message in messages_in(queue)]
+    assert len(together) == 3
+    assert [about for about, _ in together] == [alone[0]] * 3
+    ids = [own for _, own in (alone, *together)]
+    assert all(own["id"] == own["root_id"] == own["correlation_id"] for own in ids)
+    assert all(own["execution"] in own["argsrepr"] for own in ids)
+    for name in ("id", "execution", "argsrepr", "delivery_tag"):
+        assert len({own[name] for own in ids}) == 4, name
+
+
+def told(message: Any) -> tuple[Any, dict[str, Any]]:
+    """What a message says: what is the same for all of a kind, and what is its own."""
+    headers, properties = dict(message.headers), dict(message.properties)
+    (execution, *others), *rest = message.payload
+    own = {"execution": execution, "correlation_id": properties.pop("correlation_id")}
+    own |= {name: headers.pop(name) for name in ("id", "root_id", "argsrepr")}
+    own |= {"delivery_tag": properties.pop("delivery_tag")}
+    about = (headers, properties, others, rest, message.content_type, message.content_encoding)
+    return about, own
+
+
+def send_many(number: int, queue: str, version: UUID | None = None) -> list[str]:
+    """A message for each of so many executions of a version, together; their ids in order."""
     chain = Chain((Link("step.main", queue, "a step"),))
-    parcels = [dispatch.Parcel(uuid4(), uuid4(), 5, (chain,)) for _ in range(number)]
+    version = version or uuid4()
+    parcels = [dispatch.Parcel(uuid4(), version, 5, (chain,)) for _ in range(number)]
     dispatch.publish(parcels)
     return [str(parcel.execution_id) for parcel in parcels]
 
 
 def taken_from(queue: str) -> list[str]:
     """The executions of the messages that wait, in the order in which a worker gets them."""
+    return [message.payload[0][0] for message in messages_in(queue)]
+
+
+def messages_in(queue: str) -> list[Any]:
+    """The messages that wait, taken."""
     found = []
     with current_app.connection_for_read() as link, link.SimpleQueue(queue) as messages:
         for _ in range(len(messages)):
-            message = messages.get(timeout=5)
-            found.append(message.payload[0][0])
-            message.ack()
+            found.append(messages.get(timeout=5))
+            found[-1].ack()
     return found

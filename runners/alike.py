@@ -1,0 +1,75 @@
+"""Messages that differ in their execution alone: Celery makes the first, the others copy it.
+
+What Celery does for a message (options, routing, representations, an empty canvas) takes 0.2 ms
+and comes to the same for all executions of a batch. A copy has ids of its own, and is published as
+any other.
+"""
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID, uuid4
+
+from celery import Signature, current_app
+from celery.signals import after_task_publish, before_task_publish
+
+
+class Alike:
+    """Sends messages whose first argument is an execution's id, over one producer."""
+
+    def __init__(self, producer: Any) -> None:
+        """Know none yet."""
+        self._producer = producer
+        self._known: dict[Hashable, _Sent] = {}
+        # Who listens to messages being sent (traces, events) is told of each by Celery itself.
+        self._copies = not (
+            before_task_publish.receivers
+            or after_task_publish.receivers
+            or current_app.conf.task_send_sent_event
+        )
+
+    def send(self, kind: Hashable, execution_id: UUID, make: Callable[[], Signature]) -> None:
+        """Send one; `make` is asked for the first of each kind."""
+        known = self._known.get(kind)
+        if known is not None:
+            body, options = known.copy(str(execution_id))
+            self._producer.publish(body, **options)
+            return
+        seen: Any = _Listening(self._producer)
+        make().apply_async(producer=seen, ignore_result=True)
+        if self._copies:
+            self._known[kind] = _Sent(str(execution_id), seen.body, seen.options)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sent:
+    """What Celery published for an execution: a message of its protocol 2."""
+
+    execution: str
+    body: Any
+    options: dict[str, Any]
+
+    def copy(self, execution: str) -> tuple[Any, dict[str, Any]]:
+        """The same for another execution; the queue has been declared."""
+        own = str(uuid4())
+        (_, *others), named, canvas = self.body
+        headers = self.options["headers"]
+        told = {"id": own, "argsrepr": headers["argsrepr"].replace(self.execution, execution)}
+        if headers["root_id"] == headers["id"]:
+            told["root_id"] = own
+        changed = {"headers": headers | told, "correlation_id": own, "declare": []}
+        return ((execution, *others), named, canvas), self.options | changed
+
+
+class _Listening:
+    """Stands before a producer, and notes what it is given to publish."""
+
+    def __init__(self, producer: Any) -> None:
+        self._producer = producer
+        self.connection = producer.connection
+        self.body: Any = None
+        self.options: dict[str, Any] = {}
+
+    def publish(self, body: Any, **options: Any) -> Any:
+        self.body, self.options = body, options
+        return self._producer.publish(body, **options)
