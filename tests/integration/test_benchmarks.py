@@ -1,5 +1,6 @@
 """`make bench` on real parts: what it counts, what it copies, and that it measures and says so."""
 
+import json
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -50,7 +51,6 @@ def broker(
         server.stop()
 
 
-@pytest.mark.alone
 def test_copies_of_a_waiting_execution_are_as_good_as_it(broker: Redis, tmp_path: Path) -> None:
     workflow = publish({"tasks": [effect(f"s{n}") for n in range(STEPS)]})
     *_, first = start_many(workflow, [{}] * 4)
@@ -98,6 +98,24 @@ def test_a_quick_run_measures_on_servers_of_its_own(tmp_path) -> None:
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
     assert "W1p: CPU a step" in done.stdout
     assert '"W1p.cpu_ms.database"' in (tmp_path / "figures.json").read_text()
+
+
+@pytest.mark.timeout(300)
+def test_a_run_that_is_interrupted_keeps_what_it_has_measured(tmp_path) -> None:
+    kept = tmp_path / "figures.json"
+    command = (*COMMAND, *QUICK, "--only", "W1p,W6", "--json", str(kept))
+    with subprocess.Popen(command, cwd=PROJECT, stdout=subprocess.PIPE, text=True) as run:
+        assert run.stdout is not None
+        begun = next(line for line in run.stdout if "W6: maps" in line)
+        run.terminate()
+        said = run.stdout.read()
+
+    assert run.returncode == 1, begun + said
+    assert "W1p: CPU a step" in said
+    assert "NOT MEASURED, failed or interrupted: W6" in said
+    found = json.loads(kept.read_text())
+    assert found["missing"] == ["W6"]
+    assert found["figures"]["W1p.cpu_ms"] > 0
 
 
 def _bench(*arguments: str) -> "subprocess.CompletedProcess[str]":
