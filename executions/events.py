@@ -15,7 +15,7 @@ execution_resumed = Signal()
 execution_roused = Signal()
 # execution_id, epoch
 execution_rolled_back = Signal()
-# execution_id, state; the row is locked
+# execution_id, state, parent_run_id, trigger_id; the row is locked
 execution_finished = Signal()
 # execution_id - which step failed? Answered with {"step": its path, "type": its class of error}
 failure_sought = Signal()

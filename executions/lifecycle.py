@@ -93,12 +93,15 @@ def finish(
     )
     if not moved:
         raise WrongState(f"Execution {execution_id} is not RUNNING; it cannot end as {state}.", "")
-    transaction.on_commit(partial(admit_next, execution_id), robust=True)
+    parent_run_id, trigger_id, frees = moved[0]
+    if frees:
+        transaction.on_commit(partial(admit_next, execution_id), robust=True)
     execution_finished.send(
         WorkflowExecution,
         execution_id=execution_id,
         state=state.value,
-        parent_run_id=moved[0][1],
+        parent_run_id=parent_run_id,
+        trigger_id=trigger_id,
     )
 
 
@@ -231,6 +234,7 @@ def _end(execution: WorkflowExecution, state: ExecutionState, *, message: str) -
         execution_id=execution.pk,
         state=state.value,
         parent_run_id=execution.parent_run_id,
+        trigger_id=execution.trigger_id,
     )
 
 
@@ -256,6 +260,7 @@ def _lock(execution_id: UUID) -> WorkflowExecution | None:
             "deadline_at",
             "finished_at",
             "parent_run_id",
+            "trigger_id",
         )
         .filter(pk=execution_id)
         .first()

@@ -1,6 +1,7 @@
 """Hot statements, by name, from a folder; run on the raw connection, prepared on the server."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -29,12 +30,31 @@ class Statements:
             django.ensure_connection()
         with django.wrap_database_errors, django.connection.cursor(row_factory=tuple_row) as cursor:
             cursor.execute(self.text(name), params, prepare=True)
+            # What answers is alive: Django need not ask it again before the next transaction.
+            django.health_check_done = True  # type: ignore[attr-defined]
             return cursor.fetchall() if cursor.pgresult and cursor.pgresult.nfields else []
 
     def fetch_one(self, name: str, params: Mapping[str, Any]) -> tuple[Any, ...] | None:
         """The first row of a named statement, or None."""
         rows = self.fetch(name, params)
         return rows[0] if rows else None
+
+    def fetch_together(
+        self, asked: Sequence[tuple[str, Mapping[str, Any]]]
+    ) -> list[list[tuple[Any, ...]]]:
+        """Run named statements one after the other in one round trip; the rows of each.
+
+        Call inside a transaction. Each sees what those before it did, and what was committed while
+        they waited. When one fails those after it do not run, and the error is raised.
+        """
+        raw = connections[DEFAULT_DB_ALIAS].connection
+        assert raw is not None
+        with connections[DEFAULT_DB_ALIAS].wrap_database_errors, ExitStack() as open_cursors:
+            cursors = [open_cursors.enter_context(raw.cursor(row_factory=tuple_row)) for _ in asked]
+            with raw.pipeline():
+                for cursor, (name, params) in zip(cursors, asked, strict=True):
+                    cursor.execute(self.text(name), params, prepare=True)
+            return [cursor.fetchall() for cursor in cursors]
 
     def _text(self, name: str) -> str:
         """The SQL of a file without its comments.

@@ -19,6 +19,7 @@ from runners import (
     ending,
     history,
     inserting,
+    locking,
     recording,
     retry,
     rows,
@@ -37,6 +38,7 @@ from runners.leases import attempt_prepare
 from runners.modules.base import Wait
 from runners.onward import Onward, choose, needs_lock
 from runners.outcomes import Failure
+from runners.recording import Written
 from runners.seen import Seen
 from runners.states import ErrorType, RunState, WaitKind
 from runners.work import Unit, Work
@@ -62,7 +64,7 @@ def record(journey: Journey, work: Work, unit: Unit) -> Work | None:
 def _record(journey: Journey, work: Work, unit: Unit) -> Work | None:
     if journey.batch and (unit.failure is not None or unit.broken is not None):
         with transaction.atomic():
-            _lock(journey)
+            locking.lock(journey)
             turning.give_back_batch(journey)
     if unit.failure is not None:
         return _record_failure(journey, work, unit, unit.failure)
@@ -149,7 +151,7 @@ def dead_letter(
     The execution fails when nothing else is in flight. `manual` is the reason of a quarantine.
     """
     with transaction.atomic():
-        _lock(journey)
+        locking.lock(journey)
         onward = Onward(pending=list(journey.frontier.ready))
         others = recording.write(journey, work, unit, onward, state=RunState.DLQ, survey=True)
         answers = run_dead_lettered.send(
@@ -176,24 +178,40 @@ def _record_locked(
 ) -> Work | None:
     """Record, plan and perhaps end the execution under its lock."""
     with transaction.atomic():
-        _lock(journey)
-        variables = _variables(unit)
-        if variables:
-            journey.variables = _merge_variables(journey, variables)
-        _settle_joins(journey)
-        onward = choose(journey, work, unit.broken)
-        others = recording.write(
-            journey, work, unit, onward, state=state, outcome=outcome, survey=True
-        )
+        onward, written = _write_locked(journey, work, unit, state, outcome)
+        others = written.others
         history.note(journey, unit)
         goes_on = onward.step or onward.pending or others or journey.place.outer
         if onward.step is None and (journey.resumed or not onward.pending):
             # Whoever carried this segment before may have known of more ready steps: look at all.
-            ending.conclude(journey, others=bool(others or onward.pending))
+            live = bool(others or onward.pending)
+            ending.conclude(journey, others=live, figures=written.figures)
         if goes_on:
             history.after_step(journey, work, unit)
         _publish(journey, onward)
     return _next_work(journey, work, onward)
+
+
+def _write_locked(
+    journey: Journey, work: Work, unit: Unit, state: RunState, outcome: str | None
+) -> tuple[Onward, Written]:
+    """Lock the execution, choose what is next and write it.
+
+    In one round trip where the choice needs nothing that only the lock makes certain.
+    """
+    variables = _variables(unit)
+    if not variables and not journey.frontier.unsettled:
+        onward = choose(journey, work, unit.broken)
+        return onward, recording.lock_and_write(
+            journey, work, unit, onward, state=state, outcome=outcome
+        )
+    locking.lock(journey)
+    if variables:
+        journey.variables = _merge_variables(journey, variables)
+    _settle_joins(journey)
+    onward = choose(journey, work, unit.broken)
+    others = recording.write(journey, work, unit, onward, state=state, outcome=outcome, survey=True)
+    return onward, Written(others)
 
 
 def _record_wait(journey: Journey, work: Work, unit: Unit, wait: Wait) -> Work | None:
@@ -203,7 +221,7 @@ def _record_wait(journey: Journey, work: Work, unit: Unit, wait: Wait) -> Work |
     try:
         call = calling.look_up(journey, work, wait.facts)
         with transaction.atomic():
-            _lock(journey)
+            locking.lock(journey)
             child = calling.start(call, work)
             if call.waits:
                 waits = replace(wait, key=str(child), facts=calling.noted(call, child))
@@ -220,7 +238,7 @@ def _suspend(journey: Journey, work: Work, unit: Unit, wait: Wait) -> None:
     """Put the run to sleep, start what it waits for, and let go of the place if all sleeps."""
     tokens, amount = spending.totals(unit)
     with transaction.atomic():
-        _lock(journey)
+        locking.lock(journey)
         facts = dict(wait.facts)
         row = statements.fetch_one(
             "suspend",
@@ -333,13 +351,6 @@ def _publish(journey: Journey, onward: Onward) -> None:
                 )
             ]
         )
-
-
-def _lock(journey: Journey) -> None:
-    row = statements.fetch_one("lock", {"execution": journey.execution_id})
-    if row is None or row[0] not in ("RUNNING", "PAUSED") or row[1] != journey.epoch:
-        raise LeaseLost(f"execution {journey.execution_id} is over, or was rolled back")
-    ending.note_state(journey, row[0])
 
 
 def _writes_variables(unit: Unit) -> bool:

@@ -21,15 +21,11 @@ log = logging.getLogger(__name__)
 MAX_NAMED = 5
 
 
-def note_state(journey: Journey, state: str) -> None:
-    """Remember whether the locked execution is paused: a paused one cannot end."""
-    journey.paused = state == "PAUSED"
-
-
-def conclude(journey: Journey, *, others: bool) -> None:
+def conclude(journey: Journey, *, others: bool, figures: Any = None) -> None:
     """A segment is at its end: turn its body over, end the execution, or start what was left.
 
-    `others` says whether anything else in the execution is in flight.
+    `others` says whether anything else in the execution is in flight; `figures` are those to keep
+    with it, where they were read.
     """
     if journey.resumed:
         _whole(journey)
@@ -39,7 +35,7 @@ def conclude(journey: Journey, *, others: bool) -> None:
             _whole(journey)
     elif not others:
         if journey.settled:
-            end_well(journey)
+            end_well(journey, figures)
         else:
             _whole(journey)
 
@@ -102,7 +98,7 @@ def metrics(execution_id: Any) -> Any:
     return row[0] if row else None
 
 
-def end_well(journey: Journey) -> None:
+def end_well(journey: Journey, figures: Any = None) -> None:
     """RUNNING to SUCCESS, or FAILED where the output cannot be made; nothing during a pause."""
     if journey.paused:
         return
@@ -115,7 +111,7 @@ def end_well(journey: Journey) -> None:
         journey.execution_id,
         ExecutionState.SUCCESS,
         output=output,
-        metrics=metrics(journey.execution_id),
+        metrics=figures or metrics(journey.execution_id),
     )
 
 

@@ -13,7 +13,7 @@ from django.db import transaction
 from executions.errors import WrongState
 from executions.graph.places import find
 from executions.versions import compiled
-from runners import completion, ending, statements
+from runners import completion, locking, statements
 from runners.holder import holder
 from runners.journey import Journey
 from runners.outcomes import Failure
@@ -107,7 +107,7 @@ def _seize(run_id: UUID, token: int | None) -> Looked | None:
     locked = statements.fetch_one("lock", {"execution": looked.journey.execution_id})
     if locked is None or locked[0] not in ("RUNNING", "PAUSED"):
         return None
-    ending.note_state(looked.journey, locked[0])
+    locking.note_state(looked.journey, locked[0])
     looked = look(run_id)
     if looked is None or looked.state not in LIVE or token not in (None, looked.token):
         return None

@@ -6,7 +6,7 @@ from django.db import transaction
 
 from executions.graph.places import Place
 from executions.versions import compiled
-from runners import dispatch, ending, statements
+from runners import dispatch, ending, locking, statements
 from runners.canvas import Chain, Link
 from runners.conf import config
 from runners.journey import Journey
@@ -82,5 +82,5 @@ def locked(execution_id: UUID) -> Journey | None:
         resumed=True,
         stays=False,
     )
-    ending.note_state(journey, state)
+    locking.note_state(journey, state)
     return journey

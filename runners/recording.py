@@ -1,13 +1,14 @@
 """The one statement that records a unit and adds what is next, and the rows it adds."""
 
 import logging
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from django.db import InterfaceError, OperationalError, connection, transaction
 
 from executions import payloads
-from runners import caching, metrics, rows, statements
+from runners import caching, locking, metrics, rows, statements
 from runners.budgets import spending
 from runners.conf import config
 from runners.errors import LeaseLost
@@ -22,6 +23,14 @@ from runners.work import Unit, Work
 log = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a record under the execution's lock found."""
+
+    others: bool | None  # whether other runs are live
+    figures: Any = None  # the execution's, where it seemed to be at its end
+
+
 def write(
     journey: Journey,
     work: Work,
@@ -32,18 +41,71 @@ def write(
     outcome: str | None = None,
     survey: bool = False,
 ) -> bool | None:
-    """Run `record.sql`; returns whether other runs are live, if asked. Raises LeaseLost."""
-    limits = config()
-    row = _insist(
-        "record",
-        _ending(journey, work, unit, state, outcome)
-        | {
-            "lease": limits.lease,
-            "patience": limits.patience,
-            "rows": _rows(journey, unit, onward),
-            "survey": survey,
-        },
+    """Record the unit and what is next; whether other runs are live, if asked. Raises LeaseLost."""
+    row = _insist(*_record(journey, work, unit, onward, state, outcome, survey=survey))
+    return _written(journey, work, unit, onward, state, row)
+
+
+def lock_and_write(
+    journey: Journey,
+    work: Work,
+    unit: Unit,
+    onward: Onward,
+    *,
+    state: RunState = RunState.SUCCESS,
+    outcome: str | None = None,
+) -> Written:
+    """Lock the execution, then `write`, in one round trip; the figures too where all has ended.
+
+    Call inside a transaction. A statement of its own, the record sees what was committed while the
+    lock was waited for. Raises LeaseLost: whatever was written then is undone with the transaction.
+    """
+    seems_over = (
+        onward.step is None
+        and not onward.pending
+        and journey.settled
+        and not journey.resumed
+        and journey.place.outer is None
     )
+    record = _record(journey, work, unit, onward, state, outcome, survey=True)
+    asked = [locking.asked(journey), record]
+    if seems_over:
+        asked.append(("metrics", {"execution": journey.execution_id}))
+    locked, recorded, *figures = statements.fetch_together(asked)
+    locking.check(journey, locked[0] if locked else None)
+    others = _written(journey, work, unit, onward, state, recorded[0])
+    return Written(others, figures[0][0][0] if figures else None)
+
+
+def _record(
+    journey: Journey,
+    work: Work,
+    unit: Unit,
+    onward: Onward,
+    state: RunState,
+    outcome: str | None,
+    *,
+    survey: bool,
+) -> tuple[str, dict[str, Any]]:
+    """The statement that records, and adds rows if there are any."""
+    ending = _ending(journey, work, unit, state, outcome) | {"survey": survey}
+    added = _rows(journey, unit, onward)
+    if not added:
+        return "complete", ending
+    limits = config()
+    bounds = {"lease": limits.lease, "patience": limits.patience}
+    return "record", ending | bounds | {"rows": f"[{','.join(added)}]"}
+
+
+def _written(
+    journey: Journey,
+    work: Work,
+    unit: Unit,
+    onward: Onward,
+    state: RunState,
+    row: tuple[Any, ...] | None,
+) -> bool | None:
+    assert row is not None
     recorded, _, claims, others = row
     _note(journey, work, unit, state, recorded=recorded, retried=onward.retry is not None)
     if onward.step is not None and not claims:
@@ -72,6 +134,7 @@ def hand_on(
             "key": prepared.key if prepared else "",
         },
     )
+    assert row is not None
     recorded, claimed = row
     _note(journey, work, unit, RunState.SUCCESS, recorded=recorded, retried=False)
     return bool(claimed)
@@ -120,7 +183,7 @@ def _note(
         transaction.on_commit(partial(caching.store, journey, work, unit), robust=True)
 
 
-def _rows(journey: Journey, unit: Unit, onward: Onward) -> str:
+def _rows(journey: Journey, unit: Unit, onward: Onward) -> list[str]:
     steps, tasks, prefix = journey.graph.steps, journey.graph.tasks, journey.prefix
     parts = [
         rows.succeeded(
@@ -140,23 +203,21 @@ def _rows(journey: Journey, unit: Unit, onward: Onward) -> str:
     parts += [rows.pending(steps[index], prefix) for index in onward.pending]
     if onward.retry is not None:
         parts.append(onward.retry)
-    return f"[{','.join(parts)}]"
+    return parts
 
 
-def _insist(name: str, params: dict[str, Any]) -> tuple[Any, ...]:
+def _insist(name: str, params: dict[str, Any]) -> tuple[Any, ...] | None:
     """Run the statement, once more if the connection was lost: a result is worth a second try.
 
     The fence makes that safe: what was recorded already is not recorded again.
     """
     try:
-        row = statements.fetch_one(name, params)
+        return statements.fetch_one(name, params)
     except (OperationalError, InterfaceError):
         if connection.in_atomic_block:
             raise
         connection.close()
-        row = statements.fetch_one(name, params)
-    assert row is not None
-    return row
+        return statements.fetch_one(name, params)
 
 
 def retry_row(journey: Journey, work: Work, delay: float, details: Any = None) -> str:

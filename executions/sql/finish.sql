@@ -1,4 +1,5 @@
--- RUNNING -> SUCCESS or FAILED, guarded; the caller holds the execution's lock.
+-- RUNNING -> SUCCESS or FAILED, guarded; the caller holds the execution's lock. Also says whether it
+-- lets go of what others may wait for: a key, or a place where places are counted.
 UPDATE executions_workflowexecution
    SET state = %(state)s,
        place = 'HELD',
@@ -8,4 +9,8 @@ UPDATE executions_workflowexecution
        metrics_snapshot = %(metrics)s::jsonb,
        finished_at = clock_timestamp()
  WHERE id = %(execution)s AND (state = 'RUNNING') IS TRUE
-RETURNING id, parent_run_id
+RETURNING parent_run_id, trigger_id, concurrency_key IS NOT NULL OR (
+    SELECT t.max_concurrent IS NOT NULL
+      FROM executions_workspace w
+      JOIN executions_tier t ON t.id = w.tier_id
+     WHERE w.id = executions_workflowexecution.workspace_id)

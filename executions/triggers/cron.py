@@ -54,8 +54,9 @@ def tend() -> dict[str, int]:
 
 
 @receiver(execution_finished, dispatch_uid="executions.cron_turns")
-def _on_finished(*, execution_id: UUID, **_: Any) -> None:
-    transaction.on_commit(partial(_start_behind, execution_id), robust=True)
+def _on_finished(*, execution_id: UUID, trigger_id: UUID | None, **_: Any) -> None:
+    if trigger_id is not None:
+        transaction.on_commit(partial(_start_behind, execution_id), robust=True)
 
 
 def _start_behind(ended_id: UUID) -> None:

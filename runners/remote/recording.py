@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from django.db import transaction
 
-from runners import completion, ending, statements
+from runners import completion, locking, statements
 from runners.errors import LeaseLost
 from runners.journey import Journey
 from runners.work import Unit, Work
@@ -40,7 +40,7 @@ def hold(journey: Journey, work: Work) -> Held | None:
     locked = statements.fetch_one("lock", {"execution": journey.execution_id})
     if locked is None or locked[0] not in ("RUNNING", "PAUSED") or locked[1] != journey.epoch:
         return None
-    ending.note_state(journey, locked[0])
+    locking.note_state(journey, locked[0])
     row = statements.fetch_one("remote_hold", {"run": work.run_id, "token": work.token})
     if row is None:
         return None

@@ -54,6 +54,16 @@ def test_a_higher_priority_is_taken_first_of_all_ten(redis: Redis) -> None:
     assert taken == [f"step{priority}.main" for priority in range(9, -1, -1)]
 
 
+def test_a_channel_makes_one_client_for_all_its_messages(redis: Redis) -> None:
+    with current_app.connection_for_write() as link:
+        channel = link.default_channel
+        client = channel._create_client()
+        assert channel._create_client() is client
+        channel._disconnect_pools()
+        assert channel._create_client() is not client, "its connections are closed"
+        assert channel._create_client().ping()
+
+
 def test_without_redis_sending_gives_up_quickly_and_raises_nothing(redis: Redis) -> None:
     send(Chord(BRANCHES))
     with redis_away(redis):

@@ -1,0 +1,87 @@
+"""The end of a segment: locked, recorded and looked around in one round trip."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from django.db import OperationalError, connection, transaction
+
+from runners import executor, statements
+from tests.support.auditor import audit
+from tests.support.rivals import Rivals, my_session, wait_until_blocked
+from tests.support.segments import claimed, recorded, run_of
+from tests.support.simulation import World
+from tests.support.workflows import effect, publish, start, states, task
+from valkyr_project.celery import tidy_connections
+
+BRANCHES = {"tasks": [effect("a"), effect("b")]}
+
+
+def test_of_two_last_branches_the_one_that_waited_ends_the_execution(
+    queue: World, rivals: Rivals
+) -> None:
+    """What it reads after the wait is newer than the statement that waited."""
+    execution = start(publish(BRANCHES))
+    first, second = claimed(execution, "a.main"), claimed(execution, "b.main")
+    with transaction.atomic():
+        recorded(first)
+        other = rivals.begin(recorded, second)
+        wait_until_blocked(my_session())
+    assert other.result(10) is None
+    assert [run_of(execution, path).state for path in ("a.main", "b.main")] == ["SUCCESS"] * 2
+    assert states([execution])[execution] == "SUCCESS"
+    audit([execution])
+
+
+def test_a_lock_that_is_waited_for_too_long_leaves_a_session_that_works(
+    queue: World, rivals: Rivals
+) -> None:
+    execution = start(publish(BRANCHES))
+    first, second = claimed(execution, "a.main"), claimed(execution, "b.main")
+
+    def impatient() -> bool:
+        with connection.cursor() as cursor:
+            cursor.execute("SET lock_timeout = '200ms'")
+        with pytest.raises(OperationalError, match="lock timeout"):
+            recorded(second)
+        row = statements.fetch_one("in_flight", {"execution": execution})
+        return bool(row and row[0])
+
+    with transaction.atomic():
+        recorded(first)
+        assert rivals.begin(impatient).result(10), "nothing of it was written"
+    recorded(second)
+    assert states([execution])[execution] == "SUCCESS"
+
+
+def test_an_execution_of_one_step_takes_six_round_trips(queue: World, tmp_path: Path) -> None:
+    """Load; claim; begin; lock, complete and measure; finish; commit."""
+    workflow = publish({"tasks": [task("only")]})
+    for trips in (tmp_path / "first", tmp_path / "prepared"):
+        execution = start(workflow)
+        message = queue.queue.pop()
+        tidy_connections()
+        with _traced(trips):
+            executor.carry_segment(message.execution, message.version, message.segment)
+        assert states([execution])[execution] == "SUCCESS"
+    assert _round_trips(tmp_path / "prepared") == 6
+
+
+@contextmanager
+def _traced(file: Path) -> Iterator[None]:
+    """What this session and PostgreSQL say to each other, by libpq, a message a line."""
+    connection.ensure_connection()
+    with file.open("wb") as output:
+        pgconn = connection.connection.pgconn
+        pgconn.trace(output.fileno())
+        try:
+            yield
+        finally:
+            pgconn.untrace()
+
+
+def _round_trips(file: Path) -> int:
+    """How often the client waited: an answer is asked for by a Sync, or with a simple Query."""
+    sent = [line.split("\t")[1:4] for line in file.read_text().splitlines()]
+    return sum(part[0] == "F" and part[2] in ("Sync", "Query") for part in sent if len(part) == 3)
