@@ -42,8 +42,49 @@ def write(
     survey: bool = False,
 ) -> bool | None:
     """Record the unit and what is next; whether other runs are live, if asked. Raises LeaseLost."""
+    if not survey and state is RunState.SUCCESS and _went_on(journey, work, unit, onward):
+        return None
     row = _insist(*_record(journey, work, unit, onward, state, outcome, survey=survey))
     return _written(journey, work, unit, onward, state, row)
+
+
+def _went_on(journey: Journey, work: Work, unit: Unit, onward: Onward) -> bool:
+    """Whether there was but one step to record and one to begin, and both were done."""
+    done, step, prepared = unit.head, onward.step, onward.prepared
+    more = unit.more or unit.skipped or journey.frontier.skipped or onward.pending or unit.costs
+    if more or done is None or done.logs or done.cached_from or step is None or prepared is None:
+        return False
+    limits = config()
+    begun = _insist(
+        "go_on",
+        {
+            "execution": journey.execution_id,
+            "epoch": journey.epoch,
+            "run": work.run_id,
+            "token": work.token,
+            "holder": work.holder,
+            "outcome": done.result.outcome,
+            "outputs": done.outputs,
+            "duration_ms": done.milliseconds,
+            "lease": limits.lease,
+            "next": onward.run_id,
+            "segment": journey.segment,
+            "path": journey.path(step),
+            "task": step.task_uuid,
+            "module_id": step.module_uuid,
+            "module": step.module,
+            "queue": step.queue,
+            "timeout": step.timeout_seconds,
+            "key": prepared.key,
+            "inputs_hash": prepared.hash,
+            "config_hash": step.config_hash,
+            "inputs": prepared.text,
+        },
+    )
+    if begun is None:
+        return False
+    _note(journey, work, unit, RunState.SUCCESS, recorded=1, retried=False)
+    return True
 
 
 def lock_and_write(

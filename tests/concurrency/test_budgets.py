@@ -147,7 +147,7 @@ def test_a_step_that_costs_nothing_pays_nothing(
     with CaptureQueriesContext(connection) as captured:
         completion.record(journey, work, unit)
 
-    assert asked == ["record"]
+    assert asked == ["go_on"]
     assert not captured.captured_queries
 
 

@@ -63,6 +63,7 @@ SELECT gen_random_uuid(), w.id, 'http.request:' || n || '.example.com', 'CLOSED'
 EXPECTED: dict[str, set[str]] = {
     "claim": {PRIMARY},
     "record": {PRIMARY, BY_STATE},
+    "go_on": {PRIMARY},
     "complete": {PRIMARY, BY_STATE},
     "hand_on": {PRIMARY},
     "siblings": {IDENTITY},
