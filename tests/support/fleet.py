@@ -50,7 +50,8 @@ class Member:
         self.log = fleet.folder / f"{name}.log"
         self._command = command
         self._place = fleet.place
-        self._environment = fleet.environment | {"VALKYR_PROCESS": name} | environment
+        # As `make up` calls them: a process of another name would load the admin's pages.
+        self._environment = fleet.environment | {"VALKYR_PROCESS": f"worker-{name}"} | environment
         self._process: subprocess.Popen[bytes] | None = None
         self._before: Any = None
         self.start()
@@ -96,8 +97,9 @@ class Member:
         assert self.alive(), f"{self.name} ended:\n{self.log.read_text()[-3000:]}"
         if self.name.startswith("beat"):
             return _somebody_is_elected()
-        whole = len(self.children) >= self.places
-        return whole and self._seen() not in {None, self._before}
+        # Who looks for children reads of every process of the machine: last.
+        seen = self._seen() not in {None, self._before}
+        return seen and len(self.children) >= self.places
 
     def kill(self) -> None:
         """kill -9, parent first; its children go with it."""

@@ -61,7 +61,7 @@ def test_a_failure_is_one_line_with_every_id(failed: Run, fleet: Fleet) -> None:
             "workflow": "logged",
             "workspace": str(execution.workspace_id),
             "trace_id": execution.trace_id,
-            "process": "default",
+            "process": "worker-default",
             "task": "runners.run_segment",
         }
         == line
