@@ -9,8 +9,9 @@ from valkyr_project import environment as env
 UNSEEN = {"account", "socialaccount"}
 
 
-# Those that serve no pages: the admin's forms and views would be a fifth of their memory.
-PAGELESS = ("worker-", "beat", "consumer")
+# Those that serve no pages: the admin's forms and views would be a fifth of their memory, and
+# more of their start.
+PAGELESS = ("worker-", "beat", "consumer", "migrate")
 
 
 class AdminSite(SimpleAdminConfig):

@@ -32,7 +32,7 @@ def _run(program: str, **environment: str) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("process", ["worker-io", "beat"])
+@pytest.mark.parametrize("process", ["worker-io", "beat", "migrate"])
 def test_a_process_without_pages_loads_none(process: str) -> None:
     found = _run(f"{WORKER}print(*sorted(sys.modules))", VALKYR_PROCESS=process)
     assert not set(found.split()) & set(LEFT_OUT)

@@ -23,7 +23,7 @@ def prepare(environment: dict[str, str]) -> str:
         part: subprocess.Popen(  # noqa: S603 - our own command
             [sys.executable, "-m", "valkyr_project.up.prepare", part],
             cwd=PROJECT,
-            env=environment,
+            env=environment | {"VALKYR_PROCESS": "migrate"},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
