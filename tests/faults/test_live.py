@@ -1,7 +1,6 @@
 """Watching executions while real workers run them, over connections and servers that go away."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -18,13 +17,19 @@ from tests.support.workflows import effect, publish, start, task
 RETRY = {"maxAttempts": 2, "baseSeconds": 0.2, "jitter": 0}
 
 
-@pytest.fixture
-def web(fleet: Fleet, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[WebServer]:
+@pytest.fixture(scope="module")
+def server(whole_fleet: Fleet, tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebServer]:
     names = ("REDIS_URL", "VALKYR_KEY_PREFIX", "VALKYR_EXTRA_MODULES")
-    extra = {name: fleet.environment[name] for name in names}
-    with web_server(tmp_path / "web.log", extra) as server:
+    extra = {name: whole_fleet.environment[name] for name in names}
+    with web_server(tmp_path_factory.mktemp("live") / "web.log", extra) as server:
         yield server
-        request.node.add_report_section("call", "log of web", server.log.read_text()[-4000:])
+
+
+@pytest.fixture
+def web(fleet: Fleet, server: WebServer, request: pytest.FixtureRequest) -> Iterator[WebServer]:
+    """The web process beside a fleet that is ready; its log is shown where a test fails."""
+    yield server
+    request.node.add_report_section("call", "log of web", server.log.read_text()[-4000:])
 
 
 @pytest.fixture

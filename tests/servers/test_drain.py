@@ -23,7 +23,7 @@ PATIENT = QUICK | {"VALKYR_DRAIN_SECONDS": str(GRACE), "VALKYR_LEASE_SECONDS": "
 
 
 @pytest.fixture(scope="module")
-def fleet(engine: None, home: Path) -> Iterator[Fleet]:
+def whole_fleet(engine: None, home: Path) -> Iterator[Fleet]:
     url = os.environ["REDIS_URL"]
     made = Fleet(home, url, PATIENT)
     try:
@@ -39,9 +39,11 @@ def fleet(engine: None, home: Path) -> Iterator[Fleet]:
         made.stop()
 
 
-@pytest.fixture(autouse=True)
-def _ready(fleet: Fleet) -> None:
-    fleet.ensure()
+@pytest.fixture
+def fleet(whole_fleet: Fleet) -> Fleet:
+    """All of them, those that a test before ended started again."""
+    whole_fleet.ensure()
+    return whole_fleet
 
 
 def end(member: Member, seconds: float = GRACE + 8) -> int:
@@ -52,7 +54,9 @@ def end(member: Member, seconds: float = GRACE + 8) -> int:
 
 
 @pytest.mark.parametrize("queue", ["default", "io"])
-def test_a_step_that_is_done_in_time_is_recorded_by_its_worker(fleet: Fleet, queue: str) -> None:
+def test_a_step_that_is_done_in_time_is_recorded_by_its_worker_that_says_it_leaves(
+    fleet: Fleet, queue: str
+) -> None:
     execution = start(publish({"tasks": [{**effect("work", seconds=1.5), "queue": queue}]}))
     holder = fleet.member_of(wait_for_mark(execution)["pid"])
 
@@ -60,6 +64,7 @@ def test_a_step_that_is_done_in_time_is_recorded_by_its_worker(fleet: Fleet, que
 
     assert wait_for_end([execution])[execution] == "SUCCESS"
     assert len(marks_of(execution, "work.main")) == 1
+    assert Runner.objects.get(name__startswith=f"{holder.name}@").leaving_at is not None
     audit([execution])
 
 
@@ -96,12 +101,6 @@ def test_the_next_step_of_a_segment_is_begun_elsewhere(fleet: Fleet, queue: str)
     assert [len(marks) for marks in left] == [1] * 5, "a step was cut off or done twice"
     assert left[4][0]["pid"] != left[0][0]["pid"], "the worker that ends did all of them"
     audit([execution])
-
-
-def test_a_worker_says_that_it_leaves(fleet: Fleet) -> None:
-    assert end(fleet["io-1"]) == 0
-
-    assert Runner.objects.get(name__startswith="io-1@").leaving_at is not None
 
 
 def test_the_control_worker_and_beat_end_in_order(fleet: Fleet) -> None:
