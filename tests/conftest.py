@@ -3,9 +3,7 @@
 import atexit
 import base64
 import os
-import shutil
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +11,10 @@ from typing import Any
 import django
 import pytest
 from django.conf import settings
+from xdist.remote import Producer
+from xdist.scheduler import LoadFileScheduling
 
+from tests.support import static_files
 from tests.support.servers import TestServers
 
 # What starts and kills stacks and workers of its own: a machine that is busy with computing tests
@@ -31,6 +32,9 @@ ALONE = (
     "tests/integration/test_your_own_walk.py",
     "tests/servers/",
 )
+
+# Files that share what takes long to make, here a whole stack, are one worker's.
+TOGETHER = ("tests/browser/test_desk.py", "tests/browser/studio/journeys/")
 
 # One file is one worker's: what takes longest begins first, or all wait for it in the end.
 LONGEST = (
@@ -64,9 +68,7 @@ def _prepare() -> TestServers:
     os.environ["VALKYR_REMOTE_QUEUES"] = "remote,gpu"
     os.environ["VALKYR_PYTHON_CODE"] = "1"
     os.environ["VALKYR_KEY"] = base64.b64encode(b"k" * 32).decode()
-    static = tempfile.mkdtemp(prefix="valkyr-static-")
-    atexit.register(shutil.rmtree, static, ignore_errors=True)
-    os.environ["VALKYR_STATIC_ROOT"] = static
+    static_files.choose_root()
     django.setup()
     _be_patient()
     from tests.support import emptying
@@ -116,6 +118,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
 
 
+class OneWorkersFiles(LoadFileScheduling):
+    """A file is one worker's, and so are those of `TOGETHER`."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        """What must stay together with a test."""
+        return TOGETHER[0] if nodeid.startswith(TOGETHER) else super()._split_scope(nodeid)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFileScheduling | None:
+    """Who hands out tests by the file keeps together what shares a stack."""
+    return OneWorkersFiles(config, log) if config.getvalue("dist") == "loadfile" else None
+
+
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Stop the servers as soon as the last test is done."""
     _servers.stop()
@@ -138,13 +153,12 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[N
         )
 
 
-@pytest.fixture(scope="session")
-def static_files() -> None:
+@pytest.fixture(scope="session", name="static_files")
+def _static_files() -> None:
     """The pages' static files, collected as in production; needed by whatever renders a page."""
     from django.contrib.staticfiles.storage import staticfiles_storage
-    from django.core.management import call_command
     from django.utils.functional import empty
 
-    call_command("collectstatic", "--noinput", verbosity=0)
+    static_files.collect()
     # The manifest may have been looked for, and found missing, before.
     staticfiles_storage._wrapped = empty

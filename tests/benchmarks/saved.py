@@ -4,7 +4,7 @@ import json
 import os
 import platform
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -27,7 +27,6 @@ class Saved:
     versions: dict[str, str]
     scale: float
     figures: dict[str, float] = field(default_factory=dict)
-    missing: list[str] = field(default_factory=list)  # asked for, and not measured
 
 
 def machine() -> dict[str, Any]:
@@ -47,17 +46,13 @@ def machine() -> dict[str, Any]:
 
 
 def this_run(
-    facts: dict[str, Any],
-    scale: float,
-    figures: Mapping[str, float],
-    postgres: str,
-    missing: Sequence[str] = (),
+    facts: dict[str, Any], scale: float, figures: Mapping[str, float], postgres: str
 ) -> Saved:
     """What would be saved."""
     versions = {name: version(name) for name in LIBRARIES} | {"PostgreSQL": postgres}
     date = datetime.now(UTC).date().isoformat()
     rounded = {name: float(f"{value:.4g}") for name, value in figures.items()}
-    return Saved(facts, date, _commit(), versions, scale, rounded, list(missing))
+    return Saved(facts, date, _commit(), versions, scale, rounded)
 
 
 def load(path: Path = LAST) -> Saved | None:

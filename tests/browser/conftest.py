@@ -19,6 +19,9 @@ from django.core.cache import cache
 from django.test import Client
 
 from tests.support.chromium import REASON, chromium_path
+from tests.support.folders import passable_folder
+from tests.support.stack import Stack
+from tests.support.static_files import collected
 from valkyr_project.gate import Gate
 
 HERE = Path(__file__).parent
@@ -76,6 +79,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
 
 def _is_ours(item: pytest.Item) -> bool:
     return HERE in item.path.parents
+
+
+@pytest.fixture(scope="session")
+def whole_stack() -> Iterator[Stack]:
+    """A whole stack, as `make up` starts it, for all who look at one in a browser."""
+    extra = {"VALKYR_PYTHON_CODE": "1"} | collected()
+    with passable_folder("looked-at") as folder, Stack(folder / "home", extra) as up:
+        up.wait_ready(300)
+        yield up
 
 
 @pytest.fixture(scope="session")

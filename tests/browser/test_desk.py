@@ -21,7 +21,6 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from tests.browser.pictures import picture
 from tests.browser.watched import cookies_of, watched
 from tests.support.accessibility import findings
-from tests.support.folders import passable_folder
 from tests.support.pages import sign_in
 from tests.support.stack import PROJECT, Stack
 from tests.support.waiting import wait_until
@@ -46,28 +45,23 @@ SLOW = {
 
 
 @pytest.fixture(scope="module")
-def stack() -> Iterator[Stack]:
+def stack(whole_stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     """A whole stack after the demo, whose partner goes on answering."""
-    with (
-        passable_folder("desk") as folder,
-        Stack(folder / "home", {"VALKYR_PYTHON_CODE": "1"}) as up,
-    ):
-        up.wait_ready()
-        log = folder / "demo.log"
-        with log.open("w") as written:
-            demo = subprocess.Popen(
-                [sys.executable, "-u", "-m", "valkyr_project.demo", "--stay"],
-                cwd=PROJECT,
-                env=up.environment,
-                stdout=written,
-                stderr=subprocess.STDOUT,
-            )
-        try:
-            _wait_for_demo(log, demo)
-            yield up
-        finally:
-            demo.terminate()
-            demo.wait(30)
+    log = tmp_path_factory.mktemp("desk") / "demo.log"
+    with log.open("w") as written:
+        demo = subprocess.Popen(
+            [sys.executable, "-u", "-m", "valkyr_project.demo", "--stay"],
+            cwd=PROJECT,
+            env=whole_stack.environment,
+            stdout=written,
+            stderr=subprocess.STDOUT,
+        )
+    try:
+        _wait_for_demo(log, demo)
+        yield whole_stack
+    finally:
+        demo.terminate()
+        demo.wait(30)
 
 
 def _wait_for_demo(log: Path, demo: "subprocess.Popen[bytes]") -> None:

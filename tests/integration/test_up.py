@@ -19,6 +19,7 @@ import redis
 
 from tests.support.folders import passable_folder
 from tests.support.stack import PROJECT, Stack
+from tests.support.static_files import collected
 from tests.support.waiting import wait_until, wait_until_gone
 
 # Starts of a whole stack: seconds on a quiet machine, more beside other work.
@@ -29,7 +30,7 @@ LONG_PATH = "a folder with spaces/" + "long" * 25
 @pytest.fixture(scope="module")
 def stack() -> Iterator[Stack]:
     """A ready stack in a folder with spaces whose path is longer than a socket's may be."""
-    with passable_folder(LONG_PATH) as folder, Stack(folder / ".valkyr") as stack:
+    with passable_folder(LONG_PATH) as folder, Stack(folder / ".valkyr", collected()) as stack:
         stack.wait_ready()
         yield stack
 
@@ -77,9 +78,16 @@ def test_flower_asks_for_its_password_and_changes_nothing(stack: Stack) -> None:
 
     assert httpx.get(f"{stack.flower_url}/").status_code == 401
     assert httpx.get(f"{stack.flower_url}/workers", auth=signed_in).status_code == 200
-    worker = next(
-        iter(httpx.get(f"{stack.flower_url}/api/workers?refresh=1", auth=signed_in).json())
-    )
+    found: list[str] = []
+
+    def asked() -> list[str]:
+        # Flower gives the workers a second to answer, and names those that did.
+        answer = httpx.get(f"{stack.flower_url}/api/workers?refresh=1", auth=signed_in, timeout=30)
+        found[:] = answer.json()
+        return found
+
+    wait_until(asked, 60, "a worker that answers Flower")
+    worker = found[0]
     refused = httpx.post(f"{stack.flower_url}/api/worker/shutdown/{worker}", auth=signed_in)
     assert refused.status_code in {403, 405}
 
@@ -240,7 +248,7 @@ def test_given_servers_and_administrator_are_used_and_ctrl_c_leaves_them_alone(
     stack: Stack,
 ) -> None:
     facts = stack.facts()
-    environment = {
+    environment = collected() | {
         "DATABASE_URL": facts["database_url"],
         "REDIS_URL": facts["redis_url"],
         "VALKYR_ADMIN_USERNAME": "ada",

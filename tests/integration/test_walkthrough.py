@@ -14,6 +14,7 @@ from tests.support.counterparts.stripe import StripeServer
 from tests.support.folders import passable_folder
 from tests.support.pages import differences, sign_in, walk
 from tests.support.stack import PROJECT, Stack
+from tests.support.static_files import collected
 
 pytestmark = pytest.mark.timeout(400)
 DEMO = "order-import"
@@ -42,7 +43,7 @@ def stripe() -> Iterator[StripeServer]:
 
 @pytest.fixture(scope="module")
 def stack(stripe: StripeServer) -> Iterator[Stack]:
-    allowed = {
+    allowed = collected() | {
         "VALKYR_PYTHON_CODE": "1",
         "VALKYR_STRIPE_API_BASE": stripe.url,
         "VALKYR_HTTP_ALLOWED_NETWORKS": "127.0.0.0/8",

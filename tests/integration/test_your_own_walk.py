@@ -11,6 +11,7 @@ from runners.management.module_pages.pages import YOUR_OWN
 from tests.support.folders import passable_folder
 from tests.support.pages import sign_in
 from tests.support.stack import PROJECT, Stack
+from tests.support.static_files import collected
 
 pytestmark = pytest.mark.timeout(560)
 BLOCK = re.compile(r"```(sh|console|yaml|text)\n(.*?)```", re.DOTALL)
@@ -46,7 +47,7 @@ def test_a_step_of_ones_own_runs_in_a_workflow_as_printed(tmp_path: Path) -> Non
     assert "Wrote shop_steps/discount.py" in shell(write, tmp_path)
     database = f"test_your_own_{os.getpid()}"
     assert "3 passed" in shell(test, tmp_path, VALKYR_TEST_DATABASE_NAME=database)
-    extra = {name: value, "PYTHONPATH": str(tmp_path)}
+    extra = collected() | {name: value, "PYTHONPATH": str(tmp_path)}
     with passable_folder("own") as home, Stack(home / "home", extra) as stack:
         stack.wait_ready(250)
         said = shell(use, tmp_path, URL=stack.url, TOKEN=sign_in(stack))

@@ -8,17 +8,14 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.studio.journeys.api import Api
 from tests.browser.watched import cookies_of, watched
-from tests.support.folders import passable_folder
 from tests.support.stack import Stack
 from valkyr_project.demo.partner import PartnerServer
 
 
 @pytest.fixture(scope="session")
-def stack() -> Iterator[Stack]:
+def stack(whole_stack: Stack) -> Stack:
     """A whole stack, as `make up` starts it."""
-    with passable_folder("studio") as folder, Stack(folder / "home") as up:
-        up.wait_ready(300)
-        yield up
+    return whole_stack
 
 
 @pytest.fixture(scope="session")
