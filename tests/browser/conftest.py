@@ -9,6 +9,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,9 @@ import uvicorn
 from django.conf import settings
 from django.core.cache import cache
 from django.test import Client
+from playwright.sync_api import Browser, ConsoleMessage, Error
 
+from tests.browser.one_page import LOOKS, OnePage
 from tests.support.chromium import REASON, chromium_path
 from tests.support.folders import passable_folder
 from tests.support.stack import Stack
@@ -99,7 +102,7 @@ def browser_type_launch_args() -> dict[str, Any]:
 @pytest.fixture(scope="session")
 def browser_context_args() -> dict[str, Any]:
     """One size, no motion."""
-    return {"viewport": {"width": 1440, "height": 900}, "reduced_motion": "reduce"}
+    return LOOKS
 
 
 @pytest.fixture(scope="session")
@@ -133,24 +136,48 @@ def server(django_db_setup: None, static_files: None) -> Iterator[str]:
     listener.close()
 
 
-@pytest.fixture
-def quiet_page(server: str, transactional_db: None, page: Any) -> Iterator[Any]:
-    """A page that fails the test on any console message, CSP violations included."""
-    cache.clear()
-    page.set_default_timeout(8_000)
+@pytest.fixture(scope="session")
+def one_page(server: str, browser: Browser) -> Iterator[OnePage]:
+    """The page that tests use one after another."""
+    lender = OnePage(browser, server)
+    yield lender
+    lender.close()
+
+
+@contextmanager
+def console_of(page: Any) -> Iterator[list[str]]:
+    """What a page says on its console, as sentences."""
     problems: list[str] = []
 
-    def note(message: Any) -> None:
+    def note(message: ConsoleMessage) -> None:
         # Chromium's advice, such as the one on autocomplete in Django's password form.
         if not message.text.startswith("[DOM]"):
             problems.append(f"{page.url}: {message.text}")
 
+    def note_error(error: Error) -> None:
+        problems.append(f"{page.url}: {error}")
+
     page.on("console", note)
-    page.on("pageerror", lambda error: problems.append(f"{page.url}: {error}"))
-    page.problems = problems
-    page.home = server
-    yield page
-    page.close()
+    page.on("pageerror", note_error)
+    yield problems
+    page.evaluate("() => 0")  # what was said until now is heard before the answer
+    page.remove_listener("console", note)
+    page.remove_listener("pageerror", note_error)
+
+
+@pytest.fixture
+def quiet_page(
+    request: pytest.FixtureRequest, one_page: OnePage, server: str, transactional_db: None
+) -> Iterator[Any]:
+    """A page that fails the test on any console message, CSP violations included."""
+    cache.clear()
+    alone = request.node.get_closest_marker("own_page") is not None
+    page: Any
+    with one_page.own() if alone else one_page.lent() as page:
+        page.home = server
+        with console_of(page) as problems:
+            page.problems = problems
+            yield page
     UNDER_WAY[0].wait()
     assert problems == []
 

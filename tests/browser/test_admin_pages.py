@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from django.contrib import admin
 from django.core.cache import cache
 from playwright.sync_api import expect
@@ -92,6 +93,7 @@ def test_a_page_that_is_not_there_says_so_in_words(staff_page: Any) -> None:
     staff_page.problems[:] = [p for p in staff_page.problems if "404" not in p]
 
 
+@pytest.mark.own_page
 def test_the_dashboard_renews_itself(staff_page: Any) -> None:
     staff_page.clock.install()
     _visit(staff_page, "/admin/")

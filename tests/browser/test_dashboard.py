@@ -45,6 +45,7 @@ def test_the_first_page_shows_figures_and_changes_its_range(
     expect(chosen).to_have_attribute("aria-current", "page")
 
 
+@pytest.mark.own_page
 def test_the_figures_are_renewed_in_their_range_while_somebody_looks(
     busy: Workflow, staff_page: Any
 ) -> None:
@@ -69,6 +70,7 @@ def _note_figures(request: Any, asked: list[str]) -> None:
         asked.append(request.url)
 
 
+@pytest.mark.own_page
 @pytest.mark.parametrize("why", ["paused", "hidden"])
 def test_nothing_is_asked_for_while_paused_or_out_of_sight(
     busy: Workflow, staff_page: Any, why: str

@@ -11,6 +11,9 @@ from tests.support.identity import Provider, running_provider
 from tests.support.rates import forget_rates
 from valkyr_project.sso.configuration import read_groups
 
+# The provider's page is of another origin, which the page for all would not forget.
+pytestmark = pytest.mark.own_page
+
 
 @pytest.fixture
 def provider(settings: Any) -> Iterator[Provider]:

@@ -9,10 +9,10 @@ from playwright.sync_api import expect
 
 from executions import publishing
 from executions.models import Workflow
+from tests.browser.one_page import FIRST_LOAD
 from tests.support.workflows import ACTOR, default_workspace
 
 Opened = Callable[..., Any]
-FIRST_LOAD = 30_000  # milliseconds
 UNMOVED = re.compile(r"translate\(0px, 0px\) scale\(1\)")
 
 
@@ -35,7 +35,6 @@ def studio(staff_page: Any) -> Opened:
 
     def opened(of: Workflow, query: str = "") -> Any:
         staff_page.goto(f"{staff_page.home}/studio/{of.pk}/{query}")
-        # The first page of a run also makes the server and the browser load all they need.
         canvas = staff_page.get_by_role("region", name="Canvas", exact=True)
         expect(canvas).to_be_visible(timeout=FIRST_LOAD)
         if of.definition["tasks"]:

@@ -122,7 +122,6 @@ def test_mine_can_be_saved_as_a_copy(in_conflict: Any) -> None:
 
 def test_unsaved_work_is_there_again_after_a_reload(studio: Any, workflow: Any) -> None:
     page = studio(workflow(tasks=TASKS))
-    page.on("dialog", lambda dialog: dialog.accept())
     rename(page, "half done")
     page.reload()
     expect(name_of(page)).to_have_value("half done")
@@ -140,7 +139,6 @@ def test_restored_work_on_an_older_draft_is_a_conflict(
 ) -> None:
     found = workflow(tasks=TASKS)
     page = studio(found)
-    page.on("dialog", lambda dialog: dialog.accept())
     rename(page, "half done")
     other = second(found)
     rename(other, "theirs")

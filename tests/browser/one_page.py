@@ -1,0 +1,87 @@
+"""The page that tests use one after another, and how it forgets each.
+
+Opening a page costs Chromium more than showing one: a process for it, and every script fetched,
+read and compiled anew. So tests share a page, in which none finds what another left: neither
+cookies, storage, permissions, routes and other pages, nor a size, a theme or the mouse's place.
+What cannot be taken back (a clock, a script for every page) is for a test marked `own_page`.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from django.contrib.staticfiles.storage import staticfiles_storage
+from playwright.sync_api import Browser, BrowserContext, Error, Page, ViewportSize
+
+SIZE: ViewportSize = {"width": 1440, "height": 900}
+# One size, no motion.
+LOOKS: dict[str, Any] = {"viewport": SIZE, "reduced_motion": "reduce", "color_scheme": "light"}
+PATIENCE = 8_000  # milliseconds
+# The first page of a run also makes the server and the browser load all they need.
+FIRST_LOAD = 30_000  # milliseconds
+# Of the same origin, so that its storage can be emptied; without scripts and without a session.
+RESTING = "executions/api-docs.css"
+
+
+class OnePage:
+    """A page to lend; a new one after a test that it could not forget."""
+
+    def __init__(self, browser: Browser, home: str) -> None:
+        self.browser = browser
+        self.home = home
+        self.page: Page | None = None
+
+    @contextmanager
+    def own(self) -> Iterator[Page]:
+        """A page that nobody used, nor will."""
+        page = self._new()
+        yield page
+        page.context.close()
+
+    @contextmanager
+    def lent(self) -> Iterator[Page]:
+        """The page for one test."""
+        page, self.page = self.page or self._new(), None
+        page.set_default_timeout(PATIENCE)
+        try:
+            yield page
+            _leave(page, self.home)
+            _forget(page.context)
+        except Error:
+            page.context.close()
+            raise
+        self.page = page
+
+    def _new(self) -> Page:
+        page = self.browser.new_context(**LOOKS).new_page()
+        page.set_default_timeout(PATIENCE)
+        page.set_default_navigation_timeout(FIRST_LOAD)
+        return page
+
+    def close(self) -> None:
+        """Close what is there."""
+        if self.page is not None:
+            self.page.context.close()
+
+
+def _leave(page: Page, home: str) -> None:
+    """Take the page away from what the test looked at, and its looks back."""
+    for other in page.context.pages:
+        if other is not page:
+            other.close()
+    page.unroute_all()
+    page.context.unroute_all()
+    page.context.set_offline(False)
+    page.goto(f"{home}{staticfiles_storage.url(RESTING)}")
+    page.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
+    page.emulate_media(
+        media="null", color_scheme=LOOKS["color_scheme"], reduced_motion=LOOKS["reduced_motion"]
+    )
+    page.set_viewport_size(SIZE)
+    page.mouse.move(-10, -10)
+
+
+def _forget(context: BrowserContext) -> None:
+    """Empty what a context knows, its files excepted."""
+    context.clear_cookies()
+    context.clear_permissions()
