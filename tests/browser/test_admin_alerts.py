@@ -10,9 +10,9 @@ from playwright.sync_api import expect
 from dlq.alerts.raising import close, notice, tell
 from dlq.alerts.sending import send_due
 from dlq.models import AlertDelivery, AlertRule
-from tests.browser.pictures import picture
+from tests.browser.pictures import picture, picture_in_both
 from tests.support import admin_rows as rows
-from tests.support.accessibility import findings
+from tests.support.accessibility import findings_in_both
 from tests.support.alerts import Receiver, finding, rule
 from tests.support.alerts import receiver as serving
 
@@ -104,8 +104,7 @@ def test_an_alert_shows_its_messages_and_one_is_sent_again(
     assert alert.deliveries.count() == 1
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_the_pages_are_accessible_and_fit_a_phone(staff_page: Any, theme: str) -> None:
+def test_the_pages_are_accessible_and_fit_a_phone(staff_page: Any) -> None:
     mine = rule()
     alert = notice(mine, finding(sentence=f"It broke: {rows.HOSTILE * 5}"))
     tell(mine)
@@ -120,14 +119,13 @@ def test_the_pages_are_accessible_and_fit_a_phone(staff_page: Any, theme: str) -
         "alert-message": f"alertdelivery/{message.pk}/change/",
     }
     found: list[str] = []
-    staff_page.emulate_media(color_scheme=theme)
     for name, path in pages.items():
         staff_page.set_viewport_size({"width": 1440, "height": 900})
         staff_page.goto(f"{staff_page.home}/admin/dlq/{path}")
-        found += [f"{name}: {said}" for said in findings(staff_page, without=SEARCH)]
-        picture(staff_page, f"{name}-{theme}")
+        found += [f"{name}: {said}" for said in findings_in_both(staff_page, without=SEARCH)]
+        picture_in_both(staff_page, name)
         staff_page.set_viewport_size({"width": 390, "height": 800})
         width = staff_page.evaluate("document.documentElement.scrollWidth")
         found += [f"{name}: {width} px wide"] if width > 390 else []
-        picture(staff_page, f"{name}-{theme}-phone")
+        picture_in_both(staff_page, f"{name}-phone")
     assert found == []

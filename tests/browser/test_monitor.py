@@ -11,8 +11,8 @@ from executions.models import WorkflowExecution
 from runners.decisions import decide
 from runners.models import Run
 from tests.browser import monitored
-from tests.browser.pictures import picture
-from tests.support.accessibility import findings
+from tests.browser.pictures import picture, picture_in_both
+from tests.support.accessibility import findings_in_both
 from tests.support.segments import claimed, recorded
 from tests.support.workflows import ACTOR, publish, start, task
 
@@ -292,19 +292,17 @@ def test_without_javascript_the_page_leads_on(
     context.close()
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_the_monitor_is_accessible(staff_page: Any, order: WorkflowExecution, theme: Any) -> None:
-    staff_page.emulate_media(color_scheme=theme, reduced_motion="reduce")
+def test_the_monitor_is_accessible(staff_page: Any, order: WorkflowExecution) -> None:
     watch(staff_page, order)
     expect(row(staff_page, "orders, attempt 1, in its body")).to_be_visible()
-    picture(staff_page, f"monitor-{theme}")
-    assert findings(staff_page, "#monitor") == []
+    picture_in_both(staff_page, "monitor")
+    assert findings_in_both(staff_page, "#monitor") == []
 
     staff_page.keyboard.press("p")
     staff_page.keyboard.press("4")
     expect(details(staff_page).get_by_text("File x.py")).to_be_visible()
-    picture(staff_page, f"monitor-error-{theme}")
-    assert findings(staff_page, "#monitor") == []
+    picture_in_both(staff_page, "monitor-error")
+    assert findings_in_both(staff_page, "#monitor") == []
 
 
 def test_it_fits_a_telephone(staff_page: Any, order: WorkflowExecution) -> None:

@@ -9,8 +9,8 @@ import pytest
 from playwright.sync_api import expect
 
 from executions.models import Workflow
-from tests.browser.pictures import picture
-from tests.support.accessibility import findings
+from tests.browser.pictures import picture, picture_in_both
+from tests.support.accessibility import findings, findings_in_both
 from tests.support.workflows import default_workspace
 
 pytestmark = pytest.mark.browser
@@ -130,27 +130,21 @@ def test_workflows_are_listed_searched_and_paged(staff_page: Any, workflow: Any)
     expect(page.get_by_text("No workflow's name begins so.")).to_be_visible()
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-def test_the_list_is_readable_and_fits_a_telephone(
-    staff_page: Any, workflow: Any, dark: bool
-) -> None:
+def test_the_list_is_readable_and_fits_a_telephone(staff_page: Any, workflow: Any) -> None:
     made = workflow("Order fulfilment")
     Workflow.objects.filter(pk=made.pk).update(description="Reserve, charge and ship an order.")
     workflow("Nightly report")
-    page = staff_page
-    page.emulate_media(color_scheme="dark" if dark else "light")
-    home(page)
+    page = home(staff_page)
     expect(page.get_by_role("table")).to_be_visible()
-    shade = "dark" if dark else "light"
-    picture(page, f"studio-home-{shade}")
-    assert findings(page) == []
+    picture_in_both(page, "studio-home")
+    assert findings_in_both(page) == []
     page.set_viewport_size({"width": 390, "height": 800})
-    picture(page, f"studio-home-390-{shade}")
+    picture_in_both(page, "studio-home-390")
     sideways = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
     assert page.evaluate(sideways) <= 0
     importing(page, "nothing of ours")
-    assert findings(page, "dialog") == []
-    picture(page, f"studio-import-390-{shade}")
+    assert findings_in_both(page, "dialog") == []
+    picture_in_both(page, "studio-import-390")
 
 
 def test_yaml_becomes_a_draft(staff_page: Any) -> None:

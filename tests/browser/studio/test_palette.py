@@ -9,8 +9,8 @@ from guardian.shortcuts import assign_perm
 from playwright.sync_api import expect
 
 from executions.models import Membership
-from tests.browser.pictures import picture
-from tests.support.accessibility import findings
+from tests.browser.pictures import picture_in_both
+from tests.support.accessibility import findings_in_both
 
 pytestmark = pytest.mark.browser
 
@@ -147,32 +147,28 @@ def test_a_circle_cannot_be_chosen(studio: Any, workflow: Any) -> None:
     expect(tasks.get_by_text("No other task here can come before this one.")).to_be_visible()
 
 
-@pytest.mark.parametrize("shade", ["light", "dark"])
-def test_the_list_fits_and_is_readable(studio: Any, workflow: Any, shade: str) -> None:
+def test_the_list_fits_and_is_readable(studio: Any, workflow: Any) -> None:
     page = studio(workflow(**CHAIN))
-    page.emulate_media(color_scheme=shade)
     listed(page)
     for width in (1440, 820, 390):
         page.set_viewport_size({"width": width, "height": 800})
         assert page.evaluate(SIDEWAYS) <= 0
         assert page.evaluate("document.querySelector('.nodelist').scrollWidth") <= width
-        picture(page, f"studio-list-{width}-{shade}")
-        assert findings(page, ".nodelist", ".top") == []
+        picture_in_both(page, f"studio-list-{width}")
+        assert findings_in_both(page, ".nodelist", ".top") == []
 
 
-@pytest.mark.parametrize("shade", ["light", "dark"])
-def test_the_sides_are_drawers_on_narrow_screens(studio: Any, workflow: Any, shade: str) -> None:
+def test_the_sides_are_drawers_on_narrow_screens(studio: Any, workflow: Any) -> None:
     page = studio(workflow(**CHAIN))
-    page.emulate_media(color_scheme=shade)
-    assert findings(page, ".palette") == []
+    assert findings_in_both(page, ".palette") == []
     page.set_viewport_size({"width": 390, "height": 800})
     modules = page.get_by_role("complementary", name="Modules")
     expect(modules).to_be_hidden()
     opener = page.get_by_role("button", name="Show modules")
     opener.click()
     expect(modules).to_be_visible()
-    picture(page, f"studio-palette-390-{shade}")
-    assert findings(page, ".palette-side") == []
+    picture_in_both(page, "studio-palette-390")
+    assert findings_in_both(page, ".palette-side") == []
     page.keyboard.press("Escape")
     expect(modules).to_be_hidden()
     expect(opener).to_be_focused()
@@ -180,7 +176,7 @@ def test_the_sides_are_drawers_on_narrow_screens(studio: Any, workflow: Any, sha
     page.get_by_role("button", name="Fetch order", exact=True).click()
     details = page.get_by_role("complementary", name="Details")
     expect(details).to_be_visible()
-    picture(page, f"studio-details-390-{shade}")
+    picture_in_both(page, "studio-details-390")
     assert page.evaluate(SIDEWAYS) <= 0
     page.get_by_role("button", name="Close Details").click()
     expect(details).to_be_hidden()
