@@ -1,24 +1,26 @@
 """A backlog of 100,000 single-step executions, made while no worker runs, and then worked off.
 
-Beat and the sweeper run throughout. The rate of each tenth comes from the rows' own times; the CPU
-of each tenth is read from /proc five times a second and asks the database nothing.
+It grows as growing.py says. Beat and the sweeper run throughout. The rate of each tenth comes from
+the rows' own times; the CPU of each tenth is read from /proc five times a second and asks the
+database nothing.
 """
 
 import threading
-import time
 from dataclasses import dataclass
 from typing import Any
 
 from tests.benchmarks import shapes
 from tests.benchmarks.cast import Cast
+from tests.benchmarks.growing import grow
 from tests.benchmarks.options import Options
 from tests.benchmarks.programs import beat, control_worker, engine_worker
-from tests.benchmarks.sides import BATCH, Engine, wait
+from tests.benchmarks.sides import Engine, wait
 from tests.benchmarks.talk import say
 from tests.benchmarks.tenths import Clock, spread, tenths
 from tests.benchmarks.ticks import longest
 
 EXECUTIONS = 100_000
+SAMPLE = 500  # of a tenth, started by the engine
 LEAST = 2_000
 PATIENCE = 900.0
 
@@ -54,7 +56,7 @@ def measure(cast: Cast, options: Options) -> Backlog:
     cast.add(beat(cast.folder))
     engine = Engine(cast, cast.programs[0])
     workflow = engine.publish(shapes.single("bench.effect", {"value": "{{ input.n }}"}))
-    growing = grow(workflow, many)
+    growing = grow(workflow, many, SAMPLE)
     say(f"backlog: {many:,} executions wait; starting workers")
     worker = cast.add(engine_worker(cast.folder, concurrency=options.concurrency, queues="default"))
     clock = Clock(worker.pid, cast.postgres.pid, cast.redis.pid)
@@ -77,21 +79,6 @@ def measure(cast: Cast, options: Options) -> Backlog:
         f"CPU a step within {result.cpu_spread:.0%}"
     )
     return result
-
-
-def grow(workflow: Any, many: int) -> list[float]:
-    """Start them in batches; executions a second of each tenth."""
-    from executions.actor import Actor
-    from executions.triggers.start import start_batch
-
-    actor, rates, share = Actor.system("benchmark"), [], many // 10
-    for tenth in range(10):
-        began = time.monotonic()
-        number = share if tenth < 9 else many - 9 * share
-        for first in range(0, number, BATCH):
-            start_batch(workflow, [{"n": 1}] * min(BATCH, number - first), actor=actor)
-        rates.append(number / (time.monotonic() - began))
-    return rates
 
 
 def _running(workflow: Any) -> bool:

@@ -1,5 +1,7 @@
 """The processes of one measurement, and the servers they talk to."""
 
+import math
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -21,6 +23,7 @@ class Cast:
     postgres: Server
     redis: Server
     programs: list[Program] = field(default_factory=list)
+    until: float = math.inf  # the monotonic instant at which what is measured now is given up
 
     def add(self, program: Program) -> Program:
         """Have a process ended with the measurement."""
@@ -42,6 +45,8 @@ class Cast:
         return "\n".join(f"--- {one.name}\n{one.last_lines()}" for one in self.programs)
 
     def check(self) -> None:
-        """Raise when a process that should run has ended."""
+        """Raise when a process that should run has ended, or when patience has."""
+        if time.monotonic() > self.until:
+            raise TimeoutError(f"given up: it takes too long.\n{self.last_lines()}")
         for program in self.programs:
             program.check()

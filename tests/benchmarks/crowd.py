@@ -1,7 +1,7 @@
 """Ten thousand executions alive at once, and a quarter of a million steps pending.
 
-Each execution has 25 steps with an effect that are ready together; the engine starts them all
-while no worker of steps runs. Then workers run for a minute beside beat, the sweeper and two
+Each execution has 25 steps with an effect that are ready together; they are made, as growing.py
+says, while no worker of steps runs. Then workers run for a minute beside beat, the sweeper and two
 callers of the API. Nobody waits until all is done: what is asked is how the engine does meanwhile.
 """
 
@@ -13,11 +13,11 @@ import httpx
 import psutil
 
 from tests.benchmarks import shapes
-from tests.benchmarks.backlog import grow
 from tests.benchmarks.callers import Caller, calling
 from tests.benchmarks.cast import Cast
 from tests.benchmarks.cpu import tree_seconds
 from tests.benchmarks.dispatch_time import sign_in
+from tests.benchmarks.growing import grow
 from tests.benchmarks.options import Options
 from tests.benchmarks.programs import Program, beat, control_worker, engine_worker, web
 from tests.benchmarks.quantiles import Quantiles
@@ -28,6 +28,7 @@ from valkyr_project.embedded.child import free_port
 
 EXECUTIONS = 10_000
 STEPS = 25
+SAMPLE = 100  # executions of a tenth, started by the engine
 SECONDS = 60.0
 SETTLE = 5.0  # seconds of work before memory is first read
 
@@ -62,7 +63,7 @@ def measure(cast: Cast, options: Options) -> Crowd:
     port = free_port()
     server = cast.add(web(cast.folder, port))
     workflow = Engine(cast, control).publish(shapes.abreast("bench.effect", STEPS))
-    growing = grow(workflow, many)
+    growing = grow(workflow, many, SAMPLE)
     pending = _pending()
     say(f"crowd: {many:,} executions alive, {pending:,} steps pending; starting workers")
     worker = cast.add(engine_worker(cast.folder, concurrency=options.concurrency, queues="default"))

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import psycopg
+import redis
 from psycopg import sql
 
 FRESH = "bench_fresh"
@@ -27,6 +28,12 @@ def fresh(url: str, name: str) -> Iterator[str]:
 def redis_database(url: str, number: int) -> str:
     """The same Redis, another of its sixteen databases."""
     return f"{url.rpartition('/')[0]}/{number}"
+
+
+def forget(url: str) -> None:
+    """Empty one Redis database."""
+    with redis.Redis.from_url(url) as client:
+        client.flushdb()
 
 
 def _copy(url: str, original: str, copy: str) -> None:

@@ -1,30 +1,35 @@
 """Tables filled by SQL with rows as the engine leaves them: forty workspaces of all sizes.
 
-An execution's row is copied from one that the engine made; only ids, times and states differ.
+An execution's row is copied from one that the engine made; only ids, times and states differ. Two
+sessions fill at once, and neither looks at each row's foreign keys.
 """
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 WORKSPACES = 40
 FILL_EXECUTIONS = """
-INSERT INTO executions_workflowexecution
-SELECT r.*
-  FROM generate_series(1, %(many)s) AS n
+INSERT INTO executions_workflowexecution ({columns})
+SELECT {values}
+  FROM generate_series(%(first)s::int, %(last)s) AS n
  CROSS JOIN LATERAL (SELECT random() AS luck,
                             clock_timestamp()
                             - interval '30 days' * (1 - n::float / %(many)s) AS at,
                             floor(%(places)s * power(random(), 3))::int AS place
                     ) AS x
   JOIN bench_template AS t ON t.place = x.place
- CROSS JOIN LATERAL jsonb_populate_record(
-       t.execution, jsonb_build_object(
-           'id', uuidv7(x.at - clock_timestamp()), 'created_at', x.at, 'started_at', x.at,
-           'finished_at', x.at + interval '1 second', 'idempotency_key', NULL,
-           'trace_id', md5(x.luck::text),
-           'state', CASE WHEN x.luck < 0.95 THEN 'SUCCESS' WHEN x.luck < 0.98 THEN 'FAILED'
-                         WHEN x.luck < 0.99 THEN 'CANCELLED' ELSE 'TIMEOUT' END)) AS r
 """
+EXECUTION = {
+    "id": "uuidv7(x.at - clock_timestamp())",
+    "created_at": "x.at",
+    "started_at": "x.at",
+    "finished_at": "x.at + interval '1 second'",
+    "idempotency_key": "NULL",
+    "trace_id": "md5(x.luck::text)",
+    "state": "CASE WHEN x.luck < 0.95 THEN 'SUCCESS' WHEN x.luck < 0.98 THEN 'FAILED' "
+    "WHEN x.luck < 0.99 THEN 'CANCELLED' ELSE 'TIMEOUT' END",
+}
 FILL_RUNS = """
 INSERT INTO runners_run (
     id, execution_id, epoch, segment, step_path, task_id, module_id, module, attempt, budget_start,
@@ -73,20 +78,36 @@ SELECT uuidv7(created_at - clock_timestamp()), workspace_id, 'ada', 'api', 'exec
 
 def fill(many: int, runs_each: int) -> None:
     """So many executions with so many runs, their dead letters and their activity; vacuumed."""
+    from dlq.models import DeadLetterEntry, FailureGroup
+    from executions.models import Activity
+    from runners.models import Run
+
+    _templates()
+    sizes = {"many": many, "places": WORKSPACES, "each": runs_each}
+    halves = ((1, many // 2), (many // 2 + 1, many))
+    with ThreadPoolExecutor(2) as both:
+        list(both.map(lambda half: _executions(sizes, *half), halves))
+        list(
+            both.map(lambda pair: _run(*pair, sizes), ((Run, FILL_RUNS), (Activity, FILL_ACTIVITY)))
+        )
+    for model, statement in ((FailureGroup, FILL_GROUPS), (DeadLetterEntry, FILL_LETTERS)):
+        _run(model, statement, sizes)
+    _execute("VACUUM ANALYZE")
+
+
+def _templates() -> None:
+    """A workspace each, with a workflow and one execution that the engine started."""
     from django.db import connection
 
-    from dlq.models import DeadLetterEntry, FailureGroup
     from executions import publishing
     from executions.actor import Actor
-    from executions.models import Activity, Tier, Workspace
+    from executions.models import Tier, Workspace
     from executions.triggers.start import start_execution
-    from runners.models import Run
     from tests.benchmarks import shapes
 
     actor = Actor.system("bench")
     tier = Tier.objects.get(name="unlimited")
     with connection.cursor() as cursor:
-        cursor.execute("SET statement_timeout = 0; SET synchronous_commit = off")
         cursor.execute(
             "CREATE TABLE bench_template (place int, execution executions_workflowexecution)"
         )
@@ -106,18 +127,31 @@ def fill(many: int, runs_each: int) -> None:
                 "WHERE workflow_id = %s",
                 [place, workflow.pk],
             )
-        sizes = {"many": many, "places": WORKSPACES, "each": runs_each}
-        cursor.execute(FILL_EXECUTIONS, sizes)
-        for model, statement in (
-            (Run, FILL_RUNS),
-            (FailureGroup, FILL_GROUPS),
-            (DeadLetterEntry, FILL_LETTERS),
-            (Activity, FILL_ACTIVITY),
-        ):
-            columns, values, rest = _rest(model, statement)
-            cursor.execute(statement.format(columns=columns, values=values), sizes | rest)
-        cursor.execute("VACUUM ANALYZE")
-        cursor.execute("RESET statement_timeout")
+
+
+def _executions(sizes: dict[str, int], first: int, last: int) -> None:
+    from executions.models import WorkflowExecution
+
+    names = [field.column for field in WorkflowExecution._meta.concrete_fields]
+    statement = FILL_EXECUTIONS.format(
+        columns=", ".join(names),
+        values=", ".join(EXECUTION.get(name, f"(t.execution).{name}") for name in names),
+    )
+    _execute(statement, sizes | {"first": first, "last": last})
+
+
+def _run(model: Any, statement: str, sizes: dict[str, int]) -> None:
+    columns, values, rest = _rest(model, statement)
+    _execute(statement.format(columns=columns, values=values), sizes | rest)
+
+
+def _execute(statement: str, values: dict[str, Any] | None = None) -> None:
+    """In a session of its own."""
+    from tests.support import copies
+
+    with copies.session(autocommit=True) as own:
+        own.execute("SET synchronous_commit = off")
+        own.execute(statement.encode(), values)
 
 
 def _rest(model: Any, statement: str) -> tuple[str, str, dict[str, Any]]:

@@ -23,7 +23,7 @@ from valkyr_project.embedded.child import free_port
 from valkyr_project.up.home import announced
 
 SETTLE = 20.0  # seconds after everything is ready
-SECONDS = 30.0
+SECONDS = 20.0
 PATIENCE = 240.0
 SERVERS = ("DATABASE_URL", "REDIS_URL", "DJANGO_SETTINGS_MODULE", "PORT", "FLOWER_PORT")
 

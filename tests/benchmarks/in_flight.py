@@ -36,7 +36,7 @@ def measure(stage: Stage, options: Options) -> InFlight | None:
     """One repetition a side: two seconds a call leave little to chance."""
     if "W4" not in options.only:
         return None
-    executions = 800 if not options.quick else IO_THREADS
+    executions = max(IO_THREADS, round(800 * options.scale))
     port = free_port()
     partner = stage.add(slow_partner(stage.folder, port))
     url = f"http://127.0.0.1:{port}"

@@ -5,11 +5,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.benchmarks.plan import PARTS
+
 THROUGHPUT = ("W1e", "W1p", "W2e", "W2p", "W6")
-WORKLOADS = (*THROUGHPUT, "W3", "W4", "W5")
+WORKLOADS = tuple(name for name in PARTS if name.startswith("W"))
 # Each in a process and a database of its own; see part.py.
-PARTS = ("crowd", "backlog", "full")
-EVERYTHING = (*WORKLOADS, *PARTS, "memory", "idle")
+APART = ("crowd", "backlog", "full")
+EVERYTHING = tuple(PARTS)
 DESCRIPTION = "Measure the engine beside plain Celery canvas on PostgreSQL and Redis of its own."
 EPILOG = """workloads:
   W1e      chain of 20 steps that declare an effect, each reading the one before; 400 executions
@@ -19,7 +21,7 @@ EPILOG = """workloads:
   W6       one execution that maps over 10,000 items with one pure step; Celery's side is a chord
   W3       one single-step execution at a time over HTTP: time to the first line, and to the record
   W4       800 executions, each one HTTP call of 2 s, on one io worker of 256 threads
-  W5       16 clients trigger for 20 s, one by one and in batches, beside a bare DRF view
+  W5       16 clients trigger, one by one and in batches, beside a bare DRF view
   crowd    10,000 executions alive and 250,000 steps pending: ticks, API, CPU, memory for a minute
   backlog  100,000 single-step executions worked off: the rate and the CPU of each tenth
   full     W1e and W1p over tables with 1,000,000 finished executions, and over empty ones
@@ -27,7 +29,9 @@ EPILOG = """workloads:
   idle     everything that `make up` starts, doing nothing: memory and CPU by process
 
 The two sides run by turns (engine, Celery, engine, ...) and medians are shown. Numbers of a
-shared machine are noisy: trust the ratios. The exit status is 0 even where a target is missed.
+shared machine are noisy: trust the ratios. A part that fails or takes far too long is named, left
+out, and makes the exit status 1; a missed target does not. Ctrl-C (or SIGTERM) ends a run early:
+it still prints, and with --report, --save and --json keeps, what it had measured.
 """
 ALONE = {
     "sleepers": "the API while 10,000 executions wake at one instant",
@@ -69,6 +73,8 @@ def parse(arguments: Sequence[str]) -> Options:
         parser.error(f"--only names {', '.join(unknown)}; there are {', '.join(EVERYTHING)}")
     if given.scale is not None and not 0 < given.scale <= 1:
         parser.error(f"--scale is {given.scale:g}; expected more than 0 and at most 1")
+    if given.report and not given.report.is_file():
+        parser.error(f"--report names {given.report}, which is no file: it has the tables' markers")
     return Options(
         only=only,
         pairs=given.pairs or (2 if given.quick else 3),

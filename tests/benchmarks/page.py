@@ -9,7 +9,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from tests.benchmarks.options import THROUGHPUT
+from tests.benchmarks.plan import PARTS
 from tests.benchmarks.saved import Saved
+from tests.benchmarks.summary import seconds
 from tests.benchmarks.targets import judged, shown
 
 MARKED = re.compile(r"(<!-- bench: (\w+) -->\n).*?(<!-- /bench -->)", re.DOTALL)
@@ -37,10 +39,11 @@ def rewritten(text: str, run: Saved) -> str:
 def _machine(run: Saved) -> str:
     facts, versions = run.machine, ", ".join(f"{k} {v}" for k, v in run.versions.items())
     scale = "" if run.scale == 1 else f" **Sizes at {run.scale:g} of the full ones.**"
+    missing = f" **Not measured in this run**: {', '.join(run.missing)}." if run.missing else ""
     return (
         f"{run.date}, commit {run.commit}: {facts['cores']} cores ({facts['cpu']}), "
         f"{facts['memory_gib']} GiB, load {facts['load']} before the start; Python "
-        f"{facts['python']}, {versions}.{scale}"
+        f"{facts['python']}, {versions}.{scale}{missing}"
     )
 
 
@@ -54,7 +57,7 @@ def _throughput(run: Saved) -> str:
         (
             name,
             *(_cell(run.figures, f"{name}.{key}") for key in ("rate", "celery.rate", "ratio")),
-            *(_cell(run.figures, f"{name}.cpu_ms{part}") for part in PARTS),
+            *(_cell(run.figures, f"{name}.cpu_ms{part}") for part in SHARES),
             _cell(run.figures, f"{name}.celery.cpu_ms"),
         )
         for name in THROUGHPUT
@@ -64,7 +67,7 @@ def _throughput(run: Saved) -> str:
     return _table((*heads, "Celery, all"), rows)
 
 
-PARTS = ("", ".engine", ".database", ".broker")
+SHARES = ("", ".engine", ".database", ".broker")
 LATENCIES = {
     "W3.answered": "request sent → 202, durable",
     "W3.first_line": "request sent → first line of the step",
@@ -145,6 +148,30 @@ def _idle(run: Saved) -> str:
     return _table(("process", "MiB (PSS)", "% of a core"), rows)
 
 
+def _memory(run: Saved) -> str:
+    rows = [
+        (words, _cell(run.figures, f"memory.{key}"))
+        for key, words in MEMORY.items()
+        if f"memory.{key}" in run.figures
+    ]
+    return _table(("a worker's child", "MiB (PSS)"), rows)
+
+
+MEMORY = {
+    "first": "after 1,000 steps",
+    "last": "after 10,000 steps",
+    "maps": "after four maps of 10,000 items more",
+}
+
+
+def _times(run: Saved) -> str:
+    rows = [
+        (name, f"{took:,.0f}", f"{PARTS[name].usual:,.0f}" if name in PARTS else "")
+        for name, took in seconds(run.figures).items()
+    ]
+    return _table(("part", "seconds", "usual"), rows)
+
+
 TABLES: dict[str, Callable[[Saved], str]] = {
     "machine": _machine,
     "targets": _targets,
@@ -154,6 +181,8 @@ TABLES: dict[str, Callable[[Saved], str]] = {
     "full": _full,
     "ticks": _ticks,
     "idle": _idle,
+    "memory": _memory,
+    "times": _times,
 }
 
 

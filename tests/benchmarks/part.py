@@ -10,11 +10,10 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
-
-import redis
 
 from tests.benchmarks import databases
 from tests.benchmarks.cast import Cast, Server
@@ -22,9 +21,11 @@ from tests.benchmarks.options import Options
 from tests.benchmarks.programs import PROJECT
 from tests.benchmarks.stage import Stage
 from tests.benchmarks.talk import inherited
+from valkyr_project.embedded.child import die_with_parent, stop
 
 GIVEN = "BENCH_PART"
 REDIS, PLAIN = 3, 4
+STOP_STEPS = ((signal.SIGTERM, 30.0),)
 
 
 def run(stage: Stage, name: str, options: Options) -> dict[str, Any]:
@@ -32,17 +33,31 @@ def run(stage: Stage, name: str, options: Options) -> dict[str, Any]:
     result = stage.folder / f"{name}.json"
     with databases.fresh(stage.postgres.url, f"bench_{name}") as database:
         try:
-            subprocess.run(
-                (sys.executable, "-m", "tests.benchmarks.part", name, str(result)),
-                cwd=PROJECT,
-                env=_environment(stage, options, database),
-                check=True,
-            )
+            _carry_out(stage, name, result, _environment(stage, options, database))
         finally:
             for number in (REDIS, PLAIN):
-                _flush(databases.redis_database(stage.redis.url, number))
+                databases.forget(databases.redis_database(stage.redis.url, number))
     found: dict[str, Any] = json.loads(result.read_text())
     return found
+
+
+def _carry_out(stage: Stage, name: str, result: Path, environment: dict[str, str]) -> None:
+    """Wait for that process no longer than the stage's patience; it never outlives this call."""
+    child = subprocess.Popen(
+        (sys.executable, "-m", "tests.benchmarks.part", name, str(result)),
+        cwd=PROJECT,
+        env=environment,
+        start_new_session=True,  # Ctrl-C is ours: we end it in order
+        preexec_fn=die_with_parent(signal.SIGTERM),  # noqa: PLW1509 - one system call
+    )
+    try:
+        status = child.wait(max(0.0, stage.until - time.monotonic()))
+    except subprocess.TimeoutExpired:
+        raise TimeoutError("given up: it takes too long") from None
+    finally:
+        stop(child, STOP_STEPS)
+    if status:
+        raise RuntimeError(f"its process ended with status {status}; its words are above")
 
 
 def _environment(stage: Stage, options: Options, database: str) -> dict[str, str]:
@@ -65,11 +80,6 @@ def _environment(stage: Stage, options: Options, database: str) -> dict[str, str
             GIVEN: json.dumps(given),
         }
     )
-
-
-def _flush(url: str) -> None:
-    with redis.Redis.from_url(url) as client:
-        client.flushdb()
 
 
 def main(name: str, result: Path) -> None:

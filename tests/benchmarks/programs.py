@@ -97,14 +97,17 @@ def plain_worker(folder: Path, *, concurrency: int, pool: str = "prefork") -> Pr
     return Program(f"plain-{pool}", command, folder)
 
 
-def web(folder: Path, port: int, *, processes: int = 1) -> Program:
-    """The API, as `make up` starts it, or in several processes."""
+def web(
+    folder: Path, port: int, *, processes: int = 1, settings: str = "valkyr_project.settings"
+) -> Program:
+    """The API, as `make up` starts it, or in several processes, or with other settings."""
     command = (
         *(sys.executable, "-m", "uvicorn", "valkyr_project.asgi:application"),
         *("--host", "127.0.0.1", "--port", str(port), "--lifespan", "off"),
         *("--log-level", "warning", "--no-server-header", "--workers", str(processes)),
     )
-    return Program("web", command, folder, VALKYR_PROCESS="web", VALKYR_POOL="threads")
+    more = {"VALKYR_PROCESS": "web", "VALKYR_POOL": "threads", "DJANGO_SETTINGS_MODULE": settings}
+    return Program("web", command, folder, **more)
 
 
 def slow_partner(folder: Path, port: int) -> Program:

@@ -4,7 +4,7 @@ import json
 import os
 import platform
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -27,6 +27,7 @@ class Saved:
     versions: dict[str, str]
     scale: float
     figures: dict[str, float] = field(default_factory=dict)
+    missing: list[str] = field(default_factory=list)  # asked for, and not measured
 
 
 def machine() -> dict[str, Any]:
@@ -46,13 +47,17 @@ def machine() -> dict[str, Any]:
 
 
 def this_run(
-    facts: dict[str, Any], scale: float, figures: Mapping[str, float], postgres: str
+    facts: dict[str, Any],
+    scale: float,
+    figures: Mapping[str, float],
+    postgres: str,
+    missing: Sequence[str] = (),
 ) -> Saved:
     """What would be saved."""
     versions = {name: version(name) for name in LIBRARIES} | {"PostgreSQL": postgres}
     date = datetime.now(UTC).date().isoformat()
     rounded = {name: float(f"{value:.4g}") for name, value in figures.items()}
-    return Saved(facts, date, _commit(), versions, scale, rounded)
+    return Saved(facts, date, _commit(), versions, scale, rounded, list(missing))
 
 
 def load(path: Path = LAST) -> Saved | None:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from tests.benchmarks.comparison import differences
+from tests.benchmarks.plan import PARTS
 from tests.benchmarks.saved import Saved
 from tests.benchmarks.targets import judged, shown
 
@@ -73,6 +74,20 @@ def backlog(figures: Mapping[str, float]) -> None:
         row = [figures.get(f"backlog.{key}.{tenth}") for tenth in range(1, 11)]
         if row[0] is not None:
             print(f"  backlog, {words:22} " + " ".join(f"{shown(v or 0, ''):>6}" for v in row))
+
+
+def times(figures: Mapping[str, float]) -> None:
+    """How long each part took, and the whole run."""
+    print("\nseconds each part took:")
+    for name, took in seconds(figures).items():
+        print(f"  {name:16} {took:7.0f}")
+
+
+def seconds(figures: Mapping[str, float]) -> dict[str, float]:
+    """By part, in their order; the whole run, with its servers' start, at the end."""
+    prefix = "seconds."
+    found = {part: figures[prefix + part] for part in PARTS if prefix + part in figures}
+    return found | ({"all": figures["seconds"]} if "seconds" in figures else {})
 
 
 def idle(figures: Mapping[str, float]) -> None:

@@ -10,7 +10,12 @@ _BEGAN = float(os.environ.get(BEGAN) or time.monotonic())
 
 def say(text: str) -> None:
     """Print one line at once."""
-    print(f"[{time.monotonic() - _BEGAN:6.1f} s] {text}", flush=True)
+    print(f"[{elapsed():6.1f} s] {text}", flush=True)
+
+
+def elapsed() -> float:
+    """Seconds since that start."""
+    return time.monotonic() - _BEGAN
 
 
 def inherited() -> dict[str, str]:

@@ -50,6 +50,7 @@ TARGETS = (
     Target("W4.peak", "W4: calls in flight from one io worker", 200, least=True),
     Target("W5.ratio", "W5: one a request, beside a bare view", 0.6, least=True, unit="x"),
     Target("W5.batch", "W5: accepted a second in batches", 2_000, least=True),
+    Target("W6.ratio", "W6: map of 10,000 items, beside plain Celery", 5.0, least=True, unit="x"),
     Target("W6.rate", "W6: items a second", 5_000, least=True),
     Target("crowd.alive", "executions alive at once", 10_000, least=True),
     Target("crowd.pending", "steps pending at once", 250_000, least=True),

@@ -7,15 +7,22 @@ from typing import Any
 
 from tests.benchmarks import shapes
 from tests.benchmarks.options import Options
-from tests.benchmarks.programs import engine_worker, plain_worker
+from tests.benchmarks.programs import Program, engine_worker, plain_worker
 from tests.benchmarks.sides import Canvas, Engine, Repetition
 from tests.benchmarks.stage import Stage
 from tests.benchmarks.talk import say
 
+WARM = 0.1  # of a repetition, before the first
+PLAIN_ITEMS = 4_000
+
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """A shape, how often it runs at once, and how many times plain Celery's rate is wanted."""
+    """A shape, how often it runs at once, and how many times plain Celery's rate is wanted.
+
+    Plain Celery's rate and its CPU a step do not change with how much there is, and it takes three
+    to eight times as long: it gets less.
+    """
 
     name: str
     document: dict[str, Any]
@@ -23,6 +30,8 @@ class Workload:
     executions: int
     steps: int
     wanted: float
+    plain_executions: int
+    plain_steps: int
 
 
 @dataclass(slots=True)
@@ -51,50 +60,77 @@ def workloads() -> list[Workload]:
         return plain.fanned(number, shapes.FAN)
 
     def mapped(number: int) -> Any:
-        return plain.fanned(number, shapes.ITEMS)
+        return plain.fanned(number, PLAIN_ITEMS)
 
     chain, fan, fan_steps = shapes.chain, shapes.fan, shapes.FAN + 2
+    chains, fans = (150, shapes.CHAIN), (40, fan_steps)
     return [
-        Workload("W1e", chain("bench.effect"), chained, 400, shapes.CHAIN, 3.0),
-        Workload("W1p", chain("bench.pure"), chained, 400, shapes.CHAIN, 8.0),
-        Workload("W2e", fan("bench.effect"), fanned, 100, fan_steps, 1.0),
-        Workload("W2p", fan("bench.pure"), fanned, 100, fan_steps, 5.0),
-        Workload("W6", shapes.mapped("bench.pure"), mapped, 1, shapes.ITEMS + 1, 5.0),
+        Workload("W1e", chain("bench.effect"), chained, 400, shapes.CHAIN, 3.0, *chains),
+        Workload("W1p", chain("bench.pure"), chained, 400, shapes.CHAIN, 8.0, *chains),
+        Workload("W2e", fan("bench.effect"), fanned, 100, fan_steps, 1.0, *fans),
+        Workload("W2p", fan("bench.pure"), fanned, 100, fan_steps, 5.0, *fans),
+        Workload(
+            *("W6", shapes.mapped("bench.pure"), mapped, 1, shapes.ITEMS + 1, 5.0),
+            *(1, PLAIN_ITEMS + 2),
+        ),
     ]
 
 
-def measure(stage: Stage, options: Options) -> list[Outcome]:
-    """Run the chosen workloads with one worker a side; each is warmed up first."""
-    chosen = [workload for workload in workloads() if workload.name in options.only]
-    if not chosen:
-        return []
-    worker = stage.add(engine_worker(stage.folder, concurrency=options.concurrency))
-    peer = stage.add(plain_worker(stage.folder, concurrency=options.concurrency))
-    sides = Engine(stage, worker), Canvas(stage, peer)
-    outcomes = [_measure(workload, *sides, options) for workload in chosen]
-    stage.end(worker)
-    stage.end(peer)
-    return outcomes
+class Turns:
+    """Both sides by turns, on one worker each: started when first needed, and after a failure."""
+
+    def __init__(self, stage: Stage, options: Options) -> None:
+        self._stage = stage
+        self._options = options
+        self._workers: list[Program] = []
+        self._known = {workload.name: workload for workload in workloads()}
+
+    def measure(self, name: str) -> Outcome:
+        """One workload, warmed up first."""
+        engine, canvas = self._sides()
+        return _measure(self._known[name], engine, canvas, self._options)
+
+    def end(self) -> None:
+        """End the workers that still run."""
+        for worker in self._workers:
+            if worker in self._stage.programs:
+                self._stage.end(worker)
+
+    def _sides(self) -> tuple[Engine, Canvas | None]:
+        stage, many = self._stage, self._options.concurrency
+        if not self._workers or self._workers[0] not in stage.programs:
+            self._workers = [stage.add(engine_worker(stage.folder, concurrency=many))]
+            if not self._options.engine_only:
+                self._workers.append(stage.add(plain_worker(stage.folder, concurrency=many)))
+        engine, *peer = self._workers
+        return Engine(stage, engine), Canvas(stage, peer[0]) if peer else None
 
 
-def _measure(workload: Workload, engine: Engine, canvas: Canvas, options: Options) -> Outcome:
-    executions = round(max(min(4, workload.executions), workload.executions * options.scale))
-    warm = max(min(4, executions), executions // 10)
+def _measure(
+    workload: Workload, engine: Engine, canvas: Canvas | None, options: Options
+) -> Outcome:
+    executions = _share(workload.executions, options.scale)
+    plain_executions = _share(workload.plain_executions, options.scale)
     workflow = engine.publish(workload.document)
-    engine.run(workflow, warm, workload.steps)
-    if not options.engine_only:
-        canvas.run(workload.plain, warm, workload.steps)
+    engine.run(workflow, _share(executions, WARM), workload.steps)
+    if canvas is not None:
+        canvas.run(workload.plain, _share(plain_executions, WARM), workload.plain_steps)
     outcome = Outcome(workload)
     for number in range(options.pairs):
         ours = engine.run(workflow, executions, workload.steps)
         outcome.engine.append(ours)
         text = f"{workload.name} {number + 1}/{options.pairs}: engine {_said(ours)}"
-        if not options.engine_only:
-            theirs = canvas.run(workload.plain, executions, workload.steps)
+        if canvas is not None:
+            theirs = canvas.run(workload.plain, plain_executions, workload.plain_steps)
             outcome.celery.append(theirs)
             text += f"; Celery {_said(theirs)}; ratio {ours.rate / theirs.rate:.2f}"
         say(text)
     return outcome
+
+
+def _share(executions: int, share: float) -> int:
+    """A share of them, but four at least where there are so many."""
+    return round(max(min(4, executions), executions * share))
 
 
 def _said(repetition: Repetition) -> str:

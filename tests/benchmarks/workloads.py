@@ -2,63 +2,51 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from typing import Any
 
 from tests.benchmarks import figures as flat
 from tests.benchmarks import page, part, report, saved, summary
 from tests.benchmarks.figures import Figures
-from tests.benchmarks.options import PARTS, Options
+from tests.benchmarks.options import APART, THROUGHPUT, Options
+from tests.benchmarks.run import Run
 from tests.benchmarks.saved import Saved
 from tests.benchmarks.stage import Stage
-from tests.benchmarks.talk import say
-
-
-@dataclass
-class Run:
-    """What was measured so far, and what could not be."""
-
-    stage: Stage
-    options: Options
-    figures: Figures = field(default_factory=dict)
-    failed: list[str] = field(default_factory=list)
-
-    def take(self, name: str, measure: Callable[[], Figures]) -> None:
-        """Measure one thing; where it fails, say so and go on with the others."""
-        try:
-            self.figures |= measure()
-        except Exception as error:
-            self.failed.append(name)
-            say(f"{name} FAILED: {type(error).__name__}: {error}")
-            self.stage.end_all()
+from tests.benchmarks.talk import elapsed, say
 
 
 def measure(stage: Stage, options: Options) -> list[str]:
-    """Measure, print, save and write what was asked for; the names of what failed."""
-    facts = saved.machine()
+    """Measure, print, save and write what was asked for; the names of what was not measured.
+
+    A run that is interrupted prints and keeps what it has measured until then.
+    """
+    facts, postgres = saved.machine(), _postgres()
     say(", ".join(f"{name} {value}" for name, value in facts.items()))
     last = saved.load()
     run = Run(stage, options)
-    _workloads(run)
-    for name in PARTS:
-        if name in options.only:
-            run.take(name, lambda name=name: _of_part(name, run))
-    _at_rest(run)
-    result = saved.this_run(facts, options.scale, run.figures, _postgres())
-    for told in (summary.crowd, summary.backlog, summary.idle, summary.targets):
-        told(run.figures)
-    if options.scale != 1:
-        print(f"sizes at {options.scale:g} of the full ones: what is asked of sizes says nothing")
-    summary.compared(result, last)
+    try:
+        _everything(run)
+    except (KeyboardInterrupt, SystemExit):
+        say("ended by hand: here is what was measured until now")
+    run.figures["seconds"] = elapsed()
+    result = saved.this_run(facts, options.scale, run.figures, postgres, run.missing)
+    _tell(result, last)
     _keep(result, options)
-    if run.failed:
-        print(f"\nFAILED, and therefore not in the figures: {', '.join(run.failed)}")
-    return run.failed
+    if run.missing:
+        print(f"\nNOT MEASURED, failed or interrupted: {', '.join(run.missing)}")
+    return run.missing
+
+
+def _everything(run: Run) -> None:
+    _workloads(run)
+    for name in APART:
+        run.take(name, lambda name=name: FIGURES[name](part.run(run.stage, name, run.options)))
+    _at_rest(run)
 
 
 def _workloads(run: Run) -> None:
     # Imported here: models need Django to be set up, on the stage's servers.
-    from tests.benchmarks import dispatch_time, in_flight, throughput, triggering
+    from tests.benchmarks import dispatch_time, in_flight, triggering
 
     stage, options = run.stage, run.options
 
@@ -66,11 +54,6 @@ def _workloads(run: Run) -> None:
         found = dispatch_time.measure(stage, options)
         report.latencies(found)
         return flat.of_latencies(found)
-
-    def rates() -> Figures:
-        found = throughput.measure(stage, options)
-        report.throughput(found, options.concurrency)
-        return flat.of_throughput(found)
 
     def calls() -> Figures:
         found = in_flight.measure(stage, options)
@@ -83,9 +66,28 @@ def _workloads(run: Run) -> None:
         return flat.of_triggers(found)
 
     run.take("W3", latencies)
-    run.take("W1, W2 and W6", rates)
+    _rates(run)
     run.take("W4", calls)
     run.take("W5", triggers)
+
+
+def _rates(run: Run) -> None:
+    """W1, W2 and W6 on the same two workers, and one table of those that were measured."""
+    from tests.benchmarks import throughput
+
+    turns, outcomes = throughput.Turns(run.stage, run.options), []
+
+    def rates(name: str) -> Figures:
+        outcome = turns.measure(name)
+        outcomes.append(outcome)
+        return flat.of_throughput([outcome])
+
+    try:
+        for name in THROUGHPUT:
+            run.take(name, lambda name=name: rates(name))
+        turns.end()
+    finally:
+        report.throughput(outcomes, run.options.concurrency)
 
 
 FIGURES: dict[str, Callable[[Any], Figures]] = {
@@ -93,10 +95,6 @@ FIGURES: dict[str, Callable[[Any], Figures]] = {
     "backlog": flat.of_backlog,
     "full": flat.of_full,
 }
-
-
-def _of_part(name: str, run: Run) -> Figures:
-    return FIGURES[name](part.run(run.stage, name, run.options))
 
 
 def _at_rest(run: Run) -> None:
@@ -108,10 +106,17 @@ def _at_rest(run: Run) -> None:
         report.growth(found)
         return flat.of_memory(found)
 
-    if "memory" in run.options.only:
-        run.take("memory", growth)
-    if "idle" in run.options.only:
-        run.take("idle", lambda: flat.of_idle(idle.measure(run.options)))
+    run.take("memory", growth)
+    run.take("idle", lambda: flat.of_idle(idle.measure(run.options)))
+
+
+def _tell(result: Saved, last: Saved | None) -> None:
+    for told in (summary.crowd, summary.backlog, summary.idle, summary.targets):
+        told(result.figures)
+    if result.scale != 1:
+        print(f"sizes at {result.scale:g} of the full ones: what is asked of sizes says nothing")
+    summary.compared(result, last)
+    summary.times(result.figures)
 
 
 def _keep(result: Saved, options: Options) -> None:

@@ -1,0 +1,39 @@
+"""A backlog that grows by tenths: of each the engine starts some, whose rate is measured.
+
+The rest of a tenth is copied from the last of these (tests/support/copies.py), as the engine would
+have left it: so each tenth's rate is that of a backlog as deep as it says, and a quarter of a
+million steps wait after seconds.
+"""
+
+import time
+from typing import Any
+
+from tests.benchmarks.sides import BATCH
+
+
+def grow(workflow: Any, many: int, sample: int) -> list[float]:
+    """Make so many, of each tenth at most `sample` by the engine; executions a second of these."""
+    from tests.support import copies
+
+    rates, share = [], many // 10
+    for tenth in range(10):
+        number = share if tenth < 9 else many - 9 * share
+        measured = min(sample, max(1, number // 2))
+        began = time.monotonic()
+        last = _start(workflow, measured)
+        rates.append(measured / (time.monotonic() - began))
+        copies.multiply(last, number - measured)
+    copies.analyze()
+    return rates
+
+
+def _start(workflow: Any, number: int) -> Any:
+    """Start so many in batches; the id of the last."""
+    from executions.actor import Actor
+    from executions.triggers.start import start_batch
+
+    actor, last = Actor.system("benchmark"), None
+    for first in range(0, number, BATCH):
+        payloads = [{"n": 1}] * min(BATCH, number - first)
+        last = start_batch(workflow, payloads, actor=actor)[-1].pk
+    return last

@@ -1,0 +1,29 @@
+"""What a whole run measures: what each part does, how long it takes, when it is given up."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One part: `usual` seconds at full size on two quiet cores; given up after `patience`."""
+
+    words: str
+    usual: float
+    patience: float
+
+
+PARTS = {
+    "W3": Part("one request at a time over HTTP, on an idle system", 20, 600),
+    "W1e": Part("chains of steps with an effect, beside plain Celery", 45, 600),
+    "W1p": Part("chains of pure steps, beside plain Celery", 35, 600),
+    "W2e": Part("fans of steps with an effect, beside plain Celery", 45, 600),
+    "W2p": Part("fans of pure steps, beside plain Celery", 25, 600),
+    "W6": Part("maps of 10,000 items, beside plain Celery", 50, 600),
+    "W4": Part("HTTP calls of two seconds in one io worker", 35, 600),
+    "W5": Part("sixteen clients trigger, beside a bare view", 65, 600),
+    "crowd": Part("250,000 steps pending: made, then looked at for a minute", 135, 900),
+    "backlog": Part("100,000 executions: made, then worked off", 330, 1_500),
+    "full": Part("tables with 1,000,000 executions, beside empty ones", 165, 900),
+    "memory": Part("a worker's child over 10,000 steps and four maps", 40, 600),
+    "idle": Part("everything that `make up` starts, at rest", 75, 420),
+}

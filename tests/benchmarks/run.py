@@ -1,0 +1,64 @@
+"""One run: its parts one after another, each told, timed and given up in time."""
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from tests.benchmarks import databases
+from tests.benchmarks.figures import Figures
+from tests.benchmarks.options import Options
+from tests.benchmarks.plan import PARTS
+from tests.benchmarks.stage import Stage
+from tests.benchmarks.talk import say
+
+SECONDS = "seconds."  # names the figures of what each part took
+
+
+@dataclass
+class Run:
+    """What was measured so far, and what could not be."""
+
+    stage: Stage
+    options: Options
+    figures: Figures = field(default_factory=dict)
+    failed: list[str] = field(default_factory=list)
+
+    def take(self, name: str, measure: Callable[[], Figures]) -> None:
+        """Measure one part, where it was asked for; where it fails, say so and go on with others.
+
+        A part that is interrupted counts as failed.
+        """
+        if name not in self.options.only:
+            return
+        part, began = PARTS[name], time.monotonic()
+        say(f"{name}: {part.words} (usually {part.usual:.0f} s, {part.patience:.0f} at most)")
+        self.stage.until = began + part.patience
+        try:
+            self.figures |= measure()
+        except BaseException as error:
+            self.failed.append(name)
+            if not isinstance(error, Exception):
+                raise
+            say(f"{name} FAILED: {type(error).__name__}: {error}")
+            self._clear()
+        finally:
+            self.figures[SECONDS + name] = time.monotonic() - began
+
+    @property
+    def missing(self) -> list[str]:
+        """The parts that were asked for and not measured."""
+        return [
+            name
+            for name in self.options.only
+            if name in self.failed or SECONDS + name not in self.figures
+        ]
+
+    def _clear(self) -> None:
+        """End what a failed part started, and forget its messages: nobody does its work later."""
+        from django.db import connection
+
+        self.stage.end_all()
+        connection.close()
+        for address in ("REDIS_URL", "BENCH_PLAIN_REDIS_URL"):
+            databases.forget(os.environ[address])
