@@ -17,7 +17,7 @@ def inputs_of(node: Node, reason: str) -> dict[str, Any]:
     if len(json.dumps(given)) > MAX_PARAMETERS:
         given = {"leftOut": "The parameters are too long to be kept; see the export."}
     found: dict[str, Any] = {
-        "nodeType": node.type,
+        "nodeType": bare(node.type),
         "node": bare(node.name),
         "reason": bare(reason),
         "parameters": given,

@@ -152,6 +152,13 @@ def test_what_has_no_equal_is_a_placeholder_that_says_so_and_keeps_it(
     assert codes(found) == {"placeholder"}
 
 
+def test_a_type_with_braces_is_kept_as_words() -> None:
+    found = chain(BEFORE, node("It", "x{{ $json.a }}"))
+
+    assert tasks(found)["it"]["with"]["nodeType"] == "x[[ $json.a ]]"
+    assert codes(found) == {"placeholder"}
+
+
 @pytest.mark.parametrize(
     ("kind", "parameters", "schedules"),
     [
