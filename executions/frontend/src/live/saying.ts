@@ -14,6 +14,10 @@ const ENDS: Readonly<Record<string, string>> = {
   TIMEOUT: "The run timed out.",
 };
 
+const UNWANTED: ReadonlySet<string> = new Set(["FAILED", "TIMEOUT"]);
+/** Of so many tasks that went wrong the end tells. */
+const NAMED = 3;
+
 interface Moment {
   tasks: ReadonlyMap<TaskPath, TaskLive>;
   execution: ExecutionRow | null;
@@ -30,19 +34,19 @@ export function changes(
   after: Moment,
   name: (path: TaskPath) => string,
 ): readonly string[] {
-  const failed = [...after.tasks].filter(
-    ([path, { state }]) => WRONG.has(state) && !WRONG.has(before.tasks.get(path)?.state ?? ""),
-  );
-  const said = failed.map(([path, live]) => {
-    return `${name(path)} ${live.word}${live.error ? `: ${live.error}` : ""}`;
-  });
+  const wrong = [...after.tasks].filter(([, { state }]) => WRONG.has(state));
+  const told = (failed: typeof wrong): readonly string[] =>
+    failed.map(([path, live]) => {
+      return `${name(path)} ${live.word}${live.error ? `: ${live.error}` : ""}`;
+    });
+  const said = told(wrong.filter(([path]) => !WRONG.has(before.tasks.get(path)?.state ?? "")));
   const state = after.execution?.state ?? "";
   if (state === before.execution?.state) return said;
   if (state === "RUNNING") return [...said, "The run started."];
-  // The failures' own sentences would be lost behind the end's, which therefore names them.
-  const because = said.length > 0 ? ` ${said.join(". ")}.` : "";
+  // The failures' own sentences are lost behind the end's, which therefore names them.
+  const because = UNWANTED.has(state) ? told(wrong.slice(0, NAMED)) : said;
   const end = ENDS[state];
-  return end ? [end + because] : said;
+  return end ? [[end, ...because.map((one) => `${one}.`)].join(" ")] : said;
 }
 
 function nameOf(path: TaskPath): string {

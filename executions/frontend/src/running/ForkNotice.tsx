@@ -6,7 +6,6 @@ import { Dialog } from "../shared/Dialog";
 import { Icon } from "../shared/Icon";
 import { useStudio } from "../store/studio";
 import { dropFork, type Origin, publishAndFork, useFork } from "./fork";
-
 import { isWhole } from "./parts";
 import { written } from "./payload";
 import { Refusal } from "./Refusal";
@@ -18,6 +17,7 @@ export function ForkNotice() {
   const origin = useFork((state) => state.origin);
   const [asking, setAsking] = useState(false);
   const page = useStudio((state) => state.page);
+  const fetching = useResultsStore((state) => state.loading);
   if (origin === null) return null;
   const task = taskOf(origin.step);
   const test = runActions(task).find((one) => one.kind === "from");
@@ -31,7 +31,7 @@ export function ForkNotice() {
       <Button
         icon="science"
         label="Test from here…"
-        refusal={test?.refusal}
+        refusal={test?.refusal ?? (fetching ? "The run's data are being fetched." : undefined)}
         onClick={() => testFrom(task)}
       />
       <Button

@@ -1,16 +1,8 @@
 import { expect, test } from "vitest";
-import {
-  applied,
-  type ExecutionRow,
-  NOTHING_KNOWN,
-  type RunRow,
-  retriesIn,
-} from "../../src/live/frames";
-import { changes } from "../../src/live/saying";
+import { applied, NOTHING_KNOWN, type RunRow, retriesIn } from "../../src/live/frames";
 
 const row = (id: string, state: string, attempt = 1): RunRow =>
   ({ id, state, attempt, stepPath: `${id}.main`, superseded: false }) as RunRow;
-const execution = (state: string): ExecutionRow => ({ id: "e", state }) as ExecutionRow;
 
 test("a state frame adds to what is known, a snapshot takes its place", () => {
   const first = applied(NOTHING_KNOWN, "snapshot", { runs: [row("a", "RUNNING")] }, 0);
@@ -32,25 +24,4 @@ test("the server's clock is compared with ours", () => {
 
 test("attempts after the first are retries", () => {
   expect(retriesIn([row("a", "FAILED"), row("a", "FAILED", 2), row("a", "SUCCESS", 3)])).toBe(2);
-});
-
-const moment = (state: string, ...dead: string[]) => ({
-  execution: execution(state),
-  tasks: new Map(
-    dead.map((path) => [
-      path,
-      { state: "DLQ", word: "dead", icon: "", colour: "red" as const, outcomes: [], runId: null },
-    ]),
-  ),
-});
-
-test("the end of a run is said with what failed meanwhile", () => {
-  const said = changes(moment("RUNNING"), moment("FAILED", "pay"), (path) => path.toUpperCase());
-  expect(said).toEqual(["The run failed. PAY dead."]);
-});
-
-test("a failure is said once", () => {
-  const name = (path: string): string => path;
-  expect(changes(moment("RUNNING"), moment("RUNNING", "pay"), name)).toEqual(["pay dead"]);
-  expect(changes(moment("RUNNING", "pay"), moment("RUNNING", "pay"), name)).toEqual([]);
 });
