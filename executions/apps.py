@@ -11,7 +11,7 @@ class ExecutionsConfig(AppConfig):
 
     def ready(self) -> None:
         """Refuse limits and keys that make no sense now, not at first use; listen to executions."""
-        from executions import failure, metrics  # noqa: F401 - connects on import
+        from executions import failure, metrics, migrating  # noqa: F401 - connects on import
         from executions.audit import signing_in  # noqa: F401 - connects on import
         from executions.limits import limits
         from executions.sealing import sources
@@ -19,6 +19,7 @@ class ExecutionsConfig(AppConfig):
         from executions.triggers import cron  # noqa: F401 - connects on import
 
         metrics.connect()
+        migrating.connect(self)
         connect()
         limits()
         sources.present()
