@@ -15,6 +15,7 @@ from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 
 from tests.support import static_files
+from tests.support.quiet import in_the_room
 from tests.support.servers import TestServers
 
 # What starts and kills stacks and workers of its own: a machine that is busy with computing tests
@@ -116,6 +117,16 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put first what takes longest."""
     items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[object]:
+    """A test marked `quiet` runs while no other does; waiting for that is not its time."""
+    if "PYTEST_XDIST_WORKER" not in os.environ or item.config.cache is None:
+        return (yield)
+    folder = item.config.cache.mkdir("room")
+    with in_the_room(folder, alone=item.get_closest_marker("quiet") is not None):
+        return (yield)
 
 
 class OneWorkersFiles(LoadFileScheduling):

@@ -2,6 +2,8 @@
 
 import math
 
+import pytest
+
 from runners.models import Run
 from tests.support.auditor import audit
 from tests.support.fleet import Fleet
@@ -13,6 +15,7 @@ KILLS = 40  # enough for one hiccup of the machine, which hits both of a pair
 AT_ONCE = 2
 
 
+@pytest.mark.quiet
 def test_a_killed_childs_step_is_taken_over_within_two_seconds(fleet: Fleet) -> None:
     workflow = publish(HANGS_ONCE)
     delays = []
