@@ -58,7 +58,8 @@ def clock() -> None:
     store().rpush(ARRIVED, time.time())
 
 
-@app.task
+# Its connections' pool, shared by 256 threads, closes an expired one now and then as it is taken.
+@app.task(autoretry_for=(httpx.TransportError,), default_retry_delay=1)
 def call(url: str) -> None:
     """One HTTP call."""
     http().get(url).raise_for_status()
