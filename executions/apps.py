@@ -11,7 +11,11 @@ class ExecutionsConfig(AppConfig):
 
     def ready(self) -> None:
         """Refuse limits and keys that make no sense now, not at first use; listen to executions."""
-        from executions import failure, metrics, migrating  # noqa: F401 - connects on import
+        from executions import (  # noqa: F401 - connects on import
+            failure,
+            metrics,
+            migrating,
+        )
         from executions.audit import signing_in  # noqa: F401 - connects on import
         from executions.limits import limits
         from executions.sealing import sources

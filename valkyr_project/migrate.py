@@ -17,9 +17,6 @@ from valkyr_project import environment as env
 
 # Any constant will do; it names this work among all sessions of one database.
 MIGRATING = 7_263_544_431
-# A change of tables may take longer than any query of ours may; its wait for a lock may not,
-# since all others wait behind it.
-PATIENT = "-c lock_timeout=3000"
 PAUSE_SECONDS = 1.0
 
 
@@ -29,9 +26,10 @@ def main(arguments: Sequence[str] | None = None) -> str:
     parser.add_argument("--wait", type=float, metavar="SECONDS")
     seconds = parser.parse_args(arguments).wait
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "valkyr_project.settings")
-    # Locks that belong to a session do not outlive a statement behind a pooler.
+    # Past a pooler: locks and limits belong to a session, and do not outlive a statement there.
     if direct := env.text("DATABASE_DIRECT_URL"):
         os.environ["DATABASE_URL"] = direct
+        del os.environ["DATABASE_DIRECT_URL"]
     django.setup()
     if seconds is not None:
         return _wait(seconds)
@@ -42,13 +40,11 @@ def main(arguments: Sequence[str] | None = None) -> str:
 def _migrate() -> None:
     """Under an advisory lock on a session of its own, so that a second one waits, then has none."""
     from django.core.management import call_command
-    from django.db import connection
 
     from valkyr_project.beat import direct_conninfo
 
     with psycopg.connect(direct_conninfo(), autocommit=True) as session:
         session.execute("SELECT pg_advisory_lock(%s)", [MIGRATING])
-        connection.settings_dict["OPTIONS"]["options"] = PATIENT
         call_command("migrate", interactive=False)
         if os.environ.get("VALKYR_ADMIN_PASSWORD"):
             call_command("ensure_admin")

@@ -1,15 +1,50 @@
 """What `migrate` does to its connection."""
 
+from typing import Any
+
 import pytest
+from django.apps import apps
 from django.core.management import call_command
 from django.db import connection
+from django.db.models.signals import pre_migrate
 
+LIMITS = ("lock_timeout", "statement_timeout", "idle_in_transaction_session_timeout")
 pytestmark = pytest.mark.django_db
 
 
-def test_migrating_has_longer_than_a_frozen_client_to_think() -> None:
-    call_command("migrate", verbosity=0)
-
+def limits() -> list[str]:
     with connection.cursor() as cursor:
-        cursor.execute("SHOW idle_in_transaction_session_timeout")
-        assert cursor.fetchone() == ("1min",)
+        cursor.execute(f"SELECT {', '.join('current_setting(%s)' for _ in LIMITS)}", LIMITS)
+        return list(cursor.fetchone())
+
+
+def limits_while_migrating() -> list[str]:
+    seen: list[str] = []
+
+    def look(**_: Any) -> None:
+        seen.extend(limits())
+
+    later = apps.get_app_config("runners")
+    pre_migrate.connect(look, sender=later)
+    try:
+        call_command("migrate", verbosity=0)
+    finally:
+        pre_migrate.disconnect(look, sender=later)
+    return seen
+
+
+def test_who_migrates_has_all_time_but_for_locks_and_the_usual_limits_afterwards() -> None:
+    before = limits()
+
+    assert limits_while_migrating() == ["3s", "0", "0"]
+    assert limits() == before
+    assert "0" not in before
+
+
+def test_behind_a_pooler_nothing_is_set_that_another_client_would_find(
+    settings: Any,
+) -> None:
+    before = limits()
+    settings.DATABASE_DIRECT_URL = "postgres://elsewhere"
+
+    assert limits_while_migrating() == before
