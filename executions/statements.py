@@ -1,6 +1,6 @@
 """Hot statements, by name, from a folder; run on the raw connection, prepared on the server."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
@@ -11,7 +11,7 @@ from psycopg.rows import tuple_row
 
 
 class Statements:
-    """The statements of one folder: `<name>.sql` each."""
+    """The statements of one folder: `<name>.sql` each; what several share is in `parts`."""
 
     def __init__(self, folder: Path) -> None:
         """Read nothing yet; each file is read once, when it is first used."""
@@ -57,13 +57,20 @@ class Statements:
             return [cursor.fetchall() for cursor in cursors]
 
     def _text(self, name: str) -> str:
-        """The SQL of a file without its comments.
+        """The SQL of a file without its comments, with what it shares with others.
 
         Comments and indentation are taken out because psycopg caches its reading of a query only
         up to 4,096 characters.
         """
-        lines = (self.folder / f"{name}.sql").read_text().splitlines()
-        return " ".join(line.strip() for line in lines if not line.lstrip().startswith("--"))
+        return " ".join(self._lines(self.folder / f"{name}.sql"))
+
+    def _lines(self, file: Path) -> Iterator[str]:
+        """The lines of a file; where it says `--+ <name>` stand those of `parts/<name>.sql`."""
+        for line in map(str.strip, file.read_text().splitlines()):
+            if line.startswith("--+ "):
+                yield from self._lines(self.folder / "parts" / f"{line[4:]}.sql")
+            elif not line.startswith("--"):
+                yield line
 
 
 _own = Statements(Path(__file__).with_name("sql"))

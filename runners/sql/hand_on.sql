@@ -6,28 +6,7 @@
 --  * a pause or cancel that commits meanwhile: the claim selects FROM the fenced update, which read
 --    the execution after its lock.
 -- Always one row: (recorded, claimed).
-WITH execution AS MATERIALIZED (
-    SELECT id, state, place
-      FROM executions_workflowexecution
-     WHERE id = %(execution)s AND epoch = %(epoch)s AND state IN ('RUNNING', 'PAUSED')
-       FOR SHARE
-), fenced AS (
-    UPDATE runners_run r
-       SET state = %(state)s,
-           outcome = %(outcome)s,
-           outputs = %(outputs)s::jsonb,
-           error = %(error)s,
-           error_type = %(error_type)s,
-           error_details = %(error_details)s::jsonb,
-           logs = coalesce(%(logs)s::jsonb, r.logs),
-           duration_ms = %(duration_ms)s,
-           cost_tokens = r.cost_tokens + %(cost_tokens)s,
-           cost_amount = r.cost_amount + %(cost_amount)s,
-           cached_from = %(cached_from)s,
-           finished_at = clock_timestamp()
-      FROM execution e
-     WHERE r.id = %(run)s AND r.execution_id = e.id AND (r.state = 'RUNNING') IS TRUE
-       AND r.lease_token = %(token)s AND r.leased_by = %(holder)s
+--+ fenced
     RETURNING r.id, r.execution_id, e.state AS execution_state, e.place
 ), claimed AS (
     UPDATE runners_run r

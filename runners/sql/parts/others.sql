@@ -1,0 +1,6 @@
+-- Where asked for: whether any other run of the execution is live (a body's container does not count).
+       CASE WHEN %(survey)s THEN EXISTS (
+           SELECT 1 FROM runners_run o
+            WHERE o.execution_id = %(execution)s AND o.id <> %(run)s
+              AND o.state IN ('PENDING', 'LEASED', 'RUNNING', 'WAITING')
+              AND (o.state <> 'WAITING' OR o.waits_for <> 'body')) END
