@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from typing import Any, Self
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -24,6 +24,8 @@ from executions.triggers.queues.consumer import Consumer
 from executions.triggers.queues.message import Message
 from executions.triggers.queues.redis_source import RedisSource, in_flight_key
 from executions.triggers.sync import switch
+from tests.support.consuming import Consuming
+from tests.support.fleet import database_url
 from tests.support.stack import PROJECT
 from tests.support.triggers import NAMED, only_trigger, triggered
 from tests.support.waiting import wait_until
@@ -61,67 +63,26 @@ def put(queue: str) -> Callable[..., None]:
     return send
 
 
-class Consuming:
-    """One `manage.py consume`; `lines` is what it printed."""
-
-    def __init__(
-        self,
-        trigger: Any,
-        *options: str,
-        program: tuple[str, ...] = ("manage.py", "consume"),
-        **environment: str,
-    ) -> None:
-        database = connection.settings_dict
-        account = f"{database['USER']}:{database['PASSWORD']}"
-        place = f"{database['HOST']}:{database['PORT']}/{database['NAME']}"
-        self.process = subprocess.Popen(
-            [sys.executable, *program, str(trigger), *options],
-            cwd=PROJECT,
-            env={**os.environ, "DATABASE_URL": f"postgres://{account}@{place}", **environment},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        self.lines: list[str] = []
-        self._reader = threading.Thread(target=self._read, daemon=True)
-        self._reader.start()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.process.kill()
-        self.wait()
-        assert self.process.stdout is not None
-        self.process.stdout.close()
-
-    def _read(self) -> None:
-        assert self.process.stdout is not None
-        self.lines.extend(self.process.stdout)
-
-    @property
-    def text(self) -> str:
-        return "".join(self.lines)
-
-    def wait(self, seconds: float = 40) -> int:
-        code = self.process.wait(seconds)
-        self._reader.join(5)
-        return code
-
-    def wait_for(self, text: str) -> None:
-        wait_until(lambda: text in self.text, 40, f"{text!r} in {self.text!r}")
-
-    def stop(self, number: signal.Signals = signal.SIGTERM) -> str:
-        self.process.send_signal(number)
-        assert self.wait() == 0, self.text
-        return self.text
-
-
-def consume(trigger: Any, *options: str, code: int = 0, **environment: str) -> str:
+def consume(trigger: Any, *options: str, **environment: str) -> str:
     """Run it until it ends by itself; what it printed."""
     with Consuming(trigger, *options, **environment) as consuming:
-        assert consuming.wait() == code, consuming.text
+        assert consuming.wait() == 0, consuming.text
         return consuming.text
+
+
+def from_a_shell(trigger: Any, *options: str, code: int = 0) -> str:
+    """The same as a person has it: Python started for it, and everything loaded."""
+    done = subprocess.run(
+        [sys.executable, "manage.py", "consume", str(trigger), *options],
+        cwd=PROJECT,
+        env=os.environ | {"DATABASE_URL": database_url()},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout + done.stderr
 
 
 def payloads() -> list[Any]:
@@ -138,7 +99,7 @@ def test_every_message_starts_an_execution(
     for number in range(3):
         put({"order": number})
 
-    text = consume(f"{trigger.workflow.slug}:{queue}", "--once")
+    text = from_a_shell(f"{trigger.workflow.slug}:{queue}", "--once")
 
     assert payloads() == [{"order": 0}, {"order": 1}, {"order": 2}]
     execution = Executions.first()
@@ -224,18 +185,6 @@ def test_bad_messages_are_kept_and_stop_nothing(
     assert store.llen(queue) == in_flight(store, trigger) == 0
 
 
-# Dies where it hurts most: the execution is committed, the message is not acknowledged.
-DIES = """
-import os, signal, sys
-import django
-django.setup()
-from django.core.management import call_command
-from executions.triggers.queues.redis_source import RedisSource
-RedisSource.acknowledge = lambda self: os.kill(os.getpid(), signal.SIGKILL)
-call_command("consume", *sys.argv[1:])
-"""
-
-
 @pytest.mark.parametrize("raw", [True, False])
 def test_a_consumer_killed_before_it_acknowledges_starts_nothing_twice(
     raw: bool, trigger: Trigger, queue: str, put: Callable[..., None], store: redis.Redis
@@ -246,7 +195,7 @@ def test_a_consumer_killed_before_it_acknowledges_starts_nothing_twice(
             store.rpush(queue, json.dumps({"order": number}))
         else:
             put({"order": number})
-    with Consuming(trigger.pk, *options, program=("-c", DIES)) as consuming:
+    with Consuming(trigger.pk, *options, dying=True) as consuming:
         assert consuming.wait() == -signal.SIGKILL, consuming.text
     assert in_flight(store, trigger) == 1
     assert Executions.count() == 1
@@ -262,7 +211,7 @@ def test_a_refused_message_of_a_killed_consumer_is_kept_once(
     trigger: Trigger, queue: str, store: redis.Redis
 ) -> None:
     store.rpush(queue, "{")
-    with Consuming(trigger.pk, "--raw", program=("-c", DIES)) as consuming:
+    with Consuming(trigger.pk, "--raw", dying=True) as consuming:
         assert consuming.wait() == -signal.SIGKILL, consuming.text
 
     assert "1 refused" in consume(trigger.pk, "--once", "--raw")
@@ -389,7 +338,7 @@ def test_a_mistake_ends_the_command_with_a_sentence(
 ) -> None:
     store.set(queue, "no list")
 
-    text = consume(trigger.pk, code=1)
+    text = from_a_shell(trigger.pk, code=1)
 
     assert "CommandError: " in text
     assert "WRONGTYPE" in text

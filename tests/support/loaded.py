@@ -1,0 +1,10 @@
+"""Django set up as a consumer sets it up; who imported this can be forked into consumers."""
+
+import os
+from importlib import import_module
+
+import django
+
+os.environ["VALKYR_PROCESS"] = "consumer"  # as manage.py says, before settings are read
+django.setup()
+import_module("executions.management.commands.consume")
