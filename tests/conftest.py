@@ -171,5 +171,6 @@ def _static_files() -> None:
     from django.utils.functional import empty
 
     static_files.collect()
+    static_files.list_once()
     # The manifest may have been looked for, and found missing, before.
     staticfiles_storage._wrapped = empty

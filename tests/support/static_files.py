@@ -11,6 +11,8 @@ import shutil
 import tempfile
 from pathlib import Path
 
+from whitenoise.base import WhiteNoise
+
 ROOT = "VALKYR_STATIC_ROOT"
 
 
@@ -33,6 +35,25 @@ def collect() -> None:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not static_is_current(os.environ):
             static()
+
+
+def list_once() -> None:
+    """Let all test clients of this process share one list of the files, which are complete.
+
+    A client makes its own middleware, and that one looks at all of a thousand files: more work
+    than most requests of a test.
+    """
+    kept: dict[tuple[str, str, int | None], dict[str, object]] = {}
+    look = WhiteNoise.update_files_dictionary
+
+    def update(self: WhiteNoise, root: str, prefix: str) -> None:
+        asked = (root, prefix, self.max_age)
+        if asked not in kept:
+            look(self, root, prefix)
+            kept[asked] = dict(self.files)
+        self.files.update(kept[asked])
+
+    WhiteNoise.update_files_dictionary = update
 
 
 def collected() -> dict[str, str]:
