@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-CELERY = (sys.executable, "-m", "celery", "--quiet", "-A", "valkyr_project")
+CELERY = (sys.executable, "-m", "valkyr_project.celery_command")
 # Nobody reads gossip; mingle waits a second at every start for revoked ids we never use.
 WORKER = ("--without-gossip", "--without-mingle", "--loglevel", "WARNING")
 # Steps of `io` wait for others: 256 calls of two seconds are 128 a second. A thread that waits

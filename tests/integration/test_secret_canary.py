@@ -7,7 +7,6 @@ their most talkative), every page and answer. It is the receiver's alone.
 import base64
 import json
 import re
-import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -37,12 +36,12 @@ from tests.support.folders import passable_folder
 from tests.support.waiting import wait_until
 from tests.support.workflows import ACTOR, default_workspace, publish, start, task, wait_for_end
 from tests.unit.modules.partner import Partner
+from valkyr_project.commands import CELERY
 from valkyr_project.embedded import Redis
 
 pytestmark = [pytest.mark.timeout(300), pytest.mark.usefixtures("static_files")]
 
 CANARY = "c4nary/+\"&<%>\\ '7f3a9c5e1b2d"
-CELERY = (sys.executable, "-m", "celery", "-A", "valkyr_project")
 FLAGS = ("--without-gossip", "--without-mingle", "--loglevel", "DEBUG")
 # More than one spelling, so that one that is not looked for by the engine would be seen too.
 NEEDLES = {

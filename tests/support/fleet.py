@@ -7,7 +7,6 @@ Runner row (beat: when it holds the election's lock), and everything ends with t
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -23,6 +22,7 @@ from runners.models import Runner
 from tests.support.stack import PROJECT, clean_environment
 from tests.support.waiting import wait_until, wait_until_gone
 from valkyr_project.beat import ELECTION
+from valkyr_project.commands import CELERY
 from valkyr_project.embedded.child import die_with_parent
 
 KEY_PREFIX = "valkyr-fleet:"
@@ -35,7 +35,6 @@ QUICK = {
     # Of 15 s: beat and queues are looked after this often.
     "VALKYR_ALERT_LOOK_SECONDS": "1",
 }
-CELERY = (sys.executable, "-m", "celery", "--quiet", "-A", "valkyr_project")
 FLAGS = ("--without-gossip", "--without-mingle", "--loglevel", "WARNING")
 
 
