@@ -8,6 +8,7 @@ smaller.
 
 import gc
 import sys
+from typing import Any
 
 import click
 
@@ -25,7 +26,8 @@ def main() -> None:
         app.finalize()
     gc.freeze()
     gc.enable()
-    group.main(obj=CLIContext(app=app, no_color=False, workdir=None, quiet=True))
+    undecided: Any = None  # colours where there is a terminal
+    group.main(obj=CLIContext(app=app, no_color=undecided, workdir=None, quiet=True))
 
 
 def commands(names: list[str]) -> dict[str, click.Command]:
