@@ -164,6 +164,18 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[N
         )
 
 
+@pytest.fixture(scope="module", name="kept_world")
+def _kept_world(
+    request: pytest.FixtureRequest, django_db_setup: None, django_db_blocker: Any
+) -> Iterator[None]:
+    """A transaction that holds what a module's tests share; see `tests/support/kept_world.py`."""
+    from tests.support import kept_world
+
+    kept_world.refuse_commits([i for i in request.session.items if request.node in i.listchain()])
+    with django_db_blocker.unblock(), kept_world.rolled_back():
+        yield
+
+
 @pytest.fixture(scope="session", name="static_files")
 def _static_files() -> None:
     """The pages' static files, collected as in production; needed by whatever renders a page."""

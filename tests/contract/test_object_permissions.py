@@ -1,6 +1,7 @@
 """What an object permission opens, and what it leaves closed, for a member whose role is USER."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -8,8 +9,10 @@ from django.contrib.auth.models import Group
 from guardian.shortcuts import assign_perm
 from rest_framework.test import APIClient
 
-from executions.models import Activity, Membership, Workflow, Workspace
+from executions.models import Activity, Membership, Workflow
 from runners.models import Run
+
+from .people import a_greeting, an_author
 
 pytestmark = pytest.mark.django_db
 
@@ -46,9 +49,11 @@ CODES = ("read_workflow", "write_workflow", "execute_workflow", "delete_workflow
 LISTS = ("Workflow", "WorkflowExecution", "Run", "DeadLetterQueue")
 
 
-@pytest.fixture
-def things(author: APIClient, greeting: dict[str, Any], workspace: Workspace) -> dict[str, str]:
+@pytest.fixture(scope="module", autouse=True)
+def things(kept_world: None) -> Mapping[str, str]:
     """A workflow, an execution of it with a live run, one with a dead letter; another workflow."""
+    author = an_author()
+    greeting = a_greeting(author)
     other = author.post("/v1/Workflow", {"name": "not shared"}, format="json")
     assert other.status_code == 201
     address = f"/v1/WorkflowExecution/{greeting['id']}/execute"
@@ -59,12 +64,8 @@ def things(author: APIClient, greeting: dict[str, Any], workspace: Workspace) ->
     dead = Run.objects.get(execution_id=started[0])
     letter = author.post(f"/v1/Run/{dead.pk}/quarantine", {"reason": "poison"}, format="json")
     live = Run.objects.get(execution_id=started[1])
-    return {
-        "w": greeting["id"],
-        "e": started[1],
-        "r": str(live.pk),
-        "d": letter.json()["id"],
-    }
+    found = {"w": greeting["id"], "e": started[1], "r": str(live.pk), "d": letter.json()["id"]}
+    return MappingProxyType(found)
 
 
 @pytest.fixture
@@ -75,7 +76,7 @@ def ada(member: Callable[..., Any]) -> Any:
 @pytest.mark.parametrize("name", sorted(OPERATIONS))
 @pytest.mark.parametrize("column", range(4), ids=CODES)
 def test_a_permission_opens_its_operations_and_no_other(
-    things: dict[str, str],
+    things: Mapping[str, str],
     ada: Any,
     client_of: Callable[[Any], APIClient],
     column: int,
@@ -93,7 +94,7 @@ def test_a_permission_opens_its_operations_and_no_other(
 
 
 def test_lists_show_what_may_be_read_and_nothing_else(
-    things: dict[str, str], ada: Any, client_of: Callable[[Any], APIClient]
+    things: Mapping[str, str], ada: Any, client_of: Callable[[Any], APIClient]
 ) -> None:
     client = client_of(ada)
     assert [client.get(f"/v1/{name}").json() for name in LISTS] == [[], [], [], []]
@@ -105,7 +106,7 @@ def test_lists_show_what_may_be_read_and_nothing_else(
 
 
 def test_a_group_opens_as_much_as_a_person(
-    things: dict[str, str], ada: Any, client_of: Callable[[Any], APIClient]
+    things: Mapping[str, str], ada: Any, client_of: Callable[[Any], APIClient]
 ) -> None:
     night_shift = Group.objects.create(name="night shift")
     ada.groups.add(night_shift)
@@ -117,7 +118,7 @@ def test_a_group_opens_as_much_as_a_person(
 
 
 def test_who_leaves_the_workspace_has_nothing_left(
-    things: dict[str, str], ada: Any, client_of: Callable[[Any], APIClient]
+    things: Mapping[str, str], ada: Any, client_of: Callable[[Any], APIClient]
 ) -> None:
     assign_perm("read_workflow", ada, Workflow.objects.get(pk=things["w"]))
     Membership.objects.filter(user=ada).delete()
@@ -128,7 +129,7 @@ def test_who_leaves_the_workspace_has_nothing_left(
 
 
 def test_payloads_are_hidden_until_their_permission_is_given(
-    things: dict[str, str], ada: Any, client_of: Callable[[Any], APIClient]
+    things: Mapping[str, str], ada: Any, client_of: Callable[[Any], APIClient]
 ) -> None:
     assign_perm("read_workflow", ada, Workflow.objects.get(pk=things["w"]))
     client = client_of(ada)
@@ -143,7 +144,7 @@ def test_payloads_are_hidden_until_their_permission_is_given(
 
 
 def test_a_finer_permission_counts_only_on_what_one_may_see(
-    things: dict[str, str], ada: Any, client_of: Callable[[Any], APIClient]
+    things: Mapping[str, str], ada: Any, client_of: Callable[[Any], APIClient]
 ) -> None:
     Membership.objects.filter(user=ada).update(permissions=["redrive"])
     client = client_of(ada)
@@ -159,7 +160,7 @@ def test_a_finer_permission_counts_only_on_what_one_may_see(
 
 
 def test_an_administrator_gives_and_takes(
-    things: dict[str, str], ada: Any, admin: APIClient
+    things: Mapping[str, str], ada: Any, admin: APIClient
 ) -> None:
     address = f"/v1/Workflow/{things['w']}/permissions"
 
@@ -196,7 +197,7 @@ def test_an_administrator_gives_and_takes(
     ],
 )
 def test_what_cannot_be_given_is_refused(
-    things: dict[str, str], ada: Any, admin: APIClient, body: Any, status: int
+    things: Mapping[str, str], ada: Any, admin: APIClient, body: Any, status: int
 ) -> None:
     answer = admin.put(f"/v1/Workflow/{things['w']}/permissions", body, format="json")
 

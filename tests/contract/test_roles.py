@@ -1,7 +1,8 @@
 """Every operation as each role, as a member of another workspace, and as a superuser."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from decimal import Decimal
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -20,6 +21,8 @@ from executions.models import Membership, Workflow, WorkflowExecution, Workspace
 from executions.quotas.setting import create_quota
 from runners.budgets.setting import create_budget
 from runners.models import CircuitBreaker, CostEntry, Run
+
+from .people import a_client, a_greeting, a_member, a_workspace, an_author
 
 pytestmark = pytest.mark.django_db
 ANN = Actor(None, "ann", "test")
@@ -225,9 +228,11 @@ LISTS = (
 )  # fmt: skip
 
 
-@pytest.fixture
-def things(author: APIClient, greeting: dict[str, Any], workspace: Workspace) -> dict[str, str]:
+@pytest.fixture(scope="module", autouse=True)
+def things(kept_world: None) -> Mapping[str, str]:
     """One of each: workflow, running execution with a live run, dead letter."""
+    workspace, author = a_workspace(), an_author()
+    greeting = a_greeting(author)
     address = f"/v1/WorkflowExecution/{greeting['id']}/execute"
     started = [
         author.post(address, {"params": {"name": "x"}}, format="json").json()["id"]
@@ -261,7 +266,7 @@ def things(author: APIClient, greeting: dict[str, Any], workspace: Workspace) ->
     )
     notice(rule, Finding(AlertKind.GROUP_NEW, "group:1", "It broke."))
     tell(rule)
-    return {
+    found = {
         "ar": str(rule.pk),
         "ad": str(rule.deliveries.get().pk),
         "w": greeting["id"],
@@ -278,21 +283,28 @@ def things(author: APIClient, greeting: dict[str, Any], workspace: Workspace) ->
         "m": str(budget.pk),
         "b": str(CircuitBreaker.objects.create(workspace=workspace, target="http.request:a").pk),
     }
+    return MappingProxyType(found)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def names(things: Mapping[str, str]) -> Mapping[str, str]:
+    """Who acts, by what they are; a superuser is in no workspace."""
+    users = {
+        "ADMIN": a_member("ADMIN"),
+        "WORKFLOW": a_member("WORKFLOW", name="second author"),
+        "SYSTEM": a_member("SYSTEM"),
+        "USER": a_member("USER"),
+        "elsewhere": a_member("WORKFLOW", a_workspace("elsewhere")),
+        "superuser": get_user_model().objects.create_superuser("root"),
+    }
+    return MappingProxyType({who: user.username for who, user in users.items()})
 
 
 @pytest.fixture
-def people(
-    member: Callable[..., Any], client_of: Callable[[Any], APIClient], elsewhere: Workspace
-) -> dict[str, APIClient]:
-    root = get_user_model().objects.create_superuser("root")
-    return {
-        "ADMIN": client_of(member("ADMIN")),
-        "WORKFLOW": client_of(member("WORKFLOW", name="second author")),
-        "SYSTEM": client_of(member("SYSTEM")),
-        "USER": client_of(member("USER")),
-        "elsewhere": client_of(member("WORKFLOW", elsewhere)),
-        "superuser": client_of(root),
-    }
+def people(names: Mapping[str, str]) -> dict[str, APIClient]:
+    """Their clients, each with a user that knows nothing from an earlier test."""
+    users = {user.username: user for user in get_user_model().objects.all()}
+    return {who: a_client(users[name]) for who, name in names.items()}
 
 
 # Whose answers stand in which column of the table.
@@ -301,7 +313,7 @@ COLUMNS = {"ADMIN": 0, "WORKFLOW": 0, "SYSTEM": 1, "USER": 2, "elsewhere": 3, "s
 
 @pytest.mark.parametrize("name", sorted(OPERATIONS))
 def test_each_role_may_do_what_the_table_says(
-    things: dict[str, str], people: dict[str, APIClient], name: str
+    things: Mapping[str, str], people: dict[str, APIClient], name: str
 ) -> None:
     method, address, body, expected = OPERATIONS[name]
     if body:
@@ -329,7 +341,7 @@ def _undone(client: APIClient, method: str, address: str, body: Any) -> Any:
 
 @pytest.mark.parametrize("name", LISTS)
 def test_a_list_holds_what_one_may_see(
-    things: dict[str, str], people: dict[str, APIClient], name: str
+    things: Mapping[str, str], people: dict[str, APIClient], name: str
 ) -> None:
     seen = {who: len(client.get(f"/v1/{name}").json()) for who, client in people.items()}
 
@@ -356,11 +368,11 @@ def test_who_is_in_several_workspaces_says_where_a_workflow_goes(
     assert unsaid.json()["code"] == "workspace_required"
     assert said.status_code == 201
     assert said.json()["workspaceId"] == str(elsewhere.pk)
-    assert [row["name"] for row in client.get("/v1/Workflow").json()] == ["w"]
+    assert [row["name"] for row in client.get("/v1/Workflow").json()] == ["w", "greeting"]
 
 
 def test_who_is_in_no_workspace_sees_and_makes_nothing(
-    client_of: Callable[[Any], APIClient], things: dict[str, str]
+    client_of: Callable[[Any], APIClient], things: Mapping[str, str]
 ) -> None:
     client = client_of(get_user_model().objects.create_user("lonely"))
 
@@ -370,7 +382,7 @@ def test_who_is_in_no_workspace_sees_and_makes_nothing(
 
 
 def test_a_user_switched_off_sees_nothing(
-    member: Callable[..., Any], things: dict[str, str]
+    member: Callable[..., Any], things: Mapping[str, str]
 ) -> None:
     user = member("ADMIN")
     assert visible(user, Workflow.objects.all()).count() == 1

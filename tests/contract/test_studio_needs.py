@@ -13,7 +13,7 @@ from executions.samples import samples
 from runners.modules import registry
 from tests.support import modules
 
-from .conftest import GREETING
+from .people import GREETING
 
 pytestmark = pytest.mark.django_db
 

@@ -7,7 +7,7 @@ from rest_framework.test import APIClient
 
 from executions.models import Activity, Workflow, Workspace
 
-from .conftest import GREETING
+from .people import GREETING
 
 pytestmark = pytest.mark.django_db
 FIELDS = {

@@ -1,0 +1,51 @@
+"""A world that the tests of a module share: built once, and each test is a savepoint in it.
+
+What a test does is rolled back to the world, and the world with the module's last test; nothing is
+ever committed. A world is a fixture of its module that asks for `kept_world`:
+
+    @pytest.fixture(scope="module", autouse=True)
+    def world(kept_world: None) -> World: ...
+
+*autouse*, so that every test finds the same rows whether it runs alone or after others. It hands
+out ids and other values that cannot change: rows are rolled back, objects in memory are not.
+Messages for after the commit (`on_commit`) are those of a test alone; the world's are never sent.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from django.db import connection, transaction
+from pytest_django.fixtures import validate_django_db
+
+# What commits, or looks from another connection, would wait for the world's locks for ever.
+COMMITTING = {"transactional_db", "live_server", "engine"}
+
+
+@contextmanager
+def rolled_back() -> Iterator[None]:
+    """A transaction that tests may be nested in, and that never commits."""
+    if connection.in_atomic_block:
+        raise RuntimeError("A world is kept outside of a test's transaction: give it a wider scope")
+    outermost = transaction.atomic()
+    # As Django marks a test's own: a block that must be the outermost one may stand in it.
+    outermost._from_testcase = True
+    with outermost:
+        try:
+            yield
+        finally:
+            transaction.set_rollback(True)
+
+
+def refuse_commits(tests: list[pytest.Item]) -> None:
+    """Fail before the world is built if one of these tests commits: it needs a file of its own."""
+    found = [test.nodeid for test in tests if _commits(test)]
+    if found:
+        pytest.fail(f"Tests that commit cannot share a kept world: {', '.join(found)}", False)
+
+
+def _commits(test: pytest.Item) -> bool:
+    mark = test.get_closest_marker("django_db")
+    asked: Any = getattr(test, "fixturenames", ())
+    return (mark is not None and validate_django_db(mark)[0]) or not COMMITTING.isdisjoint(asked)
