@@ -1,4 +1,4 @@
-"""`make up` from outside: one shared stack for what does not end it, fresh ones for what does."""
+"""`make up` from outside: one stack, made from nothing, that outlives what is done to it."""
 
 import os
 import pwd
@@ -8,8 +8,10 @@ import stat
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import httpx
 import psutil
@@ -19,7 +21,6 @@ import redis
 
 from tests.support.folders import passable_folder
 from tests.support.stack import PROJECT, Stack
-from tests.support.static_files import collected
 from tests.support.waiting import wait_until, wait_until_gone
 
 # Starts of a whole stack: seconds on a quiet machine, more beside other work.
@@ -27,12 +28,50 @@ pytestmark = pytest.mark.timeout(300)
 LONG_PATH = "a folder with spaces/" + "long" * 25
 
 
+@dataclass(frozen=True)
+class Starter:
+    """Who starts a stack: with which Python, which arguments of subprocess, in what environment."""
+
+    python: str = sys.executable
+    account: Mapping[str, Any] = field(default_factory=dict)
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def ordinary(self) -> bool:
+        """Whether this is somebody who is not root."""
+        return os.geteuid() != 0 or bool(self.account)
+
+
 @pytest.fixture(scope="module")
-def stack() -> Iterator[Stack]:
-    """A ready stack in a folder with spaces whose path is longer than a socket's may be."""
-    with passable_folder(LONG_PATH) as folder, Stack(folder / ".valkyr", collected()) as stack:
-        stack.wait_ready()
-        yield stack
+def starter() -> Starter:
+    """Whoever runs the tests; in root's place the account nobody, if it can run Python here."""
+    if os.geteuid() != 0:
+        return Starter()
+    nobody = pwd.getpwnam("nobody")
+    account = {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
+    packages = sysconfig.get_path("purelib")
+    test = f"import sys; sys.exit(sys.version_info[:2] != {sys.version_info[:2]})"
+    for python in (sys.executable, "/usr/bin/python3", "/usr/local/bin/python3"):
+        try:
+            subprocess.run([python, "-c", test], check=True, cwd="/", **account)  # type: ignore[call-overload]
+            subprocess.run(["test", "-r", packages], check=True, cwd="/", **account)  # type: ignore[call-overload]
+        except (OSError, subprocess.CalledProcessError):
+            continue
+        environment = {"PYTHONPATH": packages, "PYTHONDONTWRITEBYTECODE": "1"}
+        return Starter(python, account, environment)
+    return Starter()
+
+
+@pytest.fixture(scope="module")
+def stack(starter: Starter) -> Iterator[Stack]:
+    """A stack from nothing in a folder with spaces whose path is longer than a socket's may be."""
+    with passable_folder(LONG_PATH) as folder:
+        if starter.account:
+            os.chown(folder, starter.account["user"], -1)
+        home = folder / ".valkyr"
+        with Stack(home, starter.environment, starter.python, **starter.account) as stack:
+            stack.wait_ready()
+            yield stack
 
 
 def up(home: Path, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -142,21 +181,13 @@ def test_credentials_are_kept_with_the_key_made_here_and_their_keys_turn(stack: 
 
 def shell(stack: Stack, *command: str) -> str:
     """What a management command says about the running stack."""
-    done = subprocess.run(
-        [sys.executable, "-m", "valkyr_project.up.shell", *command],
-        cwd=PROJECT,
-        env=stack.environment,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    done = stack.run("valkyr_project.up.shell", *command)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
 def test_a_second_start_in_the_same_folder_says_where_the_first_one_is(stack: Stack) -> None:
-    second = up(stack.home)
+    second = stack.run("valkyr_project.up")
 
     assert second.returncode == 1
     assert f"already runs in {stack.home} at {stack.url}" in second.stderr
@@ -205,50 +236,31 @@ def test_a_killed_redis_is_started_again_at_the_same_address(stack: Stack) -> No
     wait_until(answers, 30)
 
 
-def ordinary_user() -> tuple[str, dict[str, object], dict[str, str]]:
-    """(python, subprocess arguments, environment) of someone who is not root."""
-    if os.geteuid() != 0:
-        return sys.executable, {}, {}
-    nobody = pwd.getpwnam("nobody")
-    account = {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
-    packages = sysconfig.get_path("purelib")
-    test = f"import sys; sys.exit(sys.version_info[:2] != {sys.version_info[:2]})"
-    for python in (sys.executable, "/usr/bin/python3", "/usr/local/bin/python3"):
-        try:
-            subprocess.run([python, "-c", test], check=True, cwd="/", **account)  # type: ignore[call-overload]
-            subprocess.run(["test", "-r", packages], check=True, cwd="/", **account)  # type: ignore[call-overload]
-        except (OSError, subprocess.CalledProcessError):
-            continue
-        return python, account, {"PYTHONPATH": packages, "PYTHONDONTWRITEBYTECODE": "1"}
-    pytest.skip("the account nobody can run no Python of this version here")
+def test_an_ordinary_user_finds_all_data_again_after_kill_9_of_everything(
+    stack: Stack, starter: Starter
+) -> None:
+    if not starter.ordinary:
+        pytest.skip("the account nobody can run no Python of this version here")
+    with psycopg.connect(stack.facts()["database_url"], autocommit=True) as connection:
+        connection.execute("CREATE TABLE kept AS SELECT 7 AS number")
+    secrets = stack.secrets()
 
+    stack.kill_everything()
+    stack.start()
+    stack.wait_ready()
 
-def test_an_ordinary_user_finds_all_data_again_after_kill_9_of_everything() -> None:
-    python, account, environment = ordinary_user()
-    with passable_folder(LONG_PATH) as folder:
-        if account:
-            os.chown(folder, int(str(account["user"])), -1)
-        home = folder / "home"
-        with Stack(home, environment, python, **account) as first:
-            first.wait_ready()
-            with psycopg.connect(first.facts()["database_url"], autocommit=True) as connection:
-                connection.execute("CREATE TABLE kept AS SELECT 7 AS number")
-            secrets = first.secrets()
-            first.kill_everything()
-
-        with Stack(home, environment, python, **account) as second:
-            second.wait_ready()
-            with psycopg.connect(second.facts()["database_url"]) as connection:
-                assert connection.execute("SELECT number FROM kept").fetchone() == (7,)
-            assert second.secrets() == secrets
-            assert sign_in(second.url, "admin", secrets["VALKYR_ADMIN_PASSWORD"])
+    with psycopg.connect(stack.facts()["database_url"]) as connection:
+        assert connection.execute("SELECT number FROM kept").fetchone() == (7,)
+    assert stack.secrets() == secrets
+    assert sign_in(stack.url, "admin", secrets["VALKYR_ADMIN_PASSWORD"])
 
 
 def test_given_servers_and_administrator_are_used_and_ctrl_c_leaves_them_alone(
     stack: Stack,
 ) -> None:
     facts = stack.facts()
-    environment = collected() | {
+    environment = {
+        "VALKYR_STATIC_ROOT": str(stack.home / "static"),
         "DATABASE_URL": facts["database_url"],
         "REDIS_URL": facts["redis_url"],
         "VALKYR_ADMIN_USERNAME": "ada",

@@ -31,6 +31,8 @@ class Stack:
     ) -> None:
         """Start it; `extra` adds environment variables, `popen` goes to subprocess."""
         self.home = home
+        self.python = python
+        self.popen = popen
         self.port = free_port()
         self.flower_port = free_port()
         self.environment = clean_environment() | {
@@ -40,9 +42,13 @@ class Stack:
             "RUNNER_CONCURRENCY": "2",
             **(extra or {}),
         }
+        self.start()
+
+    def start(self) -> None:
+        """Start it, or again after its end; does not wait."""
         self.lines: list[str] = []
         self.process = subprocess.Popen(
-            [python, "-m", "valkyr_project.up"],
+            [self.python, "-m", "valkyr_project.up"],
             cwd=PROJECT,
             env=self.environment,
             stdin=subprocess.DEVNULL,
@@ -50,10 +56,23 @@ class Stack:
             stderr=subprocess.STDOUT,
             text=True,
             start_new_session=True,
-            **popen,
+            **self.popen,
         )
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
+
+    def run(self, module: str, *words: str) -> "subprocess.CompletedProcess[str]":
+        """Run a program of the project as whoever started the stack would; its output."""
+        return subprocess.run(
+            [self.python, "-m", module, *words],
+            cwd=PROJECT,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+            **self.popen,
+        )
 
     def __enter__(self) -> Self:
         return self
