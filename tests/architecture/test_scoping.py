@@ -7,6 +7,7 @@ that returns the rows. What is left is listed here with its reason.
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 
 from tests.support.stack import PROJECT
 
@@ -78,12 +79,18 @@ OPEN: dict[str, str] = {
 }
 
 
-def trees() -> Iterator[tuple[str, ast.Module]]:
+@cache
+def trees() -> list[tuple[str, ast.Module]]:
+    return list(_parsed())
+
+
+def _parsed() -> Iterator[tuple[str, ast.Module]]:
     for folder in FOLDERS:
         for path in sorted(folder.rglob("*.py")):
             yield str(path.relative_to(PROJECT)), ast.parse(path.read_text())
 
 
+@cache
 def parents_of(tree: ast.Module) -> dict[ast.AST, ast.AST]:
     return {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
 
@@ -159,6 +166,14 @@ def assigned_to(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> str:
     return ""
 
 
+def passed_on(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> bool:
+    """Whether the expression goes into a scoping function, by a name of its own or without."""
+    if is_scoped(node, parents):
+        return True
+    name = assigned_to(node, parents)
+    return bool(name) and name in names_scoped(function_of(node, parents), parents)
+
+
 def calls_scoped(trees_of: list[tuple[str, ast.Module]]) -> dict[str, bool]:
     """The functions that are called by name, and whether all their results are scoped."""
     found: dict[str, bool] = {}
@@ -166,24 +181,21 @@ def calls_scoped(trees_of: list[tuple[str, ast.Module]]) -> dict[str, bool]:
         parents = parents_of(tree)
         for node in ast.walk(tree):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-                passed = is_scoped(node, parents) or assigned_to(node, parents) in names_scoped(
-                    function_of(node, parents), parents
-                )
-                found[node.func.id] = found.get(node.func.id, True) and passed
+                name = node.func.id
+                found[name] = found.get(name, True) and passed_on(node, parents)
     return found
 
 
+@cache
 def unscoped() -> dict[str, list[int]]:
     """The places that read rows which no scoping function gets, with their lines."""
-    all_trees = list(trees())
+    all_trees = trees()
     functions = calls_scoped(all_trees)
     found: dict[str, list[int]] = {}
     for path, tree in all_trees:
         parents = parents_of(tree)
         for node in reads(tree):
-            name = assigned_to(node, parents)
-            local = names_scoped(function_of(node, parents), parents)
-            if is_scoped(node, parents) or name in local or functions.get(name, False):
+            if passed_on(node, parents) or functions.get(assigned_to(node, parents), False):
                 continue
             place = f"{path}:{function_around(node, parents)}"
             found.setdefault(place, []).append(node.lineno)
