@@ -30,7 +30,6 @@ ALONE = (
     "tests/integration/test_up.py",
     "tests/integration/test_walkthrough.py",
     "tests/integration/traces/",
-    "tests/integration/test_your_own_walk.py",
     "tests/servers/",
 )
 

@@ -1,4 +1,4 @@
-"""What our first page and the demo promise a newcomer, done as printed, on a stack of its own."""
+"""What our pages and the demo promise a newcomer, done as printed, on a stack of its own."""
 
 import os
 import re
@@ -12,6 +12,7 @@ import pytest
 
 from tests.support.counterparts.stripe import StripeServer
 from tests.support.folders import passable_folder
+from tests.support.own_step import OwnStep
 from tests.support.pages import differences, sign_in, walk
 from tests.support.stack import PROJECT, Stack
 from tests.support.static_files import collected
@@ -42,12 +43,24 @@ def stripe() -> Iterator[StripeServer]:
 
 
 @pytest.fixture(scope="module")
-def stack(stripe: StripeServer) -> Iterator[Stack]:
-    allowed = collected() | {
-        "VALKYR_PYTHON_CODE": "1",
-        "VALKYR_STRIPE_API_BASE": stripe.url,
-        "VALKYR_HTTP_ALLOWED_NETWORKS": "127.0.0.0/8",
-    }
+def own(tmp_path_factory: pytest.TempPathFactory) -> OwnStep:
+    """A step of one's own, written before the stack starts that is told of it."""
+    step = OwnStep(tmp_path_factory.mktemp("own"))
+    assert "Wrote shop_steps/discount.py" in step.write()
+    return step
+
+
+@pytest.fixture(scope="module")
+def stack(stripe: StripeServer, own: OwnStep) -> Iterator[Stack]:
+    allowed = (
+        own.environment
+        | collected()
+        | {
+            "VALKYR_PYTHON_CODE": "1",
+            "VALKYR_STRIPE_API_BASE": stripe.url,
+            "VALKYR_HTTP_ALLOWED_NETWORKS": "127.0.0.0/8",
+        }
+    )
     with passable_folder("walk") as folder:
         home = folder / "home"
         with Stack(home, allowed) as stack:
@@ -137,6 +150,14 @@ def test_the_demo_ends_as_it_expects_and_a_dead_letter_goes_home(
 
     assert '"stepPath":"validate.main"' in said
     assert '"attempt":2' in said
+
+
+def test_a_step_of_ones_own_runs_in_a_workflow_as_printed(stack: Stack, own: OwnStep) -> None:
+    assert "3 passed" in own.test()
+
+    said = own.use(stack.url, sign_in(stack))
+
+    assert said.strip() == own.printed.strip()
 
 
 @pytest.fixture(scope="module")

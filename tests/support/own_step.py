@@ -1,0 +1,59 @@
+"""What "Your own" says: a step is written, tested, and run by a stack that was told of it."""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+from runners.management.module_pages.pages import YOUR_OWN
+from tests.support.stack import PROJECT
+
+BLOCK = re.compile(r"```(sh|console|yaml|text)\n(.*?)```", re.DOTALL)
+
+
+class OwnStep:
+    """A newcomer's folder in which the page is followed, block by block."""
+
+    def __init__(self, folder: Path) -> None:
+        """Nothing is done yet but that the project's files are at hand."""
+        self.folder = folder
+        self._write, self._test, self._use = _blocks("sh")
+        (started,) = _blocks("console")
+        name, _, value = started.split()[0].partition("=")
+        # What the stack is started with, and where it finds what was written.
+        self.environment = {name: value, "PYTHONPATH": str(folder)}
+        (self.printed,) = _blocks("text")
+        for needed in (".venv", "manage.py", "examples"):
+            (folder / needed).symlink_to(PROJECT / needed)
+        (folder / "less.yaml").write_text(_blocks("yaml")[0])
+
+    def write(self) -> str:
+        """Make the step's files; what that printed."""
+        return self._shell(self._write)
+
+    def test(self) -> str:
+        """Run the tests that were written beside it; what they printed."""
+        database = f"test_your_own_{os.getpid()}"
+        return self._shell(self._test, VALKYR_TEST_DATABASE_NAME=database)
+
+    def use(self, url: str, token: str) -> str:
+        """Publish the page's workflow to a stack and run it; what it printed."""
+        return self._shell(self._use, URL=url, TOKEN=token)
+
+    def _shell(self, script: str, **more: str) -> str:
+        path = os.pathsep.join([str(PROJECT), str(self.folder)])
+        done = subprocess.run(
+            ["bash", "-c", f"set -eo pipefail\n{script}"],
+            cwd=self.folder,
+            env=os.environ | {"PYTHONPATH": path} | more,
+            capture_output=True,
+            text=True,
+            timeout=180,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+
+def _blocks(kind: str) -> list[str]:
+    return [text for name, text in BLOCK.findall(YOUR_OWN.read_text()) if name == kind]
