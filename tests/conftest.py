@@ -147,6 +147,20 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 @pytest.fixture(scope="session")
+def django_db_modify_db_settings(
+    django_db_modify_db_settings: None, django_db_blocker: Any, pytestconfig: pytest.Config
+) -> None:
+    """On a server of our own, let the test database be a copy of one that is migrated."""
+    if not _servers.own_database or pytestconfig.cache is None:
+        return
+    from tests.support import migrated
+
+    with django_db_blocker.unblock():
+        template = migrated.provide(pytestconfig.cache.mkdir("migrated"))
+    settings.DATABASES["default"]["TEST"]["TEMPLATE"] = template
+
+
+@pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
     """The test database; sessions that outlive the tests are ended, so that it can be dropped.
 

@@ -47,6 +47,11 @@ class TestServers:
         os.environ["DATABASE_URL"] = database
         os.environ["REDIS_URL"] = redis
 
+    @property
+    def own_database(self) -> bool:
+        """Whether the database server was started here, and goes with this session."""
+        return any(isinstance(server, Postgres) for server in self._servers)
+
     def stop(self) -> None:
         """Stop what was started and remove its folder."""
         while self._servers:
