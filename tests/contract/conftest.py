@@ -25,6 +25,12 @@ def _no_collected_files(settings: Any, tmp_path: Path) -> None:
     settings.STORAGES = settings.STORAGES | {"staticfiles": plain}
 
 
+@pytest.fixture(autouse=True)
+def _quick_passwords(settings: Any) -> None:
+    """Slow on purpose, a hash would take longer than the test; who may come in is the same."""
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
 @pytest.fixture
 def workspace(db: None) -> Workspace:
     return a_workspace()

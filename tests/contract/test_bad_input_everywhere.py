@@ -6,17 +6,23 @@ that operation.
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 from uuid import uuid4
 
 import pytest
+from django.contrib.auth import get_user_model
 from django.db import connection
 from drf_spectacular.generators import SchemaGenerator
 
 from executions.api.document import operations
 from tests.fuzz.planted import Planter
 from tests.fuzz.requesting import kind_of
+
+from .people import a_client
+
+Ids = Mapping[str, tuple[str, ...]]
 
 pytestmark = pytest.mark.django_db
 JSON = "application/json"
@@ -80,14 +86,10 @@ UNFIT = [
 class Asking:
     """Sends requests as somebody who may do everything, and notes what is answered wrongly."""
 
-    def __init__(self) -> None:
-        planter = Planter("planted")
-        planter.workflow("marked")
-        planter.root.is_superuser = True
-        planter.root.save(update_fields=["is_superuser"])
-        self.client = planter.client
+    def __init__(self, ids: Ids) -> None:
+        self.client = a_client(get_user_model().objects.get(is_superuser=True))
         self.client.raise_request_exception = False
-        self.ids = planter.planted.ids
+        self.ids = ids
         self.wrong: list[str] = []
         self._rows = row_counts()
 
@@ -128,9 +130,19 @@ class Asking:
         assert row_counts() == self._rows
 
 
+@pytest.fixture(scope="module", autouse=True)
+def planted(kept_world: None) -> Ids:
+    """The ids of one of everything, by kind."""
+    planter = Planter("planted")
+    planter.workflow("marked")
+    planter.root.is_superuser = True
+    planter.root.save(update_fields=["is_superuser"])
+    return MappingProxyType({kind: tuple(ids) for kind, ids in planter.planted.ids.items()})
+
+
 @pytest.fixture
-def asking() -> Asking:
-    return Asking()
+def asking(planted: Ids) -> Asking:
+    return Asking(planted)
 
 
 def row_counts() -> dict[str, int]:

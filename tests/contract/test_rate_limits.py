@@ -170,22 +170,21 @@ def test_spaces_and_case_make_no_new_name_for_guessing() -> None:
 
 def test_two_processes_count_together() -> None:
     forget_rates()
-    environment = os.environ | {"DJANGO_SETTINGS_MODULE": "valkyr_project.settings"}
-    processes = [
-        subprocess.Popen(
-            [sys.executable, "-c", COUNTING],
-            cwd=PROJECT,
-            env=environment,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        for _ in range(2)
-    ]
+    rate = Rate("tries", "somebody", 40)
+    here = [rates.count([rate]) is None for _ in range(30)]
+    other = subprocess.run(
+        [sys.executable, "-c", COUNTING],
+        cwd=PROJECT,
+        env=os.environ | {"DJANGO_SETTINGS_MODULE": "valkyr_project.settings"},
+        stdout=subprocess.PIPE,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    there = json.loads(other.stdout)
 
-    passed = [json.loads(process.communicate(timeout=60)[0]) for process in processes]
-
-    assert sum(map(sum, passed)) == 40
-    assert rates.count([Rate("tries", "somebody", 40)]) is not None
+    assert (sum(here), sum(there)) == (30, 10)
+    assert rates.count([rate]) is not None
 
 
 def test_while_redis_is_away_each_process_counts_by_itself(

@@ -1,6 +1,7 @@
 """Every operation that changes something leaves its rows in the audit trail, and no others."""
 
-from collections.abc import Callable
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -18,6 +19,8 @@ from tests.support.segments import claimed, recorded, run_of
 from tests.support.triggers import only_trigger, triggered
 from tests.support.workflows import publish, start, task
 
+from .people import a_client, a_workspace
+
 pytestmark = pytest.mark.django_db
 REDRIVE = "/v1/Redrive"
 PASSWORD = "correct horse battery"
@@ -28,9 +31,9 @@ GROUP = "/v1/FailureGroup"
 class World(dict[str, str]):
     """Ids of things, each made when an address or a body first names it."""
 
-    def __init__(self, root: APIClient, workspace: Workspace) -> None:
-        super().__init__(workspace=str(workspace.pk), tier=str(workspace.tier_id))
-        self.root = root
+    def __init__(self, made: Mapping[str, str]) -> None:
+        super().__init__(made)
+        self.root = a_client(get_user_model().objects.get(username="root"))
 
     def __missing__(self, name: str) -> str:
         self[name] = str(getattr(self, f"make_{name}")())
@@ -61,7 +64,9 @@ class World(dict[str, str]):
         return Run.objects.get(execution_id=self["execution"]).pk
 
     def make_letter(self) -> Any:
-        return self.post(f"{RUN}/{self['run']}/quarantine", {"reason": "x"})["id"]
+        pk = self.post(f"{EXECUTION}/{self['workflow']}/execute")["id"]
+        run = Run.objects.get(execution_id=pk)
+        return self.post(f"{RUN}/{run.pk}/quarantine", {"reason": "x"})["id"]
 
     def make_discarded(self) -> Any:
         return self.post(f"{LETTER}/{self['letter']}/discard", {"notes": "x"})["id"]
@@ -367,15 +372,30 @@ NOT_RECORDED = {
 }
 
 
-@pytest.fixture
-def world(workspace: Workspace, client_of: Callable[[Any], APIClient]) -> World:
-    root = get_user_model().objects.create_superuser("root")
-    found = World(client_of(root), workspace)
+@pytest.fixture(scope="module", autouse=True)
+def made(kept_world: None) -> Mapping[str, str]:
+    """Ids of what many operations need and none of the others are disturbed by."""
+    workspace = a_workspace()
+    get_user_model().objects.create_superuser("root")
     reader = get_user_model().objects.create_user("reader")
     workspace.memberships.create(user=reader, role="USER")
-    found["reader"] = "reader"
-    found["new"] = str(Workspace.objects.create(name="New", slug="new", tier=workspace.tier).pk)
-    return found
+    new = Workspace.objects.create(name="New", slug="new", tier=workspace.tier)
+    found = World(
+        {
+            "workspace": str(workspace.pk),
+            "tier": str(workspace.tier_id),
+            "reader": "reader",
+            "new": str(new.pk),
+        }
+    )
+    for name in ("draft", "workflow", "run", "letter", "past", "trigger"):
+        found[name]
+    return MappingProxyType(dict(found))
+
+
+@pytest.fixture
+def world(made: Mapping[str, str]) -> World:
+    return World(made)
 
 
 def test_the_tables_name_every_operation_that_changes_something() -> None:
