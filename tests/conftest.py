@@ -19,9 +19,9 @@ from tests.support import static_files
 from tests.support.quiet import in_the_room
 from tests.support.servers import TestServers
 
-# What starts and kills stacks and workers of its own: a machine that is busy with computing tests
-# would upset its clocks. `.ci/test` runs it after them.
-ALONE = (
+# What starts and kills stacks and workers of its own, and waits for them. `.ci/test` runs these
+# beside the others, which compute and are polite to them.
+STARTING = (
     "tests/browser/studio/journeys/",
     "tests/browser/test_desk.py",
     "tests/faults/",
@@ -102,8 +102,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """One half of the tests; what is left out is not even imported."""
     parser.addoption(
         "--which",
-        choices=("together", "alone"),
-        help="Only those that may run beside others, or only those that must not.",
+        choices=("computing", "starting"),
+        help="Only those that compute, or only those that start processes of their own.",
     )
 
 
@@ -113,7 +113,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     if which is None or not collection_path.is_file():
         return None
     name = collection_path.relative_to(config.rootpath).as_posix()
-    return True if name.startswith(ALONE) == (which == "together") else None
+    return True if name.startswith(STARTING) == (which == "computing") else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
