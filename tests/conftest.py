@@ -74,6 +74,7 @@ def _prepare() -> TestServers:
     static_files.choose_root()
     django.setup()
     _be_patient()
+    settings.PASSWORD_HASHERS = ["tests.support.passwords.QuickHasher"]
     from tests.support import emptying
 
     emptying.install()

@@ -11,7 +11,7 @@ from uuid import uuid4
 import httpx
 import psycopg
 import pytest
-from django.contrib.auth.hashers import make_password
+from django.contrib.auth.hashers import PBKDF2PasswordHasher
 
 from tests.support.fleet import database_url
 from tests.support.folders import passable_folder
@@ -37,9 +37,12 @@ def servers(
     with passable_folder() as home, primary(home) as server, ExitStack() as ends:
         with django_db_blocker.unblock():
             copy_database(database_url(), server.url)
+        # As the web process does it: it would replace what was hashed in another way.
+        hasher = PBKDF2PasswordHasher()
+        hashed = hasher.encode(PASSWORD, hasher.salt())
         with psycopg.connect(server.url) as connection:
             for name in ("actor", "reader"):
-                connection.execute(USER, [name, make_password(PASSWORD)])
+                connection.execute(USER, [name, hashed])
         standby = Standby(home, server.url)
         ends.callback(standby.close)
         standby.start()
