@@ -1,8 +1,10 @@
 """What a worker does not load: pages, endpoints, and libraries that only some steps need."""
 
+import json
 import os
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 
@@ -12,6 +14,19 @@ import django
 django.setup()
 from valkyr_project.celery import app
 app.loader.import_default_modules()
+"""
+ASKED_OF_A_WORKER = """
+import json
+loaded = sorted(sys.modules)
+from django.urls import reverse
+from runners.modules import registry
+from runners.modules.builtin import BUILTIN
+rows = [bad.given for name in BUILTIN for bad in registry.get(name).bad_inputs]
+print(json.dumps({
+    "loaded": loaded,
+    "largest": max(len(repr(row)) for row in rows if not callable(row)),
+    "address": reverse("admin:runners_run_changelist"),
+}))
 """
 # Of a worker at rest: the forms of the admin, the API's views, and what single modules need.
 LEFT_OUT = ("executions.admin", "executions.api", "dlq.api", "openai", "sqlalchemy", "botocore")
@@ -32,15 +47,25 @@ def _run(program: str, **environment: str) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("process", ["worker-io", "beat", "migrate"])
+@pytest.fixture(scope="module")
+def worker() -> dict[str, Any]:
+    """What a worker has loaded, and what it says then: its largest bad input, an address."""
+    found = _run(f"{WORKER}{ASKED_OF_A_WORKER}", VALKYR_PROCESS="worker-io")
+    return dict(json.loads(found))
+
+
+def test_a_worker_loads_no_pages(worker: dict[str, Any]) -> None:
+    assert not set(worker["loaded"]) & set(LEFT_OUT)
+
+
+@pytest.mark.parametrize("process", ["beat", "migrate"])
 def test_a_process_without_pages_loads_none(process: str) -> None:
     found = _run(f"{WORKER}print(*sorted(sys.modules))", VALKYR_PROCESS=process)
     assert not set(found.split()) & set(LEFT_OUT)
 
 
-def test_a_worker_that_asks_for_an_address_of_the_admin_gets_it() -> None:
-    ask = f"{WORKER}from django.urls import reverse\nprint(reverse('admin:runners_run_changelist'))"
-    assert _run(ask, VALKYR_PROCESS="worker-control").strip() == "/admin/runners/run/"
+def test_a_worker_that_asks_for_an_address_of_the_admin_gets_it(worker: dict[str, Any]) -> None:
+    assert worker["address"] == "/admin/runners/run/"
 
 
 def test_flower_loads_no_app() -> None:
@@ -52,11 +77,5 @@ def test_flower_loads_no_app() -> None:
     assert not {"executions.models", "runners.models", "rest_framework"} & set(found.split())
 
 
-def test_large_bad_inputs_are_made_only_when_somebody_asks() -> None:
-    found = _run(
-        "import sys\nfrom runners.modules import registry\n"
-        "from runners.modules.builtin import BUILTIN\n"
-        "rows = [bad.given for name in BUILTIN for bad in registry.get(name).bad_inputs]\n"
-        "print(max(len(repr(row)) for row in rows if not callable(row)))"
-    )
-    assert int(found) < 1_100_000  # characters of the largest
+def test_large_bad_inputs_are_made_only_when_somebody_asks(worker: dict[str, Any]) -> None:
+    assert worker["largest"] < 1_100_000  # characters
