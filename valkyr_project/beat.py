@@ -10,12 +10,14 @@ from django.conf import settings
 from django.db import connection
 from django_celery_beat.schedulers import DatabaseScheduler
 
-from valkyr_project import health
+from valkyr_project import duties, health
 
 log = logging.getLogger(__name__)
 
 # Any constant will do; it names the election among all sessions of one database.
 ELECTION = 7_263_544_401
+# How long "last sent" of a duty of every few seconds may lag behind.
+LAG_SECONDS = 60.0
 
 
 class ElectedScheduler(DatabaseScheduler):
@@ -29,6 +31,7 @@ class ElectedScheduler(DatabaseScheduler):
     _session: psycopg.Connection[Any] | None = None
     _elected = False
     _sign_at = float("-inf")
+    _written_at = float("-inf")
 
     def tick(self, *args: Any, **kwargs: Any) -> Any:
         """Send what is due if elected; return the seconds until the next look."""
@@ -37,6 +40,20 @@ class ElectedScheduler(DatabaseScheduler):
         if not elected:
             return 1.0
         return super().tick(*args, **kwargs)
+
+    def should_sync(self) -> bool:
+        """Whether to write down what was sent: at once, but once a minute what is sent often.
+
+        A beat that starts after a crash sends such a duty a little early, which harms nobody; a
+        write for each would be most of what beat does, and a commit a second or two.
+        """
+        late = time.monotonic() - self._written_at > LAG_SECONDS
+        return bool(super().should_sync() and (late or not self._dirty <= duties.OFTEN))
+
+    def sync(self) -> None:
+        """Write down whatever was sent since the last time."""
+        super().sync()
+        self._written_at = time.monotonic()
 
     def _give_sign(self, state: str) -> None:
         """Say every few seconds that it turns; without the database too, which no restart mends."""

@@ -102,3 +102,7 @@ SCHEDULE: dict[str, Any] = {
 CLOCKS_APART = 600.0
 for _entry in SCHEDULE.values():
     _entry["options"]["expires"] += CLOCKS_APART
+# Sent every few seconds: beat need not write each sending down at once.
+OFTEN = frozenset(
+    name for name, entry in SCHEDULE.items() if entry["schedule"] < timedelta(minutes=1)
+)
