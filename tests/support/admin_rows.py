@@ -283,5 +283,6 @@ def schedules(name: str) -> None:
     ClockedSchedule.objects.create(clocked_time=timezone.now())
     SolarSchedule.objects.get_or_create(event="sunset", latitude=52, longitude=13)
     IntervalSchedule.objects.create(every=5, period="seconds")
-    crontab = CrontabSchedule.objects.create(minute="0", hour="6")
+    # Where none is named, beat looks through the machine's thousand time zones first.
+    crontab = CrontabSchedule.objects.create(minute="0", hour="6", timezone="UTC")
     PeriodicTask.objects.create(name=name, task="executions.fire_cron", crontab=crontab)
