@@ -4,12 +4,17 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from django.conf import settings
 from django.core.management import CommandError, call_command
 
+from tests.support import migrated
+
 PROJECT = Path(__file__).parents[2]
+DATABASE = f"test_own_modules_{os.getpid()}"
 EXAMPLE = PROJECT / "examples" / "own-steps"
 
 
@@ -33,7 +38,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def python(*words: str, site: Path) -> str:
     """Run this Python as it runs on a host that has our code and the site's packages."""
     path = os.pathsep.join([str(PROJECT), str(site / "site"), str(site)])
-    database = {"VALKYR_TEST_DATABASE_NAME": f"test_own_modules_{os.getpid()}"}
+    database = {"VALKYR_TEST_DATABASE_NAME": DATABASE}
     done = subprocess.run(
         [sys.executable, *words],
         cwd=site,
@@ -45,6 +50,16 @@ def python(*words: str, site: Path) -> str:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
+
+
+@pytest.fixture
+def kept(django_db_setup: None) -> Iterator[list[str]]:
+    """Words for pytest to take a database that is there, where one was made to copy it from."""
+    if settings.DATABASES["default"]["TEST"].get("TEMPLATE") != migrated.NAME:
+        yield []
+        return
+    with migrated.copied(DATABASE):
+        yield ["--reuse-db"]
 
 
 def test_an_installed_packages_modules_are_found(site: Path) -> None:
@@ -59,7 +74,9 @@ def test_an_installed_packages_modules_are_found(site: Path) -> None:
 
 
 @pytest.mark.timeout(300)
-def test_what_is_written_is_sound_and_its_tests_pass_beside_the_examples(site: Path) -> None:
+def test_what_is_written_is_sound_and_its_tests_pass_beside_the_examples(
+    site: Path, kept: list[str]
+) -> None:
     said = new_module("till.big_discount", into=site)
     new_module("till.small_discount", "--class", into=site)
 
@@ -72,7 +89,7 @@ def test_what_is_written_is_sound_and_its_tests_pass_beside_the_examples(site: P
     python("-m", "ruff", "check", "--isolated", "--line-length", "100", "--select", "E,F,W,B,UP",
            "till_steps", site=site)  # fmt: skip
     ran = python("-m", "pytest", "-q", "-p", "valkyr_project.pytest_plugin", "-p",
-                 "no:cacheprovider", "-W", "error", "till_steps", "source/tests",
+                 "no:cacheprovider", "-W", "error", *kept, "till_steps", "source/tests",
                  site=site)  # fmt: skip
     assert "15 passed" in ran
 

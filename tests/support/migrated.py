@@ -41,6 +41,17 @@ def provide(folder: Path) -> str:
     return NAME
 
 
+@contextmanager
+def copied(name: str) -> Iterator[None]:
+    """A copy of the migrated database, for a session of pytest that a test starts."""
+    copy = sql.Identifier(name)
+    _execute(sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(copy, sql.Identifier(NAME)))
+    try:
+        yield
+    finally:
+        _execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(copy))
+
+
 def _fingerprint() -> str:
     """What a migrated database comes from: the migrations of all apps, and the packages."""
     made = hashlib.sha256(PINNED.read_bytes())
