@@ -4,17 +4,22 @@ Addresses and bodies are given ids that exist, of the caller's workspace and of 
 random ones would find nothing but "not found".
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 import requests
 from django.db import connection, transaction
 from django.test import Client
+from django.test.client import ClientHandler
 from hypothesis import strategies as st
 from schemathesis import Response
 
 from tests.fuzz.callers import Caller, World
 
 BASE = "http://localhost"
+SESSION = requests.Session()
+# Loads the middleware once; cookies are each client's own.
+HANDLER = ClientHandler(enforce_csrf_checks=False)
 PLACES = {"path": "path_parameters"}
 KINDS = {
     "workflowId": "Workflow",
@@ -69,25 +74,42 @@ def kind_of(path: str) -> str:
     return parts[2] if len(parts) > 2 else ""
 
 
-def answered(case: Any, caller: Caller) -> tuple[Response, str]:
-    """The answer to a case, and all that was asked, as one text; whatever it changed is undone."""
+@dataclass(frozen=True)
+class Asked:
+    """A case as it is sent, whoever sends it."""
+
+    sent: requests.PreparedRequest
+    path: str
+    body: bytes
+    kind: str
+    headers: dict[str, str]
+
+
+def asked_by(case: Any) -> Asked:
+    """The request of a case."""
     told = case.as_transport_kwargs(base_url=BASE)
-    session = requests.Session()
     allowed = {key: told[key] for key in ("method", "url", "headers", "params", "json", "data")
                if told.get(key) is not None}  # fmt: skip
-    prepared = session.prepare_request(requests.Request(**allowed, cookies=told.get("cookies")))
-    body = prepared.body or b""
+    sent = SESSION.prepare_request(requests.Request(**allowed, cookies=told.get("cookies")))
+    body = sent.body or b""
     body = body.encode("utf-8", "surrogatepass") if isinstance(body, str) else body
-    path = prepared.url.removeprefix(BASE) if prepared.url else "/"
-    headers = {k: v for k, v in prepared.headers.items() if k not in {"Content-Length", "Cookie"}}
-    kind = headers.pop("Content-Type", "")
+    path = sent.url.removeprefix(BASE) if sent.url else "/"
+    headers = {k: v for k, v in sent.headers.items() if k not in {"Content-Length", "Cookie"}}
+    kind = headers.pop("Content-Type", "") or "application/octet-stream"
+    return Asked(sent, path, body, kind, headers)
+
+
+def answered(asked: Asked, caller: Caller) -> tuple[Response, str]:
+    """The answer to a request, and all that was asked, as one text; what it changed is undone."""
+    headers = dict(asked.headers)
     if caller.authorization:
         headers["Authorization"] = caller.authorization
     client = Client(raise_request_exception=False)
+    client.handler = HANDLER
     point = transaction.savepoint()
     try:
         answer = client.generic(
-            str(prepared.method), path, body, content_type=kind or "application/octet-stream",
+            str(asked.sent.method), asked.path, asked.body, content_type=asked.kind,
             headers=headers,
         )  # fmt: skip
         content = b"".join(answer) if answer.streaming else answer.content  # type: ignore[attr-defined]
@@ -98,11 +120,10 @@ def answered(case: Any, caller: Caller) -> tuple[Response, str]:
         status_code=answer.status_code,
         headers={name: [value] for name, value in answer.items()},
         content=content,
-        request=prepared,
+        request=asked.sent,
         elapsed=0,
         verify=False,
         message=answer.reason_phrase,
         encoding="utf-8",
     )
-    asked = f"{path} {body.decode('utf-8', 'replace')} {headers}"
-    return response, asked
+    return response, f"{asked.path} {asked.body.decode('utf-8', 'replace')} {headers}"
