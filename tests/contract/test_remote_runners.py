@@ -19,6 +19,9 @@ from runners.models import Run, Runner
 from runners.remote import polling
 from runners.sweeper import runners
 
+from .leasing import ASK, begun, film, lease, one_film, render, report, tell
+from .people import a_member, an_author
+
 pytestmark = pytest.mark.django_db
 ANN = Actor(None, "ann", "test")
 LEASED = {
@@ -28,17 +31,7 @@ LEASED = {
     "durationMs", "costTokens", "waitsFor", "cachedFrom", "superseded", "inputs", "credential",
     "leaseToken", "timeoutSeconds", "lastDetails", "traceparent",
 }  # fmt: skip
-ASK = {"runnerId": "box-1", "queues": ["gpu"]}
 ENDS = ("complete", "fail")
-
-
-def report(verb: str, token: str) -> dict[str, Any]:
-    ends: dict[str, dict[str, Any]] = {
-        "heartbeat": {},
-        "complete": {"outputs": {"frames": 7}},
-        "fail": {"error": "the disk is full", "errorType": "PERMANENT"},
-    }
-    return {"leaseToken": token, **ends[verb]}
 
 
 @pytest.fixture
@@ -51,40 +44,22 @@ def runner(member: Callable[..., Any], client_of: Callable[[Any], APIClient]) ->
 def begin(author: APIClient) -> Callable[..., str]:
     """Publishes a workflow of these tasks and starts it; the execution's id."""
 
-    def begun(*tasks: dict[str, Any], params: Any = None, **more: Any) -> str:
-        document = {"schema": "valkyr/1", "name": "film", "tasks": list(tasks), **more}
-        made = author.post("/v1/Workflow", {"definition": document}, format="json")
-        assert made.status_code == 201, made.content
-        address = f"/v1/Workflow/{made.data['id']}/publish"
-        assert author.post(address).status_code == 201, author.post(address).content
-        address = f"/v1/WorkflowExecution/{made.data['id']}/execute"
-        started = author.post(address, {"params": params or {}}, format="json")
-        assert started.status_code == 202, started.content
-        return str(started.data["id"])
+    def begins(*tasks: dict[str, Any], params: Any = None, **more: Any) -> str:
+        return begun(author, film(author, *tasks, **more), params)
 
-    return begun
+    return begins
 
 
-def render(**more: Any) -> dict[str, Any]:
-    inputs = {"handler": "render", "scene": "{{ input.scene }}", **more.pop("inputs", {})}
-    return {"id": "render", "use": "remote.step", "queue": "gpu", "with": inputs, **more}
+@pytest.fixture(scope="module", autouse=True)
+def workflow(kept_world: None) -> str:
+    """A workflow of one remote step; its id."""
+    a_member("SYSTEM")
+    return one_film(an_author())
 
 
 @pytest.fixture
-def execution(begin: Callable[..., str]) -> str:
-    return begin(render(), params={"scene": 3}, output="{{ tasks.render.output }}")
-
-
-def lease(client: APIClient, **more: Any) -> list[dict[str, Any]]:
-    answer = client.post("/v1/Run/lease", ASK | more, format="json")
-    assert answer.status_code == 200, answer.content
-    found: list[dict[str, Any]] = answer.json()
-    return found
-
-
-def tell(client: APIClient, run: dict[str, Any], verb: str, **more: Any) -> Any:
-    body = report(verb, run["leaseToken"]) | more
-    return client.post(f"/v1/Run/{run['id']}/{verb}", body, format="json")
+def execution(author: APIClient, workflow: str) -> str:
+    return begun(author, workflow, {"scene": 3})
 
 
 def test_a_leased_run_comes_with_everything_it_needs(runner: APIClient, execution: str) -> None:
@@ -118,25 +93,6 @@ def test_who_was_not_seen_for_a_day_is_forgotten(runner: APIClient) -> None:
     assert runners.sweep() == 1
 
     assert {row.name for row in Runner.objects.all()} == {"default/box-2", worker.name}
-
-
-@pytest.mark.django_db(transaction=True)
-def test_who_waits_gets_a_run_as_soon_as_there_is_one(runner: APIClient, execution: str) -> None:
-    Run.objects.update(retry_after=database_now() + timedelta(seconds=0.5))
-    began = time.monotonic()
-
-    assert len(lease(runner, waitSeconds=20)) == 1
-
-    assert 0.3 < time.monotonic() - began < 10
-
-
-@pytest.mark.django_db(transaction=True)
-def test_who_waits_for_nothing_is_told_so_in_time(runner: APIClient) -> None:
-    began = time.monotonic()
-
-    assert lease(runner, waitSeconds=1) == []
-
-    assert 0.9 < time.monotonic() - began < 5
 
 
 def test_where_too_many_wait_the_next_is_answered_at_once(

@@ -1,5 +1,7 @@
 """Rates begin anew for each test: what others counted must not refuse this one."""
 
+from functools import lru_cache
+
 import redis
 from django.conf import settings
 
@@ -9,7 +11,13 @@ from executions import rates
 def forget_rates() -> None:
     """Forget every count, in Redis and in this process."""
     rates.forget()
-    with redis.Redis.from_url(settings.REDIS_URL) as store:
-        found = list(store.scan_iter(f"{settings.VALKYR_KEY_PREFIX}rate:*", count=1000))
-        if found:
-            store.delete(*found)
+    store = _store(settings.REDIS_URL)
+    found = list(store.scan_iter(f"{settings.VALKYR_KEY_PREFIX}rate:*", count=1000))
+    if found:
+        store.delete(*found)
+
+
+@lru_cache(maxsize=1)
+def _store(url: str) -> redis.Redis:
+    """One connection for all tests: opening one takes longer than what is asked."""
+    return redis.Redis.from_url(url)
