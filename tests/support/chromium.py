@@ -3,7 +3,14 @@
 import os
 import shutil
 
-NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
+# First the one without windows: the same renderer, and much less of a browser around it.
+NAMES = (
+    "chromium-headless-shell",
+    "chromium",
+    "chromium-browser",
+    "google-chrome-stable",
+    "google-chrome",
+)
 
 
 def chromium_path() -> str | None:
@@ -13,6 +20,6 @@ def chromium_path() -> str | None:
 
 
 REASON = (
-    "no Chromium found: install it (apt-get install chromium) or name it in CHROMIUM, "
-    "then the browser tests run"
+    "no Chromium found: install it (apt-get install chromium-headless-shell) "
+    "or name it in CHROMIUM, then the browser tests run"
 )
