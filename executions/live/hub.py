@@ -196,6 +196,11 @@ def hub() -> Hub:
     return _hubs.setdefault(asyncio.get_running_loop(), Hub())
 
 
+def at_rest() -> bool:
+    """Whether no hub of this process reads any more: one that is left ends its last look first."""
+    return all(one._task is None for one in list(_hubs.values()))
+
+
 def _changes(ids: dict[Feed, list[UUID]], since: int | None) -> tuple[Mark, dict[Topic, News]]:
     """What was written since the cursor, of everything that is watched."""
     at = mark()

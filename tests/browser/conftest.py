@@ -51,9 +51,14 @@ class UnderWay:
             self.count -= 1
 
     def wait(self) -> None:
-        """Until none is; pages ask in the background, and tests empty the database behind them."""
+        """Until none is; pages ask in the background, and tests empty the database behind them.
+
+        The hub of live states may still be reading when the last request that it served is over.
+        """
+        from executions.live.hub import at_rest
+
         deadline = time.monotonic() + PATIENCE
-        while self.count:
+        while self.count or not at_rest():
             assert time.monotonic() < deadline, f"{self.count} requests are still under way"
             time.sleep(0.02)
 
