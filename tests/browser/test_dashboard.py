@@ -45,25 +45,6 @@ def test_the_first_page_shows_figures_and_changes_its_range(
     expect(chosen).to_have_attribute("aria-current", "page")
 
 
-@pytest.mark.own_page
-def test_the_figures_are_renewed_in_their_range_while_somebody_looks(
-    busy: Workflow, staff_page: Any
-) -> None:
-    staff_page.clock.install()
-    staff_page.goto(f"{staff_page.home}/admin/?range=7d")
-    staff_page.get_by_text("The same as a table").first.click()
-    rows.execution(busy)
-    cache.clear()
-
-    staff_page.clock.run_for(RENEWED)
-
-    expect(running(staff_page)).to_have_text("2")
-    chosen = staff_page.get_by_role("link", name="7 days", exact=True)
-    expect(chosen).to_have_attribute("aria-current", "page")
-    opened = staff_page.get_by_role("region", name="Executions that ended as a table")
-    expect(opened).to_be_visible()
-
-
 def _note_figures(request: Any, asked: list[str]) -> None:
     """Note what the page asks itself for; the browser asks for its icon when it likes."""
     if "/static/" not in request.url:
@@ -71,24 +52,37 @@ def _note_figures(request: Any, asked: list[str]) -> None:
 
 
 @pytest.mark.own_page
-@pytest.mark.parametrize("why", ["paused", "hidden"])
-def test_nothing_is_asked_for_while_paused_or_out_of_sight(
-    busy: Workflow, staff_page: Any, why: str
+def test_the_figures_are_renewed_in_their_range_only_while_somebody_looks(
+    busy: Workflow, staff_page: Any
 ) -> None:
-    staff_page.clock.install()
-    staff_page.goto(f"{staff_page.home}/admin/")
+    page = staff_page
+    page.clock.install()
+    page.goto(f"{page.home}/admin/?range=7d")
+    page.get_by_text("The same as a table").first.click()
+    rows.execution(busy)
+    cache.clear()
+
+    page.clock.run_for(RENEWED)
+
+    expect(running(page)).to_have_text("2")
+    chosen = page.get_by_role("link", name="7 days", exact=True)
+    expect(chosen).to_have_attribute("aria-current", "page")
+    expect(page.get_by_role("region", name="Executions that ended as a table")).to_be_visible()
+
     asked: list[str] = []
-    staff_page.on("request", lambda request: _note_figures(request, asked))
-    button = staff_page.get_by_role("button", name="Pause updates")
-    if why == "paused":
-        button.click()
-    else:
-        staff_page.evaluate("Object.defineProperty(document, 'hidden', {value: true})")
-
-    staff_page.clock.run_for(4 * RENEWED)
-
+    page.on("request", lambda request: _note_figures(request, asked))
+    page.evaluate("Object.defineProperty(document, 'hidden', {value: true, configurable: true})")
+    page.clock.run_for(4 * RENEWED)
     assert asked == []
-    assert staff_page.get_by_role("button", name="Resume updates").count() == (why == "paused")
+    expect(page.get_by_role("button", name="Resume updates")).to_have_count(0)
+
+    page.evaluate("() => { delete document.hidden }")
+    page.clock.run_for(RENEWED)
+    assert len(asked) == 1, "in sight again, it asks again"
+    page.get_by_role("button", name="Pause updates").click()
+    page.clock.run_for(4 * RENEWED)
+    assert len(asked) == 1
+    expect(page.get_by_role("button", name="Resume updates")).to_have_count(1)
 
 
 def test_ranges_cards_and_tables_are_reached_by_keyboard(busy: Workflow, staff_page: Any) -> None:

@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 from django.contrib.sessions.models import Session
 from django.test import Client
-from playwright.sync_api import expect
+from playwright.sync_api import Browser, expect
 
 from executions.models import Workflow
+from tests.browser.one_page import OnePage
 
 pytestmark = pytest.mark.browser
 
@@ -39,21 +40,26 @@ def expected_noise(page: Any, *parts: str) -> None:
     page.problems[:] = [one for one in page.problems if not any(part in one for part in parts)]
 
 
+@pytest.fixture(scope="session")
+def elsewhere(server: str, browser: Browser) -> Iterator[OnePage]:
+    """A browser of its own: no storage is shared with the page that tests have."""
+    lender = OnePage(browser, server)
+    yield lender
+    lender.close()
+
+
 @pytest.fixture
-def second(studio: Any, staff_page: Any, browser: Any) -> Iterator[Callable[[Workflow], Any]]:
+def second(staff_page: Any, elsewhere: OnePage) -> Iterator[Callable[[Workflow], Any]]:
     """Opens the same workflow in a browser of its own, signed in as the same person."""
-    context = browser.new_context(viewport={"width": 1440, "height": 900})
+    with elsewhere.lent() as page:
 
-    def opened(of: Workflow) -> Any:
-        context.add_cookies(staff_page.context.cookies())
-        page = context.new_page()
-        page.set_default_timeout(8_000)
-        page.goto(f"{staff_page.home}/studio/{of.pk}/")
-        expect(page.get_by_role("region", name="Canvas", exact=True)).to_be_visible()
-        return page
+        def opened(of: Workflow) -> Any:
+            page.context.add_cookies(staff_page.context.cookies())
+            page.goto(f"{staff_page.home}/studio/{of.pk}/")
+            expect(page.get_by_role("region", name="Canvas", exact=True)).to_be_visible()
+            return page
 
-    yield opened
-    context.close()
+        yield opened
 
 
 @pytest.fixture

@@ -34,7 +34,9 @@ def output(page: Any, path: str, value: str) -> None:
     expect(page.get_by_role("region", name="Data").locator(".tree")).to_contain_text(value)
 
 
-def test_a_draft_is_run_as_a_test_and_watched(studio: Any, workflow: Any) -> None:
+def test_a_draft_is_run_as_a_test_watched_and_there_again_on_opening(
+    studio: Any, workflow: Any
+) -> None:
     made = workflow(
         "numbers", input={"required": ["n"], "properties": {"n": {"type": "integer"}}}, **on.THREE
     )
@@ -64,16 +66,6 @@ def test_a_draft_is_run_as_a_test_and_watched(studio: Any, workflow: Any) -> Non
     made.refresh_from_db()
     assert made.latest_version is None
 
-
-def test_results_of_the_newest_run_are_there_on_opening(studio: Any, workflow: Any) -> None:
-    made = workflow("numbers", **on.THREE)
-    page = studio(made)
-    on.open_run(page)
-    on.payload(page, '{"n": 40}')
-    execution = on.start_test(page, made)
-    assert on.carry(execution) == "SUCCESS"
-    on.run_state(page, "succeeded")
-
     with page.expect_response("**/last-results") as told:
         page.reload()
 
@@ -84,13 +76,17 @@ def test_results_of_the_newest_run_are_there_on_opening(studio: Any, workflow: A
     expect(data(page)).to_have_value("")
 
 
-def test_a_double_click_starts_one(studio: Any, workflow: Any) -> None:
+def test_a_double_click_starts_one_which_is_cancelled(studio: Any, workflow: Any) -> None:
     made = workflow("numbers", **on.THREE)
     page = studio(made)
     dialog = on.open_run(page)
     dialog.get_by_role("button", name="Run test").dblclick()
     on.run_state(page, "running")
     assert WorkflowExecution.objects.filter(workflow=made).count() == 1
+    on.bar(page).get_by_role("button", name="Cancel…").click()
+    page.get_by_role("dialog").get_by_role("button", name="Cancel the run").click()
+    on.run_state(page, "cancelled")
+    expect(on.bar(page).get_by_role("button", name="Cancel…")).to_have_count(0)
 
 
 def test_a_run_up_to_a_task_ends_there(studio: Any, workflow: Any) -> None:
@@ -105,10 +101,23 @@ def test_a_run_up_to_a_task_ends_there(studio: Any, workflow: Any) -> None:
     on.run_state(page, "succeeded")
 
 
-def test_a_run_from_a_task_takes_the_results_on_screen(studio: Any, workflow: Any) -> None:
+def test_a_run_from_a_task_says_what_must_be_given_and_takes_the_results_on_screen(
+    studio: Any, workflow: Any
+) -> None:
     made = workflow("numbers", **on.THREE)
     page = studio(made)
-    on.open_run(page)
+    dialog = on.open_run(page)
+    on.part(page, "from", "sum")
+    expect(dialog.get_by_text("No run is shown whose results")).to_be_visible()
+    dialog.get_by_role("button", name="Run test").click()
+    refusal = dialog.get_by_role("alert")
+    expect(refusal).to_contain_text("Nothing was started.")
+    expect(refusal).to_contain_text('"second"')
+    picture(page, "studio-run-refused")
+    assert not WorkflowExecution.objects.filter(workflow=made).exists()
+    on.refused(page, 422)
+
+    dialog.get_by_label("Part", exact=True).select_option("everything")
     on.payload(page, '{"n": 40}')
     assert on.carry(on.start_test(page, made)) == "SUCCESS"
     on.run_state(page, "succeeded")
@@ -126,21 +135,6 @@ def test_a_run_from_a_task_takes_the_results_on_screen(studio: Any, workflow: An
     assert used["second.main"] == "flow.pinned"
     assert used["sum.main"] == "flow.noop"
     on.run_state(page, "succeeded")
-
-
-def test_a_run_from_a_task_says_what_must_be_given(studio: Any, workflow: Any) -> None:
-    made = workflow("numbers", **on.THREE)
-    page = studio(made)
-    dialog = on.open_run(page)
-    on.part(page, "from", "sum")
-    expect(dialog.get_by_text("No run is shown whose results")).to_be_visible()
-    dialog.get_by_role("button", name="Run test").click()
-    refusal = dialog.get_by_role("alert")
-    expect(refusal).to_contain_text("Nothing was started.")
-    expect(refusal).to_contain_text('"second"')
-    picture(page, "studio-run-refused")
-    assert not WorkflowExecution.objects.filter(workflow=made).exists()
-    on.refused(page, 422)
 
 
 def test_a_failing_step_is_shown_mended_and_run_again(studio: Any, workflow: Any) -> None:
@@ -209,15 +203,3 @@ def test_a_task_offers_to_run_up_to_it_from_it_and_alone(studio: Any, workflow: 
     menu.click()
     before = page.get_by_role("menuitem", name="Pin all before it")
     expect(before).to_have_attribute("title", "No run is shown: run the workflow first.")
-
-
-def test_a_watched_run_is_cancelled(studio: Any, workflow: Any) -> None:
-    made = workflow("numbers", **on.THREE)
-    page = studio(made)
-    on.open_run(page)
-    on.start_test(page, made)
-    on.run_state(page, "running")
-    on.bar(page).get_by_role("button", name="Cancel…").click()
-    page.get_by_role("dialog").get_by_role("button", name="Cancel the run").click()
-    on.run_state(page, "cancelled")
-    expect(on.bar(page).get_by_role("button", name="Cancel…")).to_have_count(0)
