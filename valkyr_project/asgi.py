@@ -1,5 +1,6 @@
 """The ASGI entry point: `uvicorn valkyr_project.asgi:application --lifespan off`."""
 
+import gc
 import logging
 import os
 
@@ -28,3 +29,6 @@ application = Requests(
 )
 for _warning in warnings(settings.INSTALLATION):
     logging.getLogger(__name__).warning(_warning)
+# All is loaded and stays: the collector looks only through what comes from now on.
+gc.freeze()
+gc.enable()

@@ -5,7 +5,6 @@ before; where nobody did, a web process that ended in order looks killed (exit c
 """
 
 import gc
-import importlib
 import signal
 import sys
 from types import FrameType
@@ -16,11 +15,9 @@ import uvicorn
 def main() -> None:
     """Serve until asked to end; takes uvicorn's own arguments."""
     signal.signal(signal.SIGTERM, _end)
-    # What is imported stays: the collector need not look through it, now or later.
+    # The collector need not look through what is imported and stays; asgi.py turns it on again.
+    # Not imported here: uvicorn sets logging up first, and Django's settings have the last word.
     gc.disable()
-    importlib.import_module("valkyr_project.asgi")
-    gc.freeze()
-    gc.enable()
     uvicorn.main()
 
 
