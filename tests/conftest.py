@@ -43,6 +43,8 @@ LONGEST = (
     "tests/property/test_engine.py",
     "tests/integration/test_up.py",
     "tests/faults/test_real_graphs.py",
+    "tests/browser/test_admin_pages.py",
+    "tests/browser/test_api_docs.py",
 )
 
 

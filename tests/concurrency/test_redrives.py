@@ -270,7 +270,8 @@ def test_a_limited_workspace_is_never_overfilled(queue: World) -> None:
 def test_a_held_concurrency_key_makes_them_wait_for_each_other(queue: World) -> None:
     keyed = BROKEN | {"settings": {"concurrency": {"key": "one"}}}
     redrive = begun(dead(queue, 4, keyed))
-    driving.drive()
+    while driving.turn().more:
+        pass
 
     rows = WorkflowExecution.objects.filter(dead_letters__redrive_items__redrive=redrive)
     assert Counter(rows.values_list("state", flat=True)) == {"RUNNING": 1, "PENDING": 3}

@@ -14,7 +14,7 @@ from typing import Any, Self
 import psutil
 
 from tests.support.waiting import wait_until, wait_until_gone
-from valkyr_project.embedded.child import free_port
+from valkyr_project.embedded.child import die_with_parent, free_port
 
 PROJECT = Path(__file__).parents[2]
 
@@ -56,6 +56,8 @@ class Stack:
             stderr=subprocess.STDOUT,
             text=True,
             start_new_session=True,
+            # A test run that is killed leaves no stack behind.
+            preexec_fn=die_with_parent(signal.SIGTERM),  # noqa: PLW1509 - one system call
             **self.popen,
         )
         self._reader = threading.Thread(target=self._read, daemon=True)

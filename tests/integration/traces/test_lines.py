@@ -84,10 +84,13 @@ def test_a_request_its_execution_and_the_servers_line_have_one_trace(
     failed: Run, web: WebServer
 ) -> None:
     trace = WorkflowExecution.objects.get(pk=failed.execution_id).trace_id
-    mine = [line for line in lines(web) if line.get("request_id") == "the-request"]
 
-    started = next(line for line in mine if line["logger"] == "executions.tracing")
-    access = next(line for line in mine if line["logger"] == "uvicorn.access")
+    def mine() -> dict[str, dict[str, Any]]:
+        named = [line for line in lines(web) if line.get("request_id") == "the-request"]
+        return {line["logger"]: line for line in named}
+
+    wait_until(lambda: {"executions.tracing", "uvicorn.access"} <= set(mine()), 10, "its lines")
+    started, access = mine()["executions.tracing"], mine()["uvicorn.access"]
     assert started["trace_id"] == access["trace_id"] == trace
     assert started["execution_id"] == str(failed.execution_id)
     assert "POST /v1/WorkflowExecution/" in access["message"]
