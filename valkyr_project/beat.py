@@ -51,7 +51,14 @@ class ElectedScheduler(DatabaseScheduler):
         return bool(super().should_sync() and (late or not self._dirty <= duties.OFTEN))
 
     def sync(self) -> None:
-        """Write down whatever was sent since the last time."""
+        """Write down whatever was sent since the last time.
+
+        Celery does so in the handler of SIGTERM, too. One that comes while this thread waits for an
+        answer would wait for itself; then what was sent is forgotten, as in a crash.
+        """
+        session = connection.connection
+        if session is not None and session.lock.locked():
+            return
         super().sync()
         self._written_at = time.monotonic()
 

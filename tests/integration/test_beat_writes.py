@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from celery import current_app
+from django.db import connection
 from django_celery_beat.models import CrontabSchedule, PeriodicTask
 
 from valkyr_project import beat, duties
@@ -80,6 +81,18 @@ def test_nothing_is_forgotten_at_an_end_or_where_entries_are_read_anew(
         PeriodicTask.objects.get(name=CRON).save()
         assert scheduler.schedule[QUICK].total_run_count == 1
 
+    assert count(QUICK) == 1
+
+
+def test_whoever_ends_it_amid_a_query_does_not_wait_for_ever(
+    scheduler: beat.ElectedScheduler, sent: Callable[[str], int]
+) -> None:
+    sent(QUICK)
+    with connection.connection.lock:  # as whom the signal interrupts holds it
+        scheduler.sync()
+    assert count(QUICK) == 0
+
+    scheduler.sync()
     assert count(QUICK) == 1
 
 
