@@ -84,13 +84,14 @@ def turn_over(
     failed: Sequence[int] = (),
     begun: Sequence[int] = (),
     unstarted: Sequence[int] = (),
+    counted_anew: bool = False,
 ) -> bool:
     """Take turns that ended off their container, and start the next or wake it.
 
     `place` is any of its turns; `failed` are those of the ended ones in which a failure was not
     minded by an edge; `begun` have rows, though they were put aside, and `unstarted` have none,
-    though they were handed out. The caller holds the execution's lock. Returns whether anything
-    was started or woken.
+    though they were handed out; `counted_anew` says that a roll-back set some back. The caller
+    holds the execution's lock. Returns whether anything was started or woken.
     """
     row = statements.fetch_one(
         "container",
@@ -103,12 +104,37 @@ def turn_over(
         loop = LoopTurns.read(document)
         return _next_iteration(journey, place, run_id, queue, loop, ended, failed)
     turns = MapTurns.read(document).begun(begun).closed(ended).given_back(unstarted)
+    again: tuple[int, ...] = ()
     if failed and not place.task.tolerant:
+        if counted_anew:
+            turns, again = turns.begun_again(_set_back(journey, place, run_id))
         turns = replace(turns, failed=min(failed) if turns.failed is None else turns.failed)
-    return _next_items(journey, place, run_id, queue, turns)
+    return _next_items(journey, place, run_id, queue, turns, again)
 
 
-def _next_items(journey: Journey, place: Place, run_id: UUID, queue: str, turns: MapTurns) -> bool:
+def _set_back(journey: Journey, place: Place, run_id: UUID) -> list[int]:
+    """Items of a map that had begun before a roll-back undid them."""
+    found = statements.fetch(
+        "set_back",
+        {
+            "execution": journey.execution_id,
+            "epoch": journey.epoch,
+            "prefix": place.stem,
+            "run": run_id,
+        },
+    )
+    return [index for (index,) in found]
+
+
+def _next_items(
+    journey: Journey,
+    place: Place,
+    run_id: UUID,
+    queue: str,
+    turns: MapTurns,
+    again: tuple[int, ...],
+) -> bool:
+    """Start more items, those of `again` in any case; or wake the container."""
     if turns.over:
         wake: dict[str, Any] = {"by": "body", "total": turns.total}
         if turns.failed is not None:
@@ -121,8 +147,8 @@ def _next_items(journey: Journey, place: Place, run_id: UUID, queue: str, turns:
     else:
         turns, given = turns.handed_out(0 if dead else turns.free)
     _keep_progress(run_id, turns)
-    start(journey, place, given, rest)
-    return bool(given)
+    start(journey, place, (*again, *given), rest)
+    return bool(again or given)
 
 
 def _carries(journey: Journey, place: Place) -> bool:

@@ -40,6 +40,7 @@ class _Container:
     failed: list[int] = field(default_factory=list)
     begun: list[int] = field(default_factory=list)
     unstarted: list[int] = field(default_factory=list)
+    counted_anew: bool = False  # after a roll-back: what was set back is not under way yet
 
     @property
     def spare(self) -> tuple[int, ...]:
@@ -50,7 +51,7 @@ class _Container:
     def changed(self) -> bool:
         """Whether its counters are to be changed, or nothing is under way though items wait."""
         idle = not self.turns.places and bool(self.spare)
-        return idle or bool(self.ended or self.begun or self.unstarted)
+        return idle or self.counted_anew or bool(self.ended or self.begun or self.unstarted)
 
 
 def plan_all(journey: Journey) -> Overview:
@@ -73,6 +74,7 @@ def plan_all(journey: Journey) -> Overview:
                 failed=container.failed,
                 begun=container.begun,
                 unstarted=container.unstarted,
+                counted_anew=container.counted_anew,
             )
     return found
 
@@ -190,5 +192,5 @@ def _open_turns(
     graph = place.graph
     first = first_turn(place, graph.steps[graph.by_path[split(path)[1]]].task)
     turns = turning.read_turns(journey, first, run_id, progress)
-    containers[path] = container = _Container(first, turns)
+    containers[path] = container = _Container(first, turns, counted_anew=progress is None)
     return [first.turn(index) for index in (*turns.places, *container.spare)]

@@ -113,6 +113,18 @@ class MapTurns:
         back = set(unstarted) & set(self.open)
         return replace(self.closed(back), spare=tuple(sorted({*self.spare, *back})))
 
+    def begun_again(self, set_back: Iterable[int]) -> tuple["MapTurns", tuple[int, ...]]:
+        """With items under way again that a roll-back set back, as many as may be; and which.
+
+        They had begun before, so that one that failed meanwhile does not keep them from their end.
+        """
+        known = {*self.spare, *(index for index in set_back if self.next <= index < self.total)}
+        again = tuple(sorted(known))[: self.free]
+        upto = max([self.next, *(index + 1 for index in again)])
+        spare = {*self.spare, *range(self.next, upto)} - {*again}
+        opened = (*self.open, *again)
+        return replace(self, next=upto, open=opened, spare=tuple(sorted(spare))), again
+
     @property
     def free(self) -> int:
         """How many more may be under way now."""

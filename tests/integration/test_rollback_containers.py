@@ -14,6 +14,7 @@ from runners.rollback import roll_back
 from tests.support.auditor import audit
 from tests.support.engine_database import engine_database
 from tests.support.modules import marks
+from tests.support.segments import claimed, recorded
 from tests.support.simulation import World, configured, world
 from tests.support.workflows import ACTOR, effect, publish, start, states, task
 
@@ -170,6 +171,48 @@ def test_a_map_keeps_the_items_that_were_done(queue: World) -> None:
     assert execution.output == [0, 1, 2, 3]
     times = {run.step_path: ran(pk, run.step_path) for run in gets}
     assert [times[run.step_path] for run in gets] == [1, 1, 1, 2]
+
+
+def _one_fails(bad: int) -> dict[str, Any]:
+    """Two items side by side, one of which fails; somebody minds it."""
+    get = effect("get", failTimes=f"{{{{ 9 if index == {bad} else 0 }}}}", errorType="PERMANENT")
+    return {
+        "tasks": [
+            over([get], items=["a", "b"], maxConcurrency=2),
+            effect("beside"),
+            effect("minded"),
+        ],
+        "edges": [{"from": "batch", "to": "minded", "on": "error"}],
+    }
+
+
+@pytest.mark.parametrize("bad", [0, 1])
+def test_an_item_open_when_another_failed_is_let_end(queue: World, bad: int) -> None:
+    open_, failing = f"batch[{1 - bad}].get.main", f"batch[{bad}].get.main"
+    pk = start(publish(_one_fails(bad)))
+    recorded(claimed(pk, "batch.main"))
+    claimed(pk, open_)
+    for path in (failing, "beside.main"):
+        recorded(claimed(pk, path))
+
+    roll_back(pk, step_path="beside.main", actor=ACTOR)
+
+    good(queue, pk)
+    assert present(pk, open_).state == "SUCCESS"
+    assert ran(pk, failing) == 1
+    assert Run.objects.get(execution_id=pk, step_path="batch.main").state == "FAILED"
+
+
+def test_items_set_back_begin_again_beside_those_that_are_kept(queue: World) -> None:
+    pk = start(publish(MAP))
+    recorded(claimed(pk, "batch.main"))
+    recorded(claimed(pk, "batch[0].get.main"))
+
+    roll_back(pk, step_path="batch[0].get.main", actor=ACTOR)
+
+    assert present(pk, "batch[1].get.main").state == "PENDING", "it need not wait for item 0"
+    queue.drain()
+    assert ran(pk, "batch[0].get.main") == 1
 
 
 def test_back_into_a_map_in_a_loop(queue: World) -> None:
