@@ -8,9 +8,12 @@ from uuid import UUID
 import pytest
 
 from executions.models import WorkflowExecution
-from runners import planning
+from runners import executor, planning
+from runners.models import Run
+from runners.sweeper import expired
 from tests.support.auditor import audit
 from tests.support.engine_database import engine_database
+from tests.support.segments import Held, claimed, lease_runs_out, recorded
 from tests.support.simulation import World, configured, world
 from tests.support.workflows import publish, start, states
 
@@ -94,4 +97,48 @@ def test_no_item_of_a_batch_follows_one_that_died(
         execution = start(publish(pure_map("{{ [1, 2, 3][item] }}")))
         quiet.drain()
     assert states([execution])[execution] == "FAILED"
+    audit([execution])
+
+
+def minded(document: dict[str, Any]) -> dict[str, Any]:
+    """A failure of the map is taken by an edge."""
+    edges = [{"from": "batch", "to": "mend", "on": "error"}]
+    tasks = [*document["tasks"], {"id": "mend", "use": "flow.noop"}]
+    return {"tasks": tasks, "edges": edges}
+
+
+def taken_along(execution: UUID, index: int) -> Held:
+    """A worker that ended this item and took a batch along, the first of which it has begun."""
+    journey, work = claimed(execution, f"batch[{index}].double.main")
+    recorded((journey, work))
+    assert journey.onward is not None
+    taken = executor.take_up(execution, journey.version.id, journey.onward)
+    assert taken is not None
+    journey, following = taken
+    assert following is not None
+    return journey, following
+
+
+def test_items_that_a_worker_took_along_do_not_begin_once_another_failed(
+    engine: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    document = minded(pure_map("{{ [1, 2, 3][index % 4] }}", maxConcurrency=2))
+    quiet_world = world(Random(0), monkeypatch, lose=0, double=0, die=0)
+    with quiet_world as quiet, configured(batch_steps=1):
+        execution = start(publish(document))
+        opening, work = claimed(execution, "batch.main")
+        opening.stays = False
+        recorded((opening, work))
+        (journey, dying), failing = taken_along(execution, 0), taken_along(execution, 1)
+        recorded(failing)
+        lease_runs_out(dying.run_id)
+        expired.sweep()
+        quiet.drain()
+    assert journey.place.index == 2, journey.batch
+    paths = Run.objects.filter(execution_id=execution, step_path__startswith="batch[")
+    ran = dict(paths.values_list("step_path", "state"))
+    assert ran == {
+        **{f"batch[{index}].double.main": "SUCCESS" for index in (0, 1, 2)},
+        f"batch[{failing[0].place.index}].double.main": "FAILED",
+    }
     audit([execution])

@@ -15,6 +15,7 @@ from tests.support.expressions import Unknowable, Unrenderable, render, truth
 SUCCESS = "success"
 ERROR = "error"
 CONTAINERS = ("flow.loop", "flow.map")
+IN_MEMORY = ("flow.noop", "flow.if", "flow.switch", "flow.fail")
 ITERATIONS = 1000  # the limit of loops with a condition, unless they set a lower one
 
 Scope = dict[str, Any]
@@ -357,30 +358,44 @@ class _Map(_Container):
         """Returns the map's output; raises _Failed, _Stuck."""
         tolerant = self.config.get("onItemError", "fail") == "continue"
         self.minds = self.minds or tolerant
-        outputs: list[Any] = []
+        outputs: dict[int, Any] = {}
         stuck = failed = False
-        for index, item in enumerate(self._items()):
+        items = self._items()
+        for index in self._order(len(items)):
             if (stuck or failed) and not self._perhaps(index):
                 continue
-            body = self.body(index, {"item": item, "index": index})
+            body = self.body(index, {"item": items[index], "index": index})
             body.go()
             if body.hanging:
                 stuck = True
             elif body.failures and not tolerant:
                 failed = True
             elif body.failures:
-                outputs.append(FailedItem(frozenset(body.failures)))
+                outputs[index] = FailedItem(frozenset(body.failures))
             else:
-                outputs.append(body.output())
+                outputs[index] = body.output()
         if stuck:
             raise _Stuck
         if failed:
             raise _Failed
-        return outputs
+        return [outputs[index] for index in sorted(outputs)]
+
+    def _order(self, count: int) -> list[int]:
+        """As they stand; but where one fails, those in another worker's memory need not begin.
+
+        An item has a row from when it is handed out, and must end, unless all its steps run in
+        memory: then a worker takes many, and what it did not come to is nobody's any more.
+        """
+        inside = [module for task in self.task["body"]["tasks"] for module in modules(task)]
+        taken_many = not self._one_by_one() and all(m["use"] in IN_MEMORY for m in inside)
+        return sorted(range(count), key=lambda index: taken_many and not self.entered(index))
+
+    def _one_by_one(self) -> bool:
+        return bool(self.config.get("maxConcurrency", 100) == 1)
 
     def _perhaps(self, index: int) -> bool:
         """Behind a failed item others are open only where several may be at once."""
-        if self.config.get("maxConcurrency", 100) == 1:
+        if self._one_by_one():
             return False
         self.outer.story.perhaps.add(self.place(index))
         return self.entered(index)

@@ -120,6 +120,35 @@ def test_one_item_at_a_time_nothing_follows_a_failed_one() -> None:
     assert told.ran() == {"batch.main", "batch[0].bad.main", "batch[1].bad.main"}
 
 
+IN_MEMORY = task("get", value="{{ [1, 2, 3][index % 4] }}")
+
+
+def _entered(body: Any, *places: str, **inputs: Any) -> Story:
+    """The story when of the items of a map these were entered."""
+    document = {"tasks": [mapped("batch", [body], items=[*range(8)], **inputs)], "edges": []}
+    return Drawn(document).story({f"batch[{place}]." for place in places}.__contains__)
+
+
+def test_items_in_the_memory_of_a_worker_need_not_begin_once_another_failed() -> None:
+    told = _entered(IN_MEMORY, "0", "1", "7")
+    assert told.dead == {"batch[7].get.main"}
+    assert told.done == {"batch[0].get.main", "batch[1].get.main"}
+    assert told.perhaps == {f"batch[{index}]." for index in range(2, 7)}
+
+
+def test_items_in_the_memory_of_a_worker_must_begin_while_none_failed() -> None:
+    assert "batch[2].get.main" in _entered(IN_MEMORY, "0", "1").done
+
+
+def test_items_with_rows_of_their_own_must_end_though_a_later_one_failed() -> None:
+    failing = task("get", "test.effect", failTimes="{{ 99 if index == 3 else 0 }}")
+    assert "batch[2].get.main" in _entered(failing, "0", "1", "3").done
+
+
+def test_one_at_a_time_items_in_memory_must_end_before_the_next_begins() -> None:
+    assert "batch[2].get.main" in _entered(IN_MEMORY, "0", "1", "3", maxConcurrency=1).done
+
+
 def test_a_container_with_an_error_edge_fails_over_once_a_step_in_it_failed() -> None:
     edges = [{"from": "refine", "to": "mend", "on": "error"}]
     body = [task("a", "test.effect", **FAILS), task("b"), task("c")]
