@@ -117,7 +117,8 @@ def _first_failure(journey: Journey, place: Place, index: int) -> StepError:
     turn = place.turn(index)
     what = "iteration" if place.graph.kind == "loop" else "item"
     for path, message, _ in collecting.failures(journey, turn.prefix):
-        if split(path)[0] == turn.prefix:
+        prefix, inner = split(path)
+        if prefix == turn.prefix and not collecting.minded(turn, inner):
             return StepError(f"Step {path} of {what} {index} failed: {message}")
     return StepError(f"The body failed in {what} {index}.")
 

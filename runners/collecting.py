@@ -51,10 +51,15 @@ def _markfailures(journey: Journey, place: Place, outputs: list[Any]) -> None:
         number = prefix[len(stem) :].partition("]")[0]
         if prefix != f"{stem}{number}]." or int(number) in marked:
             continue
-        step = place.graph.steps[place.graph.by_path[inner]]
-        if not place.graph.tasks[step.task].handles_error:
+        if not minded(place, inner):
             marked.add(int(number))
             outputs[int(number)] = {"error": {"message": message, "type": kind, "step": path}}
+
+
+def minded(place: Place, inner: str) -> bool:
+    """Whether an edge of its own takes the failure of a step of this body."""
+    step = place.graph.steps[place.graph.by_path[inner]]
+    return place.graph.tasks[step.task].handles_error
 
 
 def failures(journey: Journey, prefix: str) -> list[tuple[Any, ...]]:

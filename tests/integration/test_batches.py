@@ -15,7 +15,7 @@ from tests.support.auditor import audit
 from tests.support.engine_database import engine_database
 from tests.support.segments import Held, claimed, lease_runs_out, recorded
 from tests.support.simulation import World, configured, world
-from tests.support.workflows import publish, start, states
+from tests.support.workflows import publish, start, states, task
 
 
 @pytest.fixture(scope="module")
@@ -141,4 +141,25 @@ def test_items_that_a_worker_took_along_do_not_begin_once_another_failed(
         **{f"batch[{index}].double.main": "SUCCESS" for index in (0, 1, 2)},
         f"batch[{failing[0].place.index}].double.main": "FAILED",
     }
+    audit([execution])
+
+
+def test_a_map_tells_of_the_failure_that_no_edge_took(
+    engine: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body = {
+        "tasks": [
+            task("taken", "flow.fail", **{"with": {"message": "one that an edge took"}}),
+            task("after"),
+            task("left", "flow.fail", "after", **{"with": {"message": "one that none took"}}),
+        ],
+        "edges": [{"from": "taken", "to": "after", "on": "error"}],
+    }
+    document = minded(pure_map(""))
+    document["tasks"][0]["body"] = body
+    with world(Random(0), monkeypatch, lose=0, double=0, die=0) as quiet:
+        execution = start(publish(document))
+        quiet.drain()
+    failed = Run.objects.get(execution_id=execution, step_path="batch.main")
+    assert "Step batch[0].left.main of item 0 failed: one that none took" in failed.error
     audit([execution])
