@@ -79,7 +79,7 @@ def test_pauses_change_nothing_and_what_is_requeued_mended_goes_on_from_there(
             wild.run(execution)
             wild.drain()
             letters = DeadLetterEntry.objects.filter(execution_id=execution, resolution="PENDING")
-            for letter in letters:
+            for letter in letters.order_by("step_path"):
                 _requeue(letter, drawn)
                 for _ in range(rng.randint(0, 3)):
                     wild.turn()

@@ -35,7 +35,7 @@ def test_an_execution_whose_dead_steps_are_skipped_ends_well(
         wild.run(execution)
         for _ in range(200):
             letters = DeadLetterEntry.objects.filter(execution_id=execution, resolution="PENDING")
-            dead = list(letters.values_list("pk", flat=True))
+            dead = list(letters.order_by("step_path").values_list("pk", flat=True))
             if not dead:
                 break
             skip(rng.choice(dead), actor=ACTOR)

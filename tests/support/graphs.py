@@ -9,6 +9,7 @@ from tests.support.behaviour import behave
 from tests.support.interpreter import ERROR, Scope, Story, interpret
 
 RETRY = {"maxAttempts": 3, "baseSeconds": 0.05, "jitter": [0, 0.05]}
+ACTED = RETRY | {"baseSeconds": 600}  # where time is acted nothing comes due by the clock
 CHOICES = ("left", "right", "middle")
 PURE = ("pure", "pure", "pure", "gate", "gate", "bad")
 FLAT = ("pure", "pure", "effect", "effect", "gate", "effect gate", "chain", "bad")
@@ -44,12 +45,13 @@ def draw(
     waits: float | None = None,
     steps: int = 80,
 ) -> Drawn:
-    """A workflow of one to `most` tasks; its effect steps take up to `seconds`.
+    """A workflow of one to `most` tasks; its effect steps take up to `seconds`, 0 where time is
+    acted (tests/support/simulation.py).
 
     Bodies are nested up to `depth` deep, steps that wait do so for up to `waits` seconds (None:
     there are none), and at most about `steps` steps run in all.
     """
-    policy = retry or RETRY
+    policy = retry or (RETRY if seconds else ACTED)
     drawer = _Drawer(rng, policy, seconds, waits)
     while True:
         body = drawer.body(_Around(), depth, most)

@@ -1,9 +1,11 @@
 """Workers, a queue and a clock in one thread: the engine's own functions in a chosen order.
 
 Messages are lost, doubled and reordered; workers die between an effect and its record; leases
-run out. PostgreSQL is real, only the transport and the passing of time are acted.
+run out. PostgreSQL is real, only the transport and the passing of time are acted. The order of all
+that happens follows from the random numbers alone, so that what failed once fails again.
 """
 
+import re
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -30,6 +32,12 @@ from tests.support.workflows import describe
 PERSON = Actor.system("somebody")
 # Asked every few turns: written here it costs a fifth of what Django's does.
 STATE = "SELECT state FROM executions_workflowexecution WHERE id = %s"
+# What is due is handed out in the order of these times, which the salt and the paths make.
+DUE = (
+    "statement_timestamp() - interval '1 s' "
+    "- (hashtextextended(step_path, %(salt)s) & 1048575) * interval '1 microsecond'"
+)
+NUMBER = re.compile(r"(\d+)")
 
 
 @dataclass
@@ -76,6 +84,8 @@ class World:
         self, rng: Random, *, lose: float, double: float, die: float, pause: float = 0
     ) -> None:
         self.rng = rng
+        self.order = Random()  # what nobody asked for in words: it costs `rng` no number
+        self.order.setstate(rng.getstate())
         self.pause = pause
         self.paused = False
         self.slow = 0.05
@@ -89,9 +99,9 @@ class World:
 
     def publish(self, parcels: list[dispatch.Parcel]) -> None:
         """Stands in the place of `dispatch.publish`."""
-        for item in parcels:
-            for canvas in item.canvas:
-                self._send(item, canvas)
+        sent = [(item, canvas) for item in parcels for canvas in item.canvas]
+        for item, canvas in sorted(sent, key=_by_path):  # rows come in any order
+            self._send(item, canvas)
 
     def empty(self, queues: set[str]) -> set[str]:
         """Stands in the place of `lost`'s question to the broker."""
@@ -277,21 +287,24 @@ class World:
     def _pass_time(self) -> None:
         """Whatever waits for a time is due; some leases are over."""
         held = [w.work.run_id for w in self.workers if self.rng.random() < 0.7]
+        told = {"salt": self.order.getrandbits(32), "held": held}
         with connection.cursor() as cursor:
             cursor.execute(
-                "UPDATE runners_run SET due_at = clock_timestamp() - interval '1 s', "
+                f"UPDATE runners_run SET due_at = {DUE}, "
                 "retry_after = CASE WHEN retry_after IS NULL THEN NULL "
-                "ELSE clock_timestamp() - interval '1 s' END WHERE state = 'PENDING'"
+                "ELSE clock_timestamp() - interval '1 s' END WHERE state = 'PENDING'",
+                told,
             )
             cursor.execute(
-                "UPDATE runners_run SET due_at = clock_timestamp() - interval '1 s', "
+                f"UPDATE runners_run SET due_at = {DUE}, "
                 "lease_until = clock_timestamp() - interval '1 s' "
-                "WHERE state = 'RUNNING' AND NOT id = ANY(%s)",
-                [held],
+                "WHERE state = 'RUNNING' AND NOT id = ANY(%(held)s)",
+                told,
             )
             cursor.execute(
-                "UPDATE runners_run SET due_at = clock_timestamp() - interval '1 s' "
-                "WHERE state = 'WAITING' AND waits_for = 'timer'"
+                f"UPDATE runners_run SET due_at = {DUE} "
+                "WHERE state = 'WAITING' AND waits_for = 'timer'",
+                told,
             )
             cursor.execute(
                 "UPDATE executions_workflowexecution "
@@ -305,6 +318,7 @@ def world(rng: Random, monkeypatch: Any, **chances: float) -> Iterator[World]:
     made = World(rng, **chances)
     limits = {
         "stretch_steps": rng.choice([1, 2, 32]),
+        "stretch_seconds": 60.0,
         "segment_steps": rng.choice([1, 3, 32]),
         "chord_headers": rng.choice([2, 100]),
         "chain_links": rng.choice([1, 2, 8]),
@@ -318,6 +332,13 @@ def world(rng: Random, monkeypatch: Any, **chances: float) -> Iterator[World]:
         patched.setattr(lost, "_empty", made.empty)
         patched.setattr(durations, "estimate", _estimates(rng))
         yield made
+
+
+def _by_path(sent: tuple[dispatch.Parcel, Chain | Chord]) -> list[Any]:
+    """Where the first segment of a canvas stands, `t[10]` behind `t[2]`."""
+    _, canvas = sent
+    first = canvas.headers[0] if isinstance(canvas, Chord) else canvas.links[0]
+    return [int(part) if part.isdigit() else part for part in NUMBER.split(first.segment)]
 
 
 def _estimates(rng: Random) -> Callable[[Step], float | None]:
