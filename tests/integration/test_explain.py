@@ -154,7 +154,9 @@ def test_the_backlog_is_counted_by_the_index_of_what_is_due(queue: World) -> Non
 def test_the_executions_page_says_why_it_is_not_running(
     queue: World, static_files: None, admin_client: Any
 ) -> None:
-    execution = start(publish({"tasks": [effect("a", failTimes=9), effect("b", after="a")]}))
+    later = {"maxAttempts": 3, "baseSeconds": 600}
+    document = {"tasks": [effect("a", failTimes=9, retry=later), effect("b", after="a")]}
+    execution = start(publish(document))
     queue.drain()
     address = reverse("admin:executions_workflowexecution_change", args=[execution])
     page = admin_client.get(address).content.decode()
