@@ -32,7 +32,9 @@ export function Home() {
       />
     </>
   );
-  const nothing = listed.rows?.length === 0 && name === "";
+  const nothing = listed.none === true;
+  // Not before their place is known: who clicks as they move clicks nothing.
+  const known = listed.none !== null || listed.trouble !== "";
   return (
     <div className="home-page">
       <header className="top">
@@ -54,7 +56,7 @@ export function Home() {
             />
           )}
           <span className="space" />
-          {!nothing && ways}
+          {known && !nothing && ways}
         </div>
         {nothing ? (
           <div className="home-empty">

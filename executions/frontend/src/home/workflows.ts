@@ -11,6 +11,8 @@ const PAUSE = 300;
 
 export interface Listed {
   rows: WorkflowSummary[] | null;
+  /** Whether there are none at all, whatever their names; null while nobody knows. */
+  none: boolean | null;
   /** Why there are none; "" where nothing went wrong. */
   trouble: string;
   /** Fetch the next page; null where this is the end. */
@@ -21,6 +23,7 @@ export interface Listed {
 /** Those whose names begin with `name`, newest first. */
 export function useWorkflows(name: string): Listed {
   const [rows, setRows] = useState<WorkflowSummary[] | null>(null);
+  const [none, setNone] = useState<boolean | null>(null);
   const [cursor, setCursor] = useState<string | null>(null);
   const [trouble, setTrouble] = useState("");
   const [turn, setTurn] = useState(0);
@@ -34,6 +37,7 @@ export function useWorkflows(name: string): Listed {
       // An answer to what was typed before may come last.
       if (asked.current !== query) return;
       setRows((old) => (from === null ? data : [...(old ?? []), ...data]));
+      if (name === "" && from === null) setNone(data.length === 0);
       setCursor(nextCursor(headers.get("Link")));
       setTrouble("");
     } catch (error) {
@@ -48,6 +52,7 @@ export function useWorkflows(name: string): Listed {
   }, [name, turn]);
   return {
     rows,
+    none,
     trouble,
     more: cursor === null ? null : () => void load(cursor),
     again: () => setTurn((old) => old + 1),
