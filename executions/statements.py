@@ -18,10 +18,14 @@ class Statements:
         self.folder = folder
         self.text = cache(self._text)
 
-    def fetch(self, name: str, params: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+    def fetch(
+        self, name: str, params: Mapping[str, Any], *, many: bool = False
+    ) -> list[tuple[Any, ...]]:
         """Run a named statement on Django's connection and return its rows.
 
-        It joins the transaction that is open, or commits by itself.
+        It joins the transaction that is open, or commits by itself. With `many` it is planned for
+        these parameters: a plan that was kept from a small table would look through the whole array
+        for each row.
         """
         # Neither through the proxy `connection` nor with `cursor.description`: a hot statement
         # takes 200 us, and each of the two is a tenth of that.
@@ -29,7 +33,7 @@ class Statements:
         if django.connection is None:
             django.ensure_connection()
         with django.wrap_database_errors, django.connection.cursor(row_factory=tuple_row) as cursor:
-            cursor.execute(self.text(name), params, prepare=True)
+            cursor.execute(self.text(name), params, prepare=not many)
             # What answers is alive: Django need not ask it again before the next transaction.
             django.health_check_done = True  # type: ignore[attr-defined]
             return cursor.fetchall() if cursor.pgresult and cursor.pgresult.nfields else []

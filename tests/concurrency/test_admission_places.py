@@ -287,9 +287,9 @@ def test_ten_thousand_fall_asleep_and_wake_in_a_few_statements(
     asked: list[str] = []
     fetch = statements.fetch
 
-    def noted(name: str, params: Any) -> Any:
+    def noted(name: str, params: Any, **options: Any) -> Any:
         asked.append(name)
-        return fetch(name, params)
+        return fetch(name, params, **options)
 
     monkeypatch.setattr(statements, "fetch", noted)
     with transaction.atomic():

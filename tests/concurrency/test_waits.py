@@ -236,9 +236,9 @@ def test_ten_thousand_listeners_take_one_statement_a_batch(
     for module in (statements, execution_statements):
         fetch = module.fetch
 
-        def noted(name: str, params: Any, fetch: Any = fetch) -> Any:
+        def noted(name: str, params: Any, fetch: Any = fetch, **options: Any) -> Any:
             asked.append(name)
-            return fetch(name, params)
+            return fetch(name, params, **options)
 
         monkeypatch.setattr(module, "fetch", noted)
     with CaptureQueriesContext(connection) as others:
