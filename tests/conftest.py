@@ -19,8 +19,8 @@ from tests.support import static_files
 from tests.support.quiet import in_the_room
 from tests.support.servers import TestServers
 
-# What starts and kills stacks and workers of its own, and waits for them. `.ci/test` runs these
-# beside the others, which compute and are polite to them.
+# What starts and kills stacks and workers of its own, and waits for them: a machine that is busy
+# with computing tests would upset its clocks. `.ci/test` runs it after them.
 STARTING = (
     "tests/browser/studio/journeys/",
     "tests/browser/test_desk.py",
