@@ -1,6 +1,7 @@
 """The page of a dead letter: what it tells, of whom it is asked for, and to whom it tells what."""
 
 import json
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -124,8 +125,9 @@ def test_who_may_not_see_payloads_sees_none_of_them_anywhere(
 
     shown = page(client, entry)
 
-    for secret in ("990", "partner.test/old", "inputs.url", "reserved", "Copy as curl"):
+    for secret in ("partner.test/old", "inputs.url", "reserved", "Copy as curl"):
         assert secret not in shown, secret
+    assert not re.search(r"\b990\b", shown)  # an id may hold these figures too
     assert "Requeue by curl" in shown
     assert client.get(f"{LETTERS}{entry.pk}/copy/requeue/").status_code == 200
     for kind in ("curl", "pytest"):
