@@ -16,7 +16,6 @@ from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 
 from tests.support import static_files
-from tests.support.quiet import in_the_room
 from tests.support.servers import TestServers
 
 # What starts and kills stacks and workers of its own, and waits for them: a machine that is busy
@@ -128,16 +127,6 @@ def pytest_collection_finish() -> None:
     """Collect garbage from now on, and leave the tests themselves out of it."""
     gc.freeze()
     gc.enable()
-
-
-@pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Iterator[object]:
-    """A test marked `quiet` runs while no other does; waiting for that is not its time."""
-    if "PYTEST_XDIST_WORKER" not in os.environ or item.config.cache is None:
-        return (yield)
-    folder = item.config.cache.mkdir("room")
-    with in_the_room(folder, alone=item.get_closest_marker("quiet") is not None):
-        return (yield)
 
 
 class OneWorkersFiles(LoadFileScheduling):
