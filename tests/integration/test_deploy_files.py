@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.support.running import output_of
 from valkyr_project import run
 from valkyr_project.commands import Program
 
@@ -120,18 +121,13 @@ def test_ports_are_open_to_this_machine_alone() -> None:
 
 
 def test_manifests_are_valid_by_kubernetes_own_schemas() -> None:
-    done = subprocess.run(
+    output_of(
         [
             *(sys.executable, "-m", "kubernetes_validate", "--strict", "--quiet"),
             *(str(p) for p in (KUBERNETES / "base").glob("*.yaml") if p.stem != "kustomization"),
             *(str(p) for p in KUBERNETES.glob("*.example.yaml")),
-        ],
-        capture_output=True,
-        text=True,
-        check=False,
+        ]
     )
-
-    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_the_base_names_every_file_of_its_folder() -> None:

@@ -4,7 +4,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from django.test import Client
 from dlq.metrics.collecting import DATABASE
 from dlq.models import BeatPulse
 from executions.clock import ClockTimestamp
+from tests.support.running import output_of
 from tests.support.stack import PROJECT
 
 RULES = PROJECT / "deploy" / "prometheus"
@@ -30,10 +30,7 @@ def promtool(*arguments: str) -> None:
         if os.environ.get("CI"):
             pytest.fail("promtool is missing; Debian has it in the package prometheus")
         pytest.skip("promtool is not installed (Debian: apt-get install prometheus)")
-    done = subprocess.run(
-        ["promtool", *arguments], cwd=RULES, capture_output=True, text=True, timeout=60, check=False
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    output_of(["promtool", *arguments], folder=RULES, seconds=60)
 
 
 def rules() -> list[dict[str, Any]]:

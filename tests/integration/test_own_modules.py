@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +11,7 @@ from django.conf import settings
 from django.core.management import CommandError, call_command
 
 from tests.support import migrated
+from tests.support.running import output_of
 
 PROJECT = Path(__file__).parents[2]
 DATABASE = f"test_own_modules_{os.getpid()}"
@@ -39,17 +39,8 @@ def python(*words: str, site: Path) -> str:
     """Run this Python as it runs on a host that has our code and the site's packages."""
     path = os.pathsep.join([str(PROJECT), str(site / "site"), str(site)])
     database = {"VALKYR_TEST_DATABASE_NAME": DATABASE}
-    done = subprocess.run(
-        [sys.executable, *words],
-        cwd=site,
-        env=os.environ | {"PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"} | database,
-        capture_output=True,
-        text=True,
-        timeout=280,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    environment = os.environ | {"PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"} | database
+    return output_of([sys.executable, *words], folder=site, environment=environment, seconds=280)
 
 
 @pytest.fixture

@@ -6,11 +6,13 @@ the values; that plan is the one looked at.
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.db import connection
 
+from executions.statements import Statements
 from runners import statements
 from tests.support.engine_database import engine_database
 from tests.support.workflows import publish, start_many, task
@@ -241,3 +243,22 @@ def _nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
     yield plan
     for child in plan.get("Plans", []):
         yield from _nodes(child)
+
+
+@pytest.mark.django_db
+def test_what_is_asked_with_many_values_is_planned_for_them(tmp_path: Path) -> None:
+    (tmp_path / "among.sql").write_text("SELECT 1 AS asked_among WHERE 7 = ANY(%(ids)s::int[])")
+    own = Statements(tmp_path)
+
+    assert own.fetch("among", {"ids": list(range(9))}, many=True) == [(1,)]
+    assert not _prepared("asked_among")
+    assert own.fetch("among", {"ids": [7]}) == [(1,)]
+    assert _prepared("asked_among")
+
+
+def _prepared(word: str) -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT 1 FROM pg_prepared_statements WHERE statement LIKE %s", [f"%{word}%"]
+        )
+        return cursor.fetchone() is not None

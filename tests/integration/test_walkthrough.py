@@ -14,6 +14,7 @@ from tests.support.counterparts.stripe import StripeServer
 from tests.support.folders import passable_folder
 from tests.support.own_step import OwnStep
 from tests.support.pages import differences, sign_in, walk
+from tests.support.running import output_of
 from tests.support.stack import PROJECT, Stack
 from tests.support.static_files import collected
 
@@ -133,19 +134,11 @@ def test_the_first_pages_workflow_runs_as_printed(stack: Stack, tmp_path: Path) 
 def test_the_demo_ends_as_it_expects_and_a_dead_letter_goes_home(
     stack: Stack, tmp_path: Path
 ) -> None:
-    demo = subprocess.run(
-        [sys.executable, "-m", "valkyr_project.demo"],
-        cwd=PROJECT,
-        env=stack.environment,
-        capture_output=True,
-        text=True,
-        timeout=180,
-        check=False,
-    )
-    assert demo.returncode == 0, demo.stdout + demo.stderr
-    assert "EXPECTED" not in demo.stdout
+    command = [sys.executable, "-m", "valkyr_project.demo"]
+    demo = output_of(command, environment=stack.environment, seconds=180)
+    assert "EXPECTED" not in demo
 
-    printed = demo.stdout[demo.stdout.index("    . '") :].split("\n\n")[0]
+    printed = demo[demo.index("    . '") :].split("\n\n")[0]
     said = shell(printed, stack, tmp_path)
 
     assert '"stepPath":"validate.main"' in said

@@ -2,10 +2,10 @@
 
 import os
 import re
-import subprocess
 from pathlib import Path
 
 from runners.management.module_pages.pages import YOUR_OWN
+from tests.support.running import output_of
 from tests.support.stack import PROJECT
 
 BLOCK = re.compile(r"```(sh|console|yaml|text)\n(.*?)```", re.DOTALL)
@@ -42,17 +42,9 @@ class OwnStep:
 
     def _shell(self, script: str, **more: str) -> str:
         path = os.pathsep.join([str(PROJECT), str(self.folder)])
-        done = subprocess.run(
-            ["bash", "-c", f"set -eo pipefail\n{script}"],
-            cwd=self.folder,
-            env=os.environ | {"PYTHONPATH": path} | more,
-            capture_output=True,
-            text=True,
-            timeout=180,
-            check=False,
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
+        command = ["bash", "-c", f"set -eo pipefail\n{script}"]
+        environment = os.environ | {"PYTHONPATH": path} | more
+        return output_of(command, folder=self.folder, environment=environment, seconds=180)
 
 
 def _blocks(kind: str) -> list[str]:

@@ -1,0 +1,28 @@
+"""Programs that must succeed: what they printed, or a failure with all they said."""
+
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from tests.support.stack import PROJECT
+
+
+def output_of(
+    command: Sequence[str],
+    *,
+    folder: Path = PROJECT,
+    environment: Mapping[str, str] | None = None,
+    seconds: float = 120,
+) -> str:
+    """Run it to its end; its output. `environment` is the whole of it, or the caller's."""
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=seconds,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
