@@ -61,6 +61,9 @@ N8N: dict[str, Any] = {
 }
 
 
+LISTS = re.compile(r"/v1/Workflow/?\?")
+
+
 @pytest.fixture(autouse=True)
 def somewhere_to_make_workflows(transactional_db: None) -> None:
     default_workspace()
@@ -94,6 +97,41 @@ def test_a_new_installation_offers_the_ways_to_begin(staff_page: Any) -> None:
     expect(page).to_have_url(re.compile(r"/studio/[0-9a-f-]{36}/$"))
     expect(page.get_by_role("region", name="Canvas", exact=True)).to_be_visible()
     assert Workflow.objects.get().name == "Order fulfilment"
+
+
+def holding_lists(page: Any) -> list[Any]:
+    """Lists of workflows wait from now on; those that do, to be let go."""
+    held: list[Any] = []
+    page.route(LISTS, lambda route: held.append(route))  # noqa: PLW0108 - no built-in will do
+    return held
+
+
+def test_what_one_clicks_does_not_move_when_the_list_comes(staff_page: Any) -> None:
+    held = holding_lists(staff_page)
+    with staff_page.expect_request(LISTS):
+        page = home(staff_page)
+    ways = page.get_by_role("button", name="Import…")
+
+    expect(page.get_by_label("Search by name")).to_be_visible()
+    expect(ways).to_have_count(0)
+    held.pop().continue_()
+    expect(ways).to_have_count(1)
+
+
+def test_a_search_without_a_match_keeps_its_field(staff_page: Any, workflow: Any) -> None:
+    workflow("orders")
+    page = home(staff_page)
+    field = page.get_by_label("Search by name")
+    field.fill("zzz")
+    expect(page.get_by_text("No workflow's name begins so.")).to_be_visible()
+    held = holding_lists(page)
+
+    with page.expect_request(LISTS):
+        field.fill("")
+
+    expect(field).to_be_focused()
+    held.pop().continue_()
+    expect(page.get_by_role("link", name="orders")).to_be_visible()
 
 
 def test_an_example_is_begun_with(staff_page: Any) -> None:
