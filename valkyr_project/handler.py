@@ -20,6 +20,8 @@ from django.http import FileResponse
 from django.http.response import HttpResponseBase
 from django.urls import set_script_prefix
 
+from valkyr_project.departure import Departure
+
 # Answered at once, at most; more wait their turn. Most of these wait for a connection or an end.
 THREADS = 128
 
@@ -43,15 +45,23 @@ class Handler(ASGIHandler):
         except RequestAborted:
             return
         try:
-            answer = await sync_to_async(
-                self._answer, thread_sensitive=False, executor=self._threads
-            )(scope, body)
+            answer = await self._answered(scope, receive, body)
             if answer.streaming:
                 await self._stream(answer, receive, send)
             else:
                 await self.send_response(answer, send)
         finally:
             body.close()
+
+    async def _answered(self, scope: Any, receive: Any, body: IO[bytes]) -> Any:
+        """The answer, made in a thread that may ask whether anybody waits for it."""
+        departure = scope["valkyr.gone"] = Departure(receive)
+        try:
+            return await sync_to_async(
+                self._answer, thread_sensitive=False, executor=self._threads
+            )(scope, body)
+        finally:
+            departure.forget()
 
     async def get_response_async(self, request: Any) -> Any:
         """The answer to who subscribes by a socket, made in that socket's thread."""

@@ -53,6 +53,11 @@ class Endpoint(APIView):
         """The signed-in user."""
         return self.request.user
 
+    def gone(self) -> bool:
+        """Whether nobody is there any more to hear the answer; not every server can tell."""
+        tell = getattr(self.request, "scope", {}).get("valkyr.gone")
+        return tell is not None and tell()
+
     @property
     def actor(self) -> Actor:
         """The signed-in user, for the audit trail."""

@@ -50,7 +50,7 @@ class LeaseRun(Endpoint):
             registration.note(runner, workspaces, queues, host)
             return leasing.lease(runner, workspaces, queues, given["limit"], actor=self.actor)
 
-        found = polling.poll(look, given["waitSeconds"])
+        found = polling.poll(look, given["waitSeconds"], self.gone)
         parents = spans.traceparents([leased.run for leased in found])
         shown = [_shown(leased, parents.get(leased.run.pk)) for leased in found]
         return Response(LeasedRun(shown, many=True).data)

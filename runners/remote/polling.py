@@ -18,28 +18,29 @@ FIRST_PAUSE = 0.1
 LONGEST_PAUSE = 1.0
 
 
-def poll(look: Callable[[], list[T]], seconds: float) -> list[T]:
+def poll(look: Callable[[], list[T]], seconds: float, gone: Callable[[], bool]) -> list[T]:
     """What `look` finds, as soon as it is something; nothing after `seconds`.
 
-    Where too many wait already, what the first look found.
+    Where too many wait already, what the first look found. Once its client is `gone` nothing is
+    looked for: what is found is taken, and would be nobody's until its lease is over.
     """
     found = look()
     if found or seconds <= 0 or not _seats().acquire(blocking=False):
         return found
     try:
-        return _wait(look, time.monotonic() + seconds)
+        return _wait(look, time.monotonic() + seconds, gone)
     finally:
         _seats().release()
 
 
-def _wait(look: Callable[[], list[T]], until: float) -> list[T]:
+def _wait(look: Callable[[], list[T]], until: float, gone: Callable[[], bool]) -> list[T]:
     pause = FIRST_PAUSE
-    while (left := until - time.monotonic()) > 0:
+    while (left := until - time.monotonic()) > 0 and not gone():
         # The pool lends the connection to others meanwhile.
         close_old_connections()
         time.sleep(min(pause, left))
         pause = min(pause * 1.5, LONGEST_PAUSE)
-        if found := look():
+        if not gone() and (found := look()):
             return found
     return []
 

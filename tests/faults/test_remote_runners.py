@@ -2,7 +2,6 @@
 
 import os
 import signal
-import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -18,9 +17,9 @@ from executions.models import Membership
 from runners.models import Run
 from tests.support.auditor import audit
 from tests.support.fleet import Fleet, database_url
+from tests.support.nursery import Forked, from_libraries
 from tests.support.outages import marks_of, wait_for_mark
 from tests.support.segments import run_of
-from tests.support.stack import PROJECT
 from tests.support.waiting import wait_until
 from tests.support.workflows import (
     default_workspace,
@@ -31,9 +30,7 @@ from tests.support.workflows import (
     task,
     wait_for_end,
 )
-from valkyr_project.embedded.child import die_with_parent, free_port
-
-Client = subprocess.Popen[bytes]
+from valkyr_project.embedded.child import free_port
 
 
 def remote(name: str, after: Any = None, **inputs: Any) -> dict[str, Any]:
@@ -56,7 +53,7 @@ def door(fleet: Fleet, tmp_path: Path) -> Iterator[str]:
 
 
 @pytest.fixture
-def client(door: str, tmp_path: Path) -> Iterator[Callable[..., Client]]:
+def client(door: str, tmp_path: Path) -> Iterator[Callable[..., Forked]]:
     """Starts the reference client; what is left of it ends with the test."""
     user, _ = get_user_model().objects.get_or_create(username="remote-runner")
     Membership.objects.get_or_create(
@@ -70,7 +67,7 @@ def client(door: str, tmp_path: Path) -> Iterator[Callable[..., Client]]:
     }
     with ExitStack() as made:
 
-        def begin(name: str, slots: int = 1) -> Client:
+        def begin(name: str, slots: int = 1) -> Forked:
             command = (
                 *(sys.executable, "examples/remote_runner/runner.py"),
                 *("tests/support/remote_handlers.py", "--queue", "gpu"),
@@ -81,7 +78,7 @@ def client(door: str, tmp_path: Path) -> Iterator[Callable[..., Client]]:
         yield begin
 
 
-def test_what_a_killed_runner_had_is_done_by_another(client: Callable[..., Client]) -> None:
+def test_what_a_killed_runner_had_is_done_by_another(client: Callable[..., Forked]) -> None:
     tasks = [remote("work", hangSeconds=60), effect("more", after="work")]
     execution = start(publish({"tasks": tasks, "output": "{{ tasks.work.output.value }}"}))
     first = client("first")
@@ -104,7 +101,7 @@ def test_what_a_killed_runner_had_is_done_by_another(client: Callable[..., Clien
 
 
 def test_the_late_result_of_a_frozen_runner_is_refused(
-    client: Callable[..., Client], tmp_path: Path
+    client: Callable[..., Forked], tmp_path: Path
 ) -> None:
     execution = start(publish({"tasks": [remote("work", hangSeconds=2)]}))
     frozen = client("frozen")
@@ -124,7 +121,7 @@ def test_the_late_result_of_a_frozen_runner_is_refused(
     assert audit([execution]).repeats == 1
 
 
-def test_a_runner_that_is_asked_to_stop_finishes_what_it_has(client: Callable[..., Client]) -> None:
+def test_a_runner_that_is_asked_to_stop_finishes_what_it_has(client: Callable[..., Forked]) -> None:
     execution = start(publish({"tasks": [remote("work", hangSeconds=2), remote("next", "work")]}))
     asked = client("asked")
     wait_for_mark(execution)
@@ -141,7 +138,7 @@ def test_a_runner_that_is_asked_to_stop_finishes_what_it_has(client: Callable[..
 
 
 def test_nothing_is_lost_while_runners_are_killed_again_and_again(
-    client: Callable[..., Client],
+    client: Callable[..., Forked],
 ) -> None:
     body = {"tasks": [remote("one", value="{{ item }}", seconds=0.05)]}
     tasks = [
@@ -162,17 +159,10 @@ def test_nothing_is_lost_while_runners_are_killed_again_and_again(
 
 
 @contextmanager
-def process(command: Sequence[str], environment: dict[str, str], log: Path) -> Iterator[Client]:
+def process(command: Sequence[str], environment: dict[str, str], log: Path) -> Iterator[Forked]:
     """A process for the length of a block, its output in a file."""
     with log.open("ab") as output:
-        begun = subprocess.Popen(
-            command,
-            cwd=PROJECT,
-            env=environment,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            preexec_fn=die_with_parent(signal.SIGKILL),  # noqa: PLW1509 - one system call
-        )
+        begun = from_libraries(command, environment=environment, output=output.fileno())
     try:
         yield begun
     finally:
