@@ -2,11 +2,14 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
+from weakref import proxy
 
 from django.db import DEFAULT_DB_ALIAS, connections
+from psycopg import Pipeline
+from psycopg.abc import PQGen
 from psycopg.rows import tuple_row
 
 
@@ -55,7 +58,10 @@ class Statements:
         assert raw is not None
         with connections[DEFAULT_DB_ALIAS].wrap_database_errors, ExitStack() as open_cursors:
             cursors = [open_cursors.enter_context(raw.cursor(row_factory=tuple_row)) for _ in asked]
-            with raw.pipeline():
+            with raw.pipeline() as pipeline:
+                # No reference back to itself: nothing is left for the collector.
+                itself: Any = proxy(pipeline)
+                pipeline._exit_gen = partial(_end, itself)
                 for cursor, (name, params) in zip(cursors, asked, strict=True):
                     cursor.execute(self.text(name), params, prepare=True)
             return [cursor.fetchall() for cursor in cursors]
@@ -75,6 +81,19 @@ class Statements:
                 yield from self._lines(self.folder / "parts" / f"{line[4:]}.sql")
             elif not line.startswith("--"):
                 yield line
+
+
+def _end(pipeline: Pipeline) -> PQGen[None]:
+    """Send what is left and read all answers, with Sync as the last word.
+
+    psycopg asks for a flush after it, which is of no use, and which stops the server's clock of
+    `idle_in_transaction_session_timeout`: a client frozen just then would keep its locks for ever.
+    """
+    try:
+        pipeline._enqueue_sync()
+        yield from pipeline._communicate_gen()
+    finally:
+        yield from pipeline._fetch_gen(flush=False)
 
 
 _own = Statements(Path(__file__).with_name("sql"))

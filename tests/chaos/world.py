@@ -23,6 +23,7 @@ from tests.chaos.stage import Stage
 from tests.chaos.watch import Watch
 from tests.support import modules
 from tests.support.fleet import QUICK, Fleet
+from tests.support.nursery import from_nothing
 from tests.support.waiting import wait_until
 from tests.support.web_server import WebServer
 from tests.support.workflows import ACTOR, describe
@@ -48,9 +49,11 @@ class World:
             meddling.VARIABLE: str(stage.folder / "meddle"),
         }
         leases = QUICK if quick else {}
-        self.fleet = Fleet(stage.folder, stage.redis.url, {**leases, **hooks}, stage.broker.url)
+        self.fleet = Fleet(
+            stage.folder, stage.redis.url, {**leases, **hooks}, stage.broker.url, from_nothing
+        )
         more = hooks | {"CELERY_BROKER_URL": stage.broker.url, "VALKYR_PROCESS": "web"}
-        self.web = WebServer(stage.folder / "web.log", more)
+        self.web = WebServer(stage.folder / "web.log", more, from_nothing)
         self.injured: set[int] = set()
         self._own: list[UUID] = []
         self._logs: dict[str, int] = {}

@@ -31,10 +31,14 @@ LOCK = "SELECT id FROM executions_workflowexecution WHERE id = %s FOR UPDATE"
 
 
 def _session() -> psycopg.Connection[Any]:
-    """One without the engine's time limits, which would free the lock by themselves."""
+    """One without the engine's time limits, which would free the lock by themselves.
+
+    It waits a minute for a lock: where nobody lets it go the fault fails, and the run goes on.
+    """
     given = connection.get_connection_params()
     names = ("dbname", "user", "password", "host", "port")
-    return psycopg.connect(**{name: given[name] for name in names if given.get(name)})
+    own = {name: given[name] for name in names if given.get(name)}
+    return psycopg.connect(**own, options="-c lock_timeout=60000")
 
 
 def _run(world: World) -> None:
