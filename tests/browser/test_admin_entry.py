@@ -166,6 +166,14 @@ def test_copies_are_copied_by_a_button(opened: Any) -> None:
     ).to_be_visible()
 
 
+@pytest.mark.parametrize("width", [1024, 1280])
+def test_every_action_is_seen_beside_the_menu(opened: Any, width: int) -> None:
+    opened.set_viewport_size({"width": width, "height": 800})
+
+    assert opened.evaluate("() => document.documentElement.scrollWidth") == width
+    expect(opened.get_by_role("link", name="Reveal…")).to_be_in_viewport(ratio=1)
+
+
 def test_the_page_has_no_findings_and_fits_a_phone(opened: Any) -> None:
     opened.evaluate("() => document.querySelectorAll('details').forEach((d) => (d.open = true))")
     picture_in_both(opened, "entry")
