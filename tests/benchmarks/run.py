@@ -41,8 +41,8 @@ class Run:
             if not isinstance(error, Exception):
                 raise
             say(f"{name} FAILED: {type(error).__name__}: {error}")
-            self._clear()
         finally:
+            self._clear()
             self.figures[SECONDS + name] = time.monotonic() - began
 
     @property
@@ -55,7 +55,10 @@ class Run:
         ]
 
     def _clear(self) -> None:
-        """End what a failed part started, and forget its messages: nobody does its work later."""
+        """End what a part started, and forget its messages: nobody does its work later.
+
+        W5 alone leaves tens of thousands, which the next worker would work off first.
+        """
         from django.db import connection
 
         self.stage.end_all()

@@ -5,6 +5,7 @@ import time
 from pathlib import Path
 
 import pytest
+import redis
 
 from tests.benchmarks import databases, page, summary
 from tests.benchmarks.cast import Cast, Server
@@ -80,6 +81,20 @@ def test_a_part_is_given_up_once_its_patience_has_ended(
 
     assert run.missing == ["W3", "W4", "W5"]
     assert "W4 FAILED: TimeoutError: given up" in capsys.readouterr().out
+
+
+def test_no_part_finds_messages_that_another_left_but_the_publishers_bindings(run: Run) -> None:
+    def leaves() -> Figures:
+        with redis.Redis.from_url(os.environ["REDIS_URL"]) as store:
+            store.rpush("default", "a message")
+            store.sadd("valkyr:_kombu.binding.default", "default")
+        return {}
+
+    run.take("W5", leaves)
+
+    with redis.Redis.from_url(os.environ["REDIS_URL"]) as store:
+        assert store.keys() == [b"valkyr:_kombu.binding.default"]
+        store.flushdb()
 
 
 def test_how_long_each_part_took_is_told_in_their_order(run: Run) -> None:
