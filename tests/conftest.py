@@ -36,14 +36,31 @@ STARTING = (
 # Files that share what takes long to make, here a whole stack, are one worker's.
 TOGETHER = ("tests/browser/test_desk.py", "tests/browser/studio/journeys/")
 
-# One file is one worker's: what takes longest begins first, or all wait for it in the end.
+# One file is one worker's: what takes longest begins first, in this order, or all wait for it in
+# the end.
 LONGEST = (
     "tests/fuzz/",
     "tests/property/test_engine.py",
-    "tests/integration/test_up.py",
-    "tests/faults/test_real_graphs.py",
     "tests/browser/test_admin_pages.py",
     "tests/browser/test_api_docs.py",
+    "tests/faults/test_real_graphs_of_items.py",
+    "tests/browser/studio/journeys/",
+    "tests/browser/test_desk.py",
+    "tests/integration/test_up.py",
+    "tests/integration/test_walkthrough.py",
+    "tests/faults/test_real_graphs.py",
+    "tests/faults/test_random_kills.py",
+    "tests/faults/test_remote_runners.py",
+    "tests/servers/test_drain.py",
+    "tests/faults/test_killed_processes.py",
+    "tests/faults/test_redis_lost.py",
+    "tests/faults/test_alerts.py",
+    "tests/integration/test_benchmarks.py",
+    "tests/servers/test_upgrade.py",
+    "tests/faults/test_restore.py",
+    "tests/servers/test_rabbitmq.py",
+    "tests/faults/test_deployed_tree.py",
+    "tests/faults/test_capacity.py",
 )
 
 
@@ -76,9 +93,10 @@ def _prepare() -> TestServers:
     django.setup()
     _be_patient()
     settings.PASSWORD_HASHERS = ["tests.support.passwords.QuickHasher"]
-    from tests.support import emptying
+    from tests.support import emptying, rendered
 
     emptying.install()
+    rendered.install()
     if _shares_out():
         # Those who run the tests inherit the environment, and must not find Django set up by it.
         del os.environ["DJANGO_SETTINGS_MODULE"]
@@ -120,7 +138,13 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put first what takes longest."""
-    items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
+    items.sort(key=_turn)
+
+
+def _turn(item: pytest.Item) -> int:
+    """The place of a test's file among those that take longest, or behind all of them."""
+    turns = (turn for turn, name in enumerate(LONGEST) if item.nodeid.startswith(name))
+    return next(turns, len(LONGEST))
 
 
 def pytest_collection_finish() -> None:
@@ -140,6 +164,12 @@ class OneWorkersFiles(LoadFileScheduling):
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFileScheduling | None:
     """Who hands out tests by the file keeps together what shares a stack."""
     return OneWorkersFiles(config, log) if config.getvalue("dist") == "loadfile" else None
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Keep the pages' static files for later sessions, beside what pytest keeps."""
+    if config.cache is not None:
+        static_files.keep_in(config.cache.mkdir("static"))
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

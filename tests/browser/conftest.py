@@ -10,7 +10,6 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,16 +17,15 @@ import uvicorn
 from django.conf import settings
 from django.core.cache import cache
 from django.test import Client
-from playwright.sync_api import Browser, ConsoleMessage, Error
+from playwright.sync_api import Browser, ConsoleMessage, Error, Playwright, sync_playwright
 
 from tests.browser.one_page import LOOKS, OnePage
 from tests.support.chromium import REASON, chromium_path
-from tests.support.folders import passable_folder
+from tests.support.prepared_home import prepared_home
 from tests.support.stack import Stack
 from tests.support.static_files import collected
 from valkyr_project.gate import Gate
 
-HERE = Path(__file__).parent
 CHROMIUM = chromium_path()
 FLAGS = [
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
@@ -68,10 +66,11 @@ UNDER_WAY: list[UnderWay] = []
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
-    """Mark this folder's tests, skip them where there is no browser, and let them run last:
-    Playwright leaves an event loop in the thread that others may need for their own.
+    """Mark this folder's tests, skip them where there is no browser, and let them run last, so that
+    Chromium starts once a process.
 
-    They go last when all others have had their say, who sort by fixtures.
+    They go last when all others have had their say, who sort by fixtures. What looks at a whole
+    stack has one process to itself anyway, and takes so long that it must not begin last.
     """
     for item in filter(_is_ours, items):
         item.add_marker(pytest.mark.browser)
@@ -82,18 +81,35 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
         if CHROMIUM is None:
             item.add_marker(pytest.mark.skip(reason=REASON))
     yield
-    items.sort(key=_is_ours)
+    items.sort(key=lambda item: _is_ours(item) and "whole_stack" not in item.fixturenames)
 
 
 def _is_ours(item: pytest.Item) -> bool:
-    return HERE in item.path.parents
+    return item.nodeid.startswith("tests/browser/")
 
 
-@pytest.fixture(scope="session")
-def whole_stack() -> Iterator[Stack]:
+@pytest.fixture(scope="package")
+def playwright() -> Iterator[Playwright]:
+    """Playwright until this folder's tests are over: its event loop would be in others' way."""
+    with sync_playwright() as made:
+        yield made
+
+
+@pytest.fixture(scope="package")
+def browser(
+    playwright: Playwright, browser_name: str, browser_type_launch_args: dict[str, Any]
+) -> Iterator[Browser]:
+    """One Chromium for all of them."""
+    made: Browser = getattr(playwright, browser_name).launch(**browser_type_launch_args)
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="package")
+def whole_stack(pytestconfig: pytest.Config) -> Iterator[Stack]:
     """A whole stack, as `make up` starts it, for all who look at one in a browser."""
     extra = {"VALKYR_PYTHON_CODE": "1"} | collected()
-    with passable_folder("looked-at") as folder, Stack(folder / "home", extra) as up:
+    with prepared_home(pytestconfig) as home, Stack(home, extra) as up:
         up.wait_ready(300)
         yield up
 
@@ -141,7 +157,7 @@ def server(django_db_setup: None, static_files: None) -> Iterator[str]:
     listener.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def one_page(server: str, browser: Browser) -> Iterator[OnePage]:
     """The page that tests use one after another."""
     lender = OnePage(browser, server)

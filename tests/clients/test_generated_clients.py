@@ -25,8 +25,15 @@ COMPILER = {
 }
 
 
+@pytest.fixture
+def known_types(pytestconfig: pytest.Config, tmp_path: Path) -> Path:
+    """Where mypy keeps what it knows of the packages, which are the same in each session."""
+    cache = pytestconfig.cache
+    return tmp_path / "cache" if cache is None else cache.mkdir("mypy-of-clients")
+
+
 def test_a_python_client_type_checks_and_starts_an_execution(
-    served: Served, tmp_path: Path
+    served: Served, tmp_path: Path, known_types: Path
 ) -> None:
     generator = Path(sys.executable).with_name("openapi-python-client")
     (tmp_path / "config.yaml").write_text("post_hooks: []\n")
@@ -40,7 +47,7 @@ def test_a_python_client_type_checks_and_starts_an_execution(
 
     checked = run(
         tmp_path, sys.executable, "-m", "mypy", "--config-file", "mypy.ini",
-        "--cache-dir", tmp_path / "cache", "use_client.py", "valkyr_client",
+        "--cache-dir", known_types, "use_client.py", "valkyr_client",
     )  # fmt: skip
     used = run(tmp_path, sys.executable, "use_client.py", **served.environment)
 

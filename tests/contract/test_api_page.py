@@ -2,9 +2,8 @@
 
 import re
 
-from drf_spectacular.generators import SchemaGenerator
-
 from executions.access import ALLOWED, Action
+from tests.support.document import document
 from tests.support.stack import PROJECT
 
 PAGE = (PROJECT / "docs" / "api.md").read_text()
@@ -13,7 +12,7 @@ ROLE = re.compile(r"^\| ([A-Z]+) \|(.*)\|$", re.MULTILINE)
 
 
 def test_the_page_lists_every_operation_and_no_other() -> None:
-    schema = SchemaGenerator().get_schema(public=True)
+    schema = document()
     there_are = {
         (method.upper(), path, operation["operationId"])
         for path, methods in schema["paths"].items()

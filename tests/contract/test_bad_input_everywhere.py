@@ -14,11 +14,11 @@ from uuid import uuid4
 import pytest
 from django.contrib.auth import get_user_model
 from django.db import connection
-from drf_spectacular.generators import SchemaGenerator
 
 from executions.api.document import operations
 from tests.fuzz.planted import Planter
 from tests.fuzz.requesting import kind_of
+from tests.support.document import document
 
 from .people import a_client
 
@@ -39,9 +39,7 @@ BODIES = {"decideRun": b'{"decision": "approved"}'}
 NAMES = {"workflowId": "Workflow", "queueId": "WorkflowExecution", "checkpointId": "checkpoint"}
 LIMIT = 10_000
 
-DOCUMENT: dict[str, Any] = json.loads(
-    json.dumps(SchemaGenerator().get_schema(public=True), default=str)
-)
+DOCUMENT = document()
 ALL = {op["operationId"]: (path, method.upper(), op) for path, method, op in operations(DOCUMENT)}
 
 

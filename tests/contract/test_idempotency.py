@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from django.db import connection, transaction
 from django.db.models import F
-from drf_spectacular.generators import SchemaGenerator
 from rest_framework.test import APIClient
 
 from executions import publishing
@@ -25,6 +24,7 @@ from executions.models import (
     Workspace,
 )
 from executions.tasks import prune_answers
+from tests.support.document import document
 from tests.support.rivals import Rivals
 
 pytestmark = pytest.mark.django_db
@@ -212,7 +212,7 @@ def test_an_import_is_done_once_and_its_query_is_part_of_the_request(
 
 
 def test_the_document_says_which_operations_take_a_key() -> None:
-    schema = SchemaGenerator().get_schema(public=True)
+    schema = document()
     operations = [one for methods in schema["paths"].values() for one in methods.values()]
     keyed = {
         one["operationId"]

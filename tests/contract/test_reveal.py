@@ -1,6 +1,7 @@
 """Revealing payloads: for a reason, by who may, and never without a trace."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -10,22 +11,22 @@ from executions.models import Activity, Membership, Workspace
 from runners.models import Run
 from tests.support.triggers import triggered
 
+from .people import a_greeting, an_author
+
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def addresses(author: APIClient, greeting: dict[str, Any]) -> dict[str, str]:
+@pytest.fixture(scope="module", autouse=True)
+def addresses(kept_world: None) -> Mapping[str, str]:
     """What can be revealed: an execution, its run, a dead letter."""
-    start = f"/v1/WorkflowExecution/{greeting['id']}/execute"
+    author = an_author()
+    start = f"/v1/WorkflowExecution/{a_greeting(author)['id']}/execute"
     pk = author.post(start, {"params": {"name": "Ada"}}, format="json").json()["id"]
     run = Run.objects.get(execution_id=pk)
     Run.objects.filter(pk=run.pk).update(inputs={"password": "hunter2"}, outputs={"a": 1})
     letter = author.post(f"/v1/Run/{run.pk}/quarantine", {"reason": "x"}, format="json").json()
-    return {
-        "WorkflowExecution": f"/v1/WorkflowExecution/{pk}",
-        "Run": f"/v1/Run/{run.pk}",
-        "DeadLetterQueue": f"/v1/DeadLetterQueue/{letter['id']}",
-    }
+    found = {"WorkflowExecution": pk, "Run": run.pk, "DeadLetterQueue": letter["id"]}
+    return MappingProxyType({kind: f"/v1/{kind}/{found[kind]}" for kind in found})
 
 
 FIELDS = {
@@ -37,7 +38,7 @@ FIELDS = {
 
 @pytest.mark.parametrize("kind", FIELDS)
 def test_a_reveal_shows_the_payloads_and_leaves_a_row_that_says_why(
-    admin: APIClient, addresses: dict[str, str], kind: str
+    admin: APIClient, addresses: Mapping[str, str], kind: str
 ) -> None:
     answer = admin.post(f"{addresses[kind]}/reveal", {"reason": "ticket 7"}, format="json")
 
@@ -52,7 +53,7 @@ def test_a_reveal_shows_the_payloads_and_leaves_a_row_that_says_why(
 
 
 def test_what_a_run_was_given_is_shown_as_it_is_stored(
-    admin: APIClient, addresses: dict[str, str]
+    admin: APIClient, addresses: Mapping[str, str]
 ) -> None:
     answer = admin.post(f"{addresses['Run']}/reveal", {"reason": "why"}, format="json")
 
@@ -62,7 +63,7 @@ def test_what_a_run_was_given_is_shown_as_it_is_stored(
 @pytest.mark.parametrize("body", [{}, {"reason": ""}, {"reason": "  "}, {"reason": 5}, []])
 @pytest.mark.parametrize("kind", FIELDS)
 def test_without_a_reason_nothing_is_revealed(
-    admin: APIClient, addresses: dict[str, str], kind: str, body: Any
+    admin: APIClient, addresses: Mapping[str, str], kind: str, body: Any
 ) -> None:
     answer = admin.post(f"{addresses[kind]}/reveal", body, format="json")
 
@@ -74,7 +75,7 @@ def test_without_a_reason_nothing_is_revealed(
 def test_the_permission_to_reveal_needs_no_permission_to_see_payloads(
     member: Callable[..., Any],
     client_of: Callable[[Any], APIClient],
-    addresses: dict[str, str],
+    addresses: Mapping[str, str],
     workspace: Workspace,
     kind: str,
 ) -> None:
@@ -94,7 +95,7 @@ def test_the_permission_to_reveal_needs_no_permission_to_see_payloads(
 
 @pytest.mark.parametrize("kind", FIELDS)
 def test_who_may_only_see_payloads_may_not_reveal(
-    author: APIClient, addresses: dict[str, str], kind: str
+    author: APIClient, addresses: Mapping[str, str], kind: str
 ) -> None:
     answer = author.post(f"{addresses[kind]}/reveal", {"reason": "x"}, format="json")
 
@@ -106,7 +107,7 @@ def test_who_may_only_see_payloads_may_not_reveal(
 @pytest.mark.parametrize(
     "kind", ["WorkflowExecution", "Run", "DeadLetterQueue", "Event", "Activity"]
 )
-def test_a_list_holds_no_payload(admin: APIClient, addresses: dict[str, str], kind: str) -> None:
+def test_a_list_holds_no_payload(admin: APIClient, addresses: Mapping[str, str], kind: str) -> None:
     admin.post("/v1/Event", {"name": "told", "payload": {"name": "Ada"}}, format="json")
 
     answer = admin.get(f"/v1/{kind}")

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
-from drf_spectacular.generators import SchemaGenerator
 from rest_framework.test import APIClient
 
 from dlq.models import DeadLetterEntry, GroupFingerprint
 from executions.models import Activity, Tier, Trigger, Workflow, Workspace
 from executions.triggers.secret import secret_of
 from runners.models import CircuitBreaker, Run
+from tests.support.document import document
 from tests.support.failures import fail
 from tests.support.segments import claimed, recorded, run_of
 from tests.support.triggers import only_trigger, triggered
@@ -399,7 +399,7 @@ def world(made: Mapping[str, str]) -> World:
 
 
 def test_the_tables_name_every_operation_that_changes_something() -> None:
-    paths = SchemaGenerator().get_schema(public=True)["paths"]
+    paths = document()["paths"]
     there_are = {
         operation["operationId"]
         for methods in paths.values()

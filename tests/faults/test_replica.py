@@ -31,7 +31,7 @@ VALUES (%s, %s, true, true, true, '', '', '', now())
 
 @pytest.fixture(scope="module")
 def servers(
-    django_db_setup: None, django_db_blocker: Any, static_files: None
+    engine: None, django_db_blocker: Any, static_files: None
 ) -> Iterator[tuple[str, Standby]]:
     """A primary with our tables and two administrators, and a standby that follows it."""
     with passable_folder() as home, primary(home) as server, ExitStack() as ends:

@@ -1,7 +1,8 @@
 """Pruning beside a working engine, killed in the middle: what is under way notices nothing."""
 
-import subprocess
+import os
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -11,7 +12,7 @@ from tests.support import admin_rows
 from tests.support.aging import aged
 from tests.support.auditor import audit
 from tests.support.fleet import Fleet
-from tests.support.stack import PROJECT
+from tests.support.nursery import Forked, from_libraries
 from tests.support.waiting import wait_until
 from tests.support.workflows import effect, publish, start_many, wait_for_end
 
@@ -20,10 +21,9 @@ OLD, LIVE = 120, 40
 PRUNE = (sys.executable, "manage.py", "prune", "--batch", "2")
 
 
-def prune(fleet: Fleet) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        PRUNE, cwd=PROJECT, env=fleet.environment, stdout=subprocess.DEVNULL
-    )  # fmt: skip
+def prune(fleet: Fleet) -> Forked:
+    with Path(os.devnull).open("wb") as nothing:
+        return from_libraries(PRUNE, environment=fleet.environment, output=nothing.fileno())
 
 
 def test_a_pruner_killed_in_the_middle_leaves_whole_families_and_the_engine_alone(

@@ -3,17 +3,14 @@
 `make fuzz ARGS="--examples 500"` tries more requests, and others each time.
 """
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 import schemathesis
 from django.db import transaction
-from drf_spectacular.generators import SchemaGenerator
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from rest_framework.renderers import JSONRenderer
 from schemathesis import GenerationMode
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import (
@@ -26,6 +23,7 @@ from schemathesis.specs.openapi.checks import (
 
 from tests.fuzz.callers import ROLES, Caller, World, caller, plant
 from tests.fuzz.requesting import answered, asked_by, with_known_ids, wrong_on_purpose
+from tests.support.document import document
 
 pytestmark = [pytest.mark.django_db, pytest.mark.timeout(3600)]
 # Whatever is sent to them is as documented: nothing can be broken on purpose.
@@ -47,8 +45,7 @@ CHECKS = [
 
 @pytest.fixture(scope="module")
 def schema() -> Any:
-    made = SchemaGenerator().get_schema(public=True)
-    return schemathesis.openapi.from_dict(json.loads(JSONRenderer().render(made)))
+    return schemathesis.openapi.from_dict(document())
 
 
 @pytest.fixture(scope="module")

@@ -48,23 +48,29 @@ def answers(url: str) -> bool:
         return False
 
 
-@pytest.fixture
-def s3(address: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """A client beside ours; the server is the administrator's."""
-    monkeypatch.setenv("VALKYR_S3_ENDPOINT", address)
-    client = boto3.session.Session().client(
+@pytest.fixture(scope="module")
+def client(address: str) -> Iterator[Any]:
+    """A client beside ours: to make one costs more than most tests here."""
+    made = boto3.session.Session().client(
         "s3",
         endpoint_url=address,
         region_name="us-east-1",
         aws_access_key_id="AKIATEST",
         aws_secret_access_key="very-secret",
     )
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def s3(address: str, client: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """That client, and an empty bucket; the server is the administrator's."""
+    monkeypatch.setenv("VALKYR_S3_ENDPOINT", address)
     client.create_bucket(Bucket="shop")
     yield client
     for version in client.list_object_versions(Bucket="shop").get("Versions", []):
         client.delete_object(Bucket="shop", Key=version["Key"], VersionId=version["VersionId"])
     client.delete_bucket(Bucket="shop")
-    client.close()
 
 
 @pytest.fixture

@@ -41,17 +41,25 @@ def address() -> Iterator[str]:
         server.wait(10)
 
 
+@pytest.fixture(scope="module")
+def operator(address: str) -> Iterator[Any]:
+    """A client of it, as an operator would have."""
+    session = boto3.session.Session("test", "test", region_name=REGION)
+    client = session.client("kms", endpoint_url=address)
+    wait_until(lambda: answers(client), 60, "moto's answer")
+    yield client
+    client.close()
+
+
 @pytest.fixture
-def kms(address: str, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """A client of it, as an operator would have; this process uses the same."""
+def kms(address: str, operator: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The operator's client; this process uses the same service."""
     monkeypatch.setenv("AWS_ENDPOINT_URL_KMS", address)
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     monkeypatch.setattr(store._Kept, "opened", None)
-    client = boto3.session.Session(region_name=REGION).client("kms")
-    wait_until(lambda: answers(client), 60, "moto's answer")
-    return client
+    return operator
 
 
 def answers(client: Any) -> bool:

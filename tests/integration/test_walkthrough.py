@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from tests.support.counterparts.stripe import StripeServer
-from tests.support.folders import passable_folder
 from tests.support.own_step import OwnStep
 from tests.support.pages import differences, sign_in, walk
+from tests.support.prepared_home import prepared_home
 from tests.support.running import output_of
 from tests.support.stack import PROJECT, Stack
 from tests.support.static_files import collected
@@ -52,7 +52,7 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> OwnStep:
 
 
 @pytest.fixture(scope="module")
-def stack(stripe: StripeServer, own: OwnStep) -> Iterator[Stack]:
+def stack(stripe: StripeServer, own: OwnStep, pytestconfig: pytest.Config) -> Iterator[Stack]:
     allowed = (
         own.environment
         | collected()
@@ -62,11 +62,9 @@ def stack(stripe: StripeServer, own: OwnStep) -> Iterator[Stack]:
             "VALKYR_HTTP_ALLOWED_NETWORKS": "127.0.0.0/8",
         }
     )
-    with passable_folder("walk") as folder:
-        home = folder / "home"
-        with Stack(home, allowed) as stack:
-            stack.wait_ready()
-            yield stack
+    with prepared_home(pytestconfig) as home, Stack(home, allowed) as stack:
+        stack.wait_ready()
+        yield stack
 
 
 def tasks(folder: Path) -> Path:

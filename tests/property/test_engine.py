@@ -13,12 +13,11 @@ from hypothesis import strategies as st
 
 from dlq.models import DeadLetterEntry
 from dlq.requeue import requeue
-from runners.models import Run
-from tests.support.auditor import audit
+from tests.support.auditor import Audit
 from tests.support.graphs import Drawn, draw
 from tests.support.interpreter import agrees, places
 from tests.support.simulation import world
-from tests.support.workflows import ACTOR, describe, publish, start, states
+from tests.support.workflows import ACTOR, describe, publish, start
 
 SETTINGS = settings(
     max_examples=40,
@@ -98,12 +97,14 @@ def _requeue(letter: DeadLetterEntry, drawn: Drawn) -> None:
 
 def ended_as_drawn(drawn: Drawn, execution: UUID) -> None:
     """In the right state, with every step's output as worked out from the drawing alone."""
-    runs = Run.objects.filter(execution_id=execution, superseded=False)
-    found = dict(runs.filter(state="SUCCESS").values_list("step_path", "outputs"))
-    entered = places(runs.values_list("step_path", flat=True))
-    story = drawn.story(entered.__contains__)
-    assert states([execution])[execution] == story.state, describe([execution])
-    audit([execution])
+    done = Audit([execution])
+    runs = done.runs[execution]
+    story = drawn.story(places(runs).__contains__)
+    assert done.states[execution] == story.state, describe([execution])
+    done.insist()
+    found = {
+        path: run.outputs for path, tries in runs.items() for run in tries if run.state == "SUCCESS"
+    }
     wrong = {
         path: (found.get(path), expected)
         for path, expected in story.outputs.items()

@@ -41,10 +41,15 @@ class Audit:
     def __init__(self, ids: Iterable[UUID]) -> None:
         self.problems: list[str] = []
         self.repeats = 0
+        self.states: dict[UUID, str] = {}
+        self.runs: dict[UUID, dict[str, list[Run]]] = {}  # by step, those that count, in order
         executions = WorkflowExecution.objects.select_related("version").filter(pk__in=list(ids))
         found = list(executions)
         for execution in found:
-            _Ledger(execution, self).check()
+            ledger = _Ledger(execution, self)
+            self.states[execution.pk] = execution.state
+            self.runs[execution.pk] = ledger.runs
+            ledger.check()
         for workspace_id in {execution.workspace_id for execution in found}:
             self._places(workspace_id)
 
@@ -55,11 +60,15 @@ class Audit:
         if rows != active(workspace_id):
             self.problems.append(f"workspace {workspace_id}: {active(workspace_id)} != {rows}")
 
+    def insist(self) -> None:
+        """AssertionError lists what is broken."""
+        assert not self.problems, "\n".join(self.problems)
+
 
 def audit(ids: Iterable[UUID]) -> Audit:
     """Check the five rules; AssertionError lists what is broken."""
     done = Audit(ids)
-    assert not done.problems, "\n".join(done.problems)
+    done.insist()
     return done
 
 
@@ -71,10 +80,13 @@ class _Ledger:
         self.audit = audit
         self.document = execution.version.definition
         self.runs: dict[str, list[Run]] = defaultdict(list)
-        for run in Run.objects.filter(execution=execution, superseded=False).order_by("attempt"):
-            self.runs[run.step_path].append(run)
         # What a roll-back made history may have run before its predecessors ran again.
-        gone = set(execution.runs.filter(superseded=True).values_list("pk", flat=True))
+        gone = set()
+        for run in Run.objects.filter(execution=execution).order_by("attempt"):
+            if run.superseded:
+                gone.add(run.pk)
+            else:
+                self.runs[run.step_path].append(run)
         self.marks = [mark for mark in marks(execution.pk) if mark["run"] not in gone]
         self.marked: dict[str, list[datetime]] = defaultdict(list)
         counted = {run.pk for runs in self.runs.values() for run in runs}

@@ -4,54 +4,44 @@ Each is a process of its own, with connections of its own, that may be killed; o
 Django, two seconds of a processor, are not started anew for each.
 """
 
-import multiprocessing
 import os
 import signal
 import sys
 import threading
-from collections.abc import Mapping
 from functools import cache
-from multiprocessing.connection import Connection
 from typing import Any, Self
 
-import pytest
-
 from tests.support.fleet import database_url
+from tests.support.nursery import Nursery
 from tests.support.waiting import wait_until
 
-FORKING = multiprocessing.get_context("forkserver")
-LOADED = "tests.support.loaded"
+# The second kills itself where it hurts most, before it acknowledges a message.
+PROGRAM, DYING = "manage.py", "tests.support.dying_consumer"
 
 
 @cache
-def load() -> None:
+def load() -> Nursery:
     """Start the process that others are forked from, on the tests' database."""
-    from multiprocessing import forkserver
-
-    FORKING.set_forkserver_preload([LOADED])
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("DATABASE_URL", database_url())
-        forkserver.ensure_running()
+    environment = os.environ | {"DATABASE_URL": database_url()}
+    return Nursery("tests.support.loaded", environment=environment)
 
 
 class Consuming:
-    """One `manage.py consume`; `lines` is what it printed.
-
-    `dying`: it kills itself where it hurts most, before it acknowledges a message.
-    """
+    """One `manage.py consume`; `lines` is what it printed."""
 
     def __init__(
         self, trigger: Any, *options: str, dying: bool = False, **environment: str
     ) -> None:
-        load()
-        said, says = FORKING.Pipe(duplex=False)
-        self.process = FORKING.Process(
-            target=_run, args=(says, [str(trigger), *options], environment, dying), daemon=True
+        printed, prints = os.pipe()
+        program = ("-m", DYING) if dying else (PROGRAM,)
+        self.process = load().start(
+            [sys.executable, *program, "consume", str(trigger), *options],
+            environment=os.environ | {"DATABASE_URL": database_url()} | environment,
+            output=prints,
         )
-        self.process.start()
-        says.close()
+        os.close(prints)
         self.lines: list[str] = []
-        self._reader = threading.Thread(target=self._read, args=(said,), daemon=True)
+        self._reader = threading.Thread(target=self._read, args=(printed,), daemon=True)
         self._reader.start()
 
     def __enter__(self) -> Self:
@@ -61,9 +51,9 @@ class Consuming:
         self.process.kill()
         self.wait()
 
-    def _read(self, said: Connection) -> None:
-        with said, os.fdopen(os.dup(said.fileno())) as printed:
-            self.lines.extend(printed)
+    def _read(self, printed: int) -> None:
+        with os.fdopen(printed) as text:
+            self.lines.extend(text)
 
     @property
     def text(self) -> str:
@@ -71,9 +61,7 @@ class Consuming:
 
     def wait(self, seconds: float = 40) -> int:
         """Its exit code, once it has ended and all it printed was read."""
-        self.process.join(seconds)
-        code = self.process.exitcode
-        assert code is not None, f"did not end within {seconds} s: {self.text}"
+        code = self.process.wait(seconds)
         self._reader.join(5)
         return code
 
@@ -82,31 +70,6 @@ class Consuming:
 
     def stop(self) -> str:
         """Ask it to end; what it printed."""
-        self.process.terminate()
+        self.process.send_signal(signal.SIGTERM)
         assert self.wait() == 0, self.text
         return self.text
-
-
-def _run(
-    says: Connection, arguments: list[str], environment: Mapping[str, str], dying: bool
-) -> None:
-    """What `python manage.py consume` does, printing into `says`."""
-    os.environ.update(environment)
-    for stream in (1, 2):
-        os.dup2(says.fileno(), stream)
-    says.close()
-    if dying:
-        _die_before_acknowledging()
-    sys.argv = ["manage.py", "consume", *arguments]
-    from manage import main
-
-    main()
-
-
-def _die_before_acknowledging() -> None:
-    from executions.triggers.queues.redis_source import RedisSource
-
-    def acknowledge(self: RedisSource) -> None:
-        os.kill(os.getpid(), signal.SIGKILL)
-
-    RedisSource.acknowledge = acknowledge  # type: ignore[method-assign]

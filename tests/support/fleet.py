@@ -6,7 +6,6 @@ Runner row (beat: when it holds the election's lock), and everything ends with t
 
 import os
 import signal
-import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -19,11 +18,11 @@ from django.db import connection
 from kombu import pools
 
 from runners.models import Runner
+from tests.support.nursery import Begin, Process, from_libraries
 from tests.support.stack import PROJECT, clean_environment
 from tests.support.waiting import wait_until, wait_until_gone
 from valkyr_project.beat import ELECTION
 from valkyr_project.commands import CELERY
-from valkyr_project.embedded.child import die_with_parent
 
 KEY_PREFIX = "valkyr-fleet:"
 QUICK = {
@@ -48,10 +47,10 @@ class Member:
         self.places = places  # processes of its pool
         self.log = fleet.folder / f"{name}.log"
         self._command = command
-        self._place = fleet.place
+        self._place, self._begin = fleet.place, fleet.begin
         # As `make up` calls them: a process of another name would load the admin's pages.
         self._environment = fleet.environment | {"VALKYR_PROCESS": f"worker-{name}"} | environment
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: Process | None = None
         self._before: Any = None
         self.start()
 
@@ -73,15 +72,11 @@ class Member:
         """Start it, or again after its end; does not wait."""
         self._before = self._seen()
         with self.log.open("ab") as log:
-            self._process = subprocess.Popen(
+            self._process = self._begin(
                 self._command,
-                cwd=self._place,
-                env=self._environment,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-                preexec_fn=die_with_parent(signal.SIGKILL),  # noqa: PLW1509 - one system call
+                folder=self._place,
+                environment=self._environment,
+                output=log.fileno(),
             )
 
     def alive(self) -> bool:
@@ -129,9 +124,10 @@ class Fleet:
         redis_url: str,
         extra: Mapping[str, str] = QUICK,
         broker_url: str = "",
+        begin: Begin = from_libraries,
     ) -> None:
         self.place = PROJECT  # the tree that members added from now on run from
-        self.folder = folder
+        self.folder, self.begin = folder, begin
         self.environment = {
             **clean_environment(),
             "DATABASE_URL": database_url(),

@@ -30,7 +30,7 @@ PINNED = Path(__file__).parents[2] / "requirements.txt"
 
 def provide(folder: Path) -> str:
     """Make a migrated database on the tests' server, from a dump in `folder`; return its name."""
-    dump = folder / f"{_fingerprint()}.sql"
+    dump = folder / f"{fingerprint()}.sql"
     _execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(NAME)))
     with (folder / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -52,7 +52,7 @@ def copied(name: str) -> Iterator[None]:
         _execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(copy))
 
 
-def _fingerprint() -> str:
+def fingerprint() -> str:
     """What a migrated database comes from: the migrations of all apps, and the packages."""
     made = hashlib.sha256(PINNED.read_bytes())
     for app in apps.get_app_configs():

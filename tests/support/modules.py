@@ -35,11 +35,16 @@ CREATE TABLE IF NOT EXISTS test_effects (
 );
 CREATE INDEX IF NOT EXISTS test_effects_step ON test_effects (execution, step);
 """
-INSERT = """
-INSERT INTO test_effects (key, execution, step, attempt, run, token, pid)
-VALUES (%s, %s, %s, %s, %s, %s, %s)
+# It does not see its own insertion.
+MARK = """
+WITH left_here AS (
+    INSERT INTO test_effects (key, execution, step, attempt, run, token, pid)
+    VALUES (
+        %(key)s, %(execution)s, %(step)s, %(attempt)s, %(run)s, %(token)s, %(pid)s
+    )
+)
+SELECT 1 + count(*) FROM test_effects WHERE execution = %(execution)s AND step = %(step)s
 """
-COUNT = "SELECT count(*) FROM test_effects WHERE execution = %s AND step = %s"
 
 
 class EffectInputs(ModuleInputs):
@@ -207,20 +212,27 @@ class Spender(Module[SpenderInputs]):
 def leave_mark(ctx: StepContext) -> int:
     """Append a mark, committed at once; returns how many this step has left by now."""
     run, token = held(ctx)
-    facts = (ctx.idempotency_key, ctx.execution_id, ctx.step_path, ctx.attempt, run, token)
+    facts = {
+        "key": ctx.idempotency_key,
+        "execution": ctx.execution_id,
+        "step": ctx.step_path,
+        "attempt": ctx.attempt,
+        "run": run,
+        "token": token,
+        "pid": os.getpid(),
+    }
     with _lock:
         own = _own_connection(os.getpid())
         if own.closed or own.broken:
             _own_connection.cache_clear()
             own = _own_connection(os.getpid())
         try:
-            own.execute(INSERT, [*facts, os.getpid()])
+            row = own.execute(MARK, facts).fetchone()
         except psycopg.OperationalError:
             # An earlier test cut it; that is no failure of this step.
             _own_connection.cache_clear()
             own = _own_connection(os.getpid())
-            own.execute(INSERT, [*facts, os.getpid()])
-        row = own.execute(COUNT, [ctx.execution_id, ctx.step_path]).fetchone()
+            row = own.execute(MARK, facts).fetchone()
     assert row is not None
     return int(row[0])
 

@@ -10,15 +10,17 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from random import Random
 from typing import Any
 from uuid import UUID
 
-from django.db import IntegrityError, connection
+from django.db import IntegrityError
 
 from executions import lifecycle
 from executions.actor import Actor
 from executions.graph.model import Step
+from executions.statements import Statements
 from executions.states import FINAL
 from runners import completion, dispatch, durations, executor, leases, planning
 from runners.canvas import Chain, Chord
@@ -30,13 +32,7 @@ from runners.work import Unit, Work
 from tests.support.workflows import describe
 
 PERSON = Actor.system("somebody")
-# Asked every few turns: written here it costs a fifth of what Django's does.
-STATE = "SELECT state FROM executions_workflowexecution WHERE id = %s"
-# What is due is handed out in the order of these times, which the salt and the paths make.
-DUE = (
-    "statement_timestamp() - interval '1 s' "
-    "- (hashtextextended(step_path, %(salt)s) & 1048575) * interval '1 microsecond'"
-)
+ACTED = Statements(Path(__file__).with_name("acted"))
 NUMBER = re.compile(r"(\d+)")
 
 
@@ -77,7 +73,8 @@ class World:
     """A queue, workers, and chances (0 to 1) that a message is lost or doubled, a worker dies, and
     somebody pauses the execution (or goes on with it) between two events.
 
-    Where a pause has brought all to rest, somebody goes on sooner: there only time passes.
+    Where a pause has brought all to rest, somebody goes on sooner, and at once when the duties have
+    found nothing to do: they would find nothing again.
     """
 
     def __init__(
@@ -88,6 +85,7 @@ class World:
         self.order.setstate(rng.getstate())
         self.pause = pause
         self.paused = False
+        self.settled = False  # since the last pause the duties looked at all at rest, for nothing
         self.slow = 0.05
         self.lose = lose
         self.double = double
@@ -169,18 +167,20 @@ class World:
             timers.sweep()
 
     def _state(self, execution_id: UUID) -> str:
-        with connection.cursor() as cursor:
-            cursor.execute(STATE, [execution_id])
-            row: tuple[str] = cursor.fetchone()
-        return row[0]
+        row = ACTED.fetch_one("state", {"execution": execution_id})
+        assert row is not None
+        return str(row[0])
 
     def _chance_of_somebody(self) -> float:
         """That somebody pauses it now, or lets it go on."""
         at_rest = self.paused and not (self.queue or self.workers)
+        if at_rest and self.settled:
+            return 1
         return 0.3 if at_rest else self.pause
 
     def _toggle(self, execution_id: UUID) -> None:
         """Somebody pauses it, or lets it go on."""
+        self.settled = False
         state = self._state(execution_id)
         self.paused = state == "RUNNING"
         if state == "RUNNING":
@@ -281,35 +281,15 @@ class World:
             stalled.sweep,
         ]
         self.rng.shuffle(duties)
-        for duty in duties:
-            duty()
+        # Each of them: what one did may be the others' work.
+        did = sum([duty() for duty in duties])
+        self.settled = not (did or self.queue or self.workers)
 
     def _pass_time(self) -> None:
         """Whatever waits for a time is due; some leases are over."""
         held = [w.work.run_id for w in self.workers if self.rng.random() < 0.7]
-        told = {"salt": self.order.getrandbits(32), "held": held}
-        with connection.cursor() as cursor:
-            cursor.execute(
-                f"UPDATE runners_run SET due_at = {DUE}, "
-                "retry_after = CASE WHEN retry_after IS NULL THEN NULL "
-                "ELSE clock_timestamp() - interval '1 s' END WHERE state = 'PENDING'",
-                told,
-            )
-            cursor.execute(
-                f"UPDATE runners_run SET due_at = {DUE}, "
-                "lease_until = clock_timestamp() - interval '1 s' "
-                "WHERE state = 'RUNNING' AND NOT id = ANY(%(held)s)",
-                told,
-            )
-            cursor.execute(
-                f"UPDATE runners_run SET due_at = {DUE} "
-                "WHERE state = 'WAITING' AND waits_for = 'timer'",
-                told,
-            )
-            cursor.execute(
-                "UPDATE executions_workflowexecution "
-                "SET started_at = started_at - interval '6 s' WHERE state = 'RUNNING'"
-            )
+        salt = self.order.getrandbits(32)
+        ACTED.fetch("time_passes", {"salt": salt, "held": held})
 
 
 @contextmanager

@@ -1,7 +1,8 @@
 """The pages' static files, collected once for everybody of a test session, its stacks too.
 
 Who hands tests out to others (`-n`) makes the folder, and the others inherit its name: to compress
-a thousand files takes six seconds of a processor.
+a thousand files takes six seconds of a processor. A copy stays beside pytest's cache, and later
+sessions take it while it is current.
 """
 
 import atexit
@@ -9,11 +10,14 @@ import fcntl
 import os
 import shutil
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from whitenoise.base import WhiteNoise
 
 ROOT = "VALKYR_STATIC_ROOT"
+_keeping: list[Path] = []  # where the copy stays, of those who keep one
 
 
 def choose_root() -> None:
@@ -27,14 +31,64 @@ def choose_root() -> None:
     os.environ[ROOT] = str(root)
 
 
+def keep_in(folder: Path) -> None:
+    """Take the files from this folder where they are current, or leave a copy there."""
+    _keeping.append(folder)
+
+
 def collect() -> None:
     """Fill the folder as `make up` does, unless it was filled; one process at a time."""
     from valkyr_project.up.prepare import static, static_is_current
 
-    with Path(os.environ[ROOT]).with_name("lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not static_is_current(os.environ):
+    root = Path(os.environ[ROOT])
+    with _locked(root.parent):
+        if static_is_current(os.environ):
+            return
+        if not _keeping:
             static()
+            return
+        with _locked(_keeping[-1]):
+            _provide(root, _keeping[-1] / "files")
+
+
+def _provide(root: Path, kept: Path) -> None:
+    """Copy what is kept; where that is not of today, collect and keep it.
+
+    The stamp says of what the files were made: it goes before them and comes after them.
+    """
+    from valkyr_project.up.prepare import static, static_is_current
+
+    if static_is_current({ROOT: str(kept)}):
+        _copy(kept, root)
+        return
+    static()
+    _stamp(kept).unlink(missing_ok=True)
+    shutil.rmtree(kept, ignore_errors=True)
+    _copy(root, kept)
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Links where they can be: a file is removed or replaced, and never written to."""
+    shutil.copytree(source, target, copy_function=_link, dirs_exist_ok=True)
+    shutil.copyfile(_stamp(source), _stamp(target))
+
+
+def _link(source: str, target: str) -> None:
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)
+
+
+def _stamp(root: Path) -> Path:
+    return root.with_name(f"{root.name}.stamp")
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def list_once() -> None:

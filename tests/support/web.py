@@ -1,8 +1,6 @@
 """A web process as `make up` starts it, on the tests' own database and Redis."""
 
 import os
-import signal
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,14 +9,15 @@ from pathlib import Path
 import httpx
 
 from tests.support.fleet import database_url
-from tests.support.stack import PROJECT, clean_environment
+from tests.support.nursery import Forked, from_libraries
+from tests.support.stack import clean_environment
 from tests.support.waiting import wait_until
-from valkyr_project.embedded.child import die_with_parent, free_port
+from valkyr_project.embedded.child import free_port
 
 # What tests set for themselves, which the process must share.
 SHARED = (
     "DJANGO_SETTINGS_MODULE", "REDIS_URL", "VALKYR_KEY", "VALKYR_KEY_PREFIX", "VALKYR_SECRET_KEY",
-    "VALKYR_STATIC_ROOT",
+    "VALKYR_REMOTE_QUEUES", "VALKYR_STATIC_ROOT",
 )  # fmt: skip
 
 
@@ -37,15 +36,7 @@ def web_process(log: Path) -> Iterator[str]:
         *("--log-level", "warning", "--no-proxy-headers"),
     ]
     with log.open("wb") as out:
-        process = subprocess.Popen(
-            command,
-            cwd=PROJECT,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=subprocess.STDOUT,
-            preexec_fn=die_with_parent(signal.SIGKILL),  # noqa: PLW1509 - one system call
-        )
+        process = from_libraries(command, environment=environment, output=out.fileno())
     try:
         wait_until(lambda: _answers(address, process, log), 60, "the web process's first answer")
         yield address
@@ -54,7 +45,7 @@ def web_process(log: Path) -> Iterator[str]:
         process.wait(20)
 
 
-def _answers(address: str, process: subprocess.Popen[bytes], log: Path) -> bool:
+def _answers(address: str, process: Forked, log: Path) -> bool:
     assert process.poll() is None, f"the web process ended:\n{log.read_text()[-3000:]}"
     try:
         return httpx.get(f"{address}/actuator/health/live", timeout=5).is_success

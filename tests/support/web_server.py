@@ -1,7 +1,6 @@
 """A web process that tests stop and start again at its address, as a deployment does."""
 
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -12,17 +11,20 @@ import httpx
 from django.db import connection
 
 from tests.support.fleet import database_url
-from tests.support.stack import PROJECT, clean_environment
+from tests.support.nursery import Begin, Process, from_libraries
+from tests.support.stack import clean_environment
 from tests.support.waiting import wait_until
 from tests.support.web import SHARED
-from valkyr_project.embedded.child import die_with_parent, free_port
+from valkyr_project.embedded.child import free_port
 
 
 class WebServer:
     """uvicorn with the flags of `make up`, on the tests' own database."""
 
-    def __init__(self, log: Path, extra: Mapping[str, str] | None = None) -> None:
-        self.log = log
+    def __init__(
+        self, log: Path, extra: Mapping[str, str] | None = None, begin: Begin = from_libraries
+    ) -> None:
+        self.log, self._begin = log, begin
         self.port = free_port()
         self.name = f"web-{self.port}"  # its sessions are told from another server's by it
         self.address = f"http://127.0.0.1:{self.port}"
@@ -34,7 +36,7 @@ class WebServer:
             "VALKYR_POOL": "threads",
             **(extra or {}),
         }  # fmt: skip
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: Process | None = None
 
     @property
     def pid(self) -> int:
@@ -75,15 +77,7 @@ class WebServer:
             *("--ws-max-size", "65536"),
         ]
         with self.log.open("ab") as out:
-            self._process = subprocess.Popen(
-                command,
-                cwd=PROJECT,
-                env=self._environment,
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=subprocess.STDOUT,
-                preexec_fn=die_with_parent(signal.SIGKILL),  # noqa: PLW1509 - one system call
-            )
+            self._process = self._begin(command, environment=self._environment, output=out.fileno())
 
     def stop(self) -> None:
         """End it, and return once it has."""

@@ -79,35 +79,9 @@ def test_a_number_may_be_an_expression_and_wrong_numbers_and_json_change_nothing
     assert task(saved(page, stored), "fetch")["with"] == {"url": "https://b.example.com"}
 
 
-def test_templates_are_completed_by_keyboard(studio: Any, workflow: Any) -> None:
-    stored = workflow(**GRAPH)
-    page = studio(stored)
-    select(page, "note")
-    text = details(page).get_by_label("Value of total", exact=True)
-    text.fill("")
-    text.press("Control+ ")
-    listed = page.get_by_role("listbox", name="Suggestions")
-    expect(listed.get_by_role("option", name="input")).to_be_visible()
-    text.press("Escape")
-    expect(listed).to_be_hidden()
-    expect(text).to_be_focused()
-    text.press_sequentially("ta")
-    expect(listed.get_by_role("option")).to_have_count(1)
-    text.press("Enter")
-    text.press_sequentially(".fe")
-    text.press("Enter")
-    text.press_sequentially(".")
-    expect(listed.get_by_role("option", selected=True)).to_contain_text("output")
-    text.press("ArrowDown")
-    expect(listed.get_by_role("option", selected=True)).to_contain_text("outcome")
-    picture(page, "studio-completion")
-    text.press("Enter")
-    expect(text).to_have_value("{{ tasks.fetch.outcome }}")
-    values = task(saved(page, stored), "note")["with"]["values"]
-    assert values == {"total": "{{ tasks.fetch.outcome }}"}
-
-
-def test_a_new_id_is_followed_by_edges_and_templates(studio: Any, workflow: Any) -> None:
+def test_a_new_id_is_followed_and_offered_where_templates_are_completed_by_keyboard(
+    studio: Any, workflow: Any
+) -> None:
     stored = workflow(**GRAPH)
     page = studio(stored)
     form = select(page, "fetch")
@@ -120,8 +94,32 @@ def test_a_new_id_is_followed_by_edges_and_templates(studio: Any, workflow: Any)
     values = task(definition, "note")["with"]["values"]
     assert values == {"total": "{{ tasks.load_order.output.body.total }}"}
 
+    select(page, "note")
+    text = details(page).get_by_label("Value of total", exact=True)
+    text.fill("")
+    text.press("Control+ ")
+    listed = page.get_by_role("listbox", name="Suggestions")
+    expect(listed.get_by_role("option", name="input")).to_be_visible()
+    text.press("Escape")
+    expect(listed).to_be_hidden()
+    expect(text).to_be_focused()
+    text.press_sequentially("ta")
+    expect(listed.get_by_role("option")).to_have_count(1)
+    text.press("Enter")
+    text.press_sequentially(".lo")
+    text.press("Enter")
+    text.press_sequentially(".")
+    expect(listed.get_by_role("option", selected=True)).to_contain_text("output")
+    text.press("ArrowDown")
+    expect(listed.get_by_role("option", selected=True)).to_contain_text("outcome")
+    picture(page, "studio-completion")
+    text.press("Enter")
+    expect(text).to_have_value("{{ tasks.load_order.outcome }}")
+    values = task(saved(page, stored), "note")["with"]["values"]
+    assert values == {"total": "{{ tasks.load_order.outcome }}"}
 
-def test_a_chain_grows_changes_its_order_and_becomes_short_again(
+
+def test_a_chain_grows_and_becomes_short_again_and_how_the_task_runs_is_set(
     studio: Any, workflow: Any
 ) -> None:
     stored = workflow(**GRAPH)
@@ -140,13 +138,7 @@ def test_a_chain_grows_changes_its_order_and_becomes_short_again(
     form.get_by_role("button", name="Remove jmespath").click()
     assert task(saved(page, stored), "fetch") == {k: v for k, v in FETCH.items() if k != "ui"}
 
-
-def test_how_a_task_runs_is_set_beside_the_defaults_of_its_module(
-    studio: Any, workflow: Any
-) -> None:
-    stored = workflow(**GRAPH)
-    page = studio(stored)
-    form = select(page, "fetch")
+    # Beside the defaults of its module.
     form.get_by_role("tab", name="Settings").click()
     seconds = field(page, "timeoutSeconds").get_by_role("textbox")
     expect(seconds).to_have_attribute("placeholder", "60")
@@ -164,10 +156,17 @@ def test_how_a_task_runs_is_set_beside_the_defaults_of_its_module(
     assert found["join"] == "all"
 
 
-def test_typing_is_one_step_back_and_what_is_wrong_is_said_at_its_field(
+def test_the_width_is_kept_typing_is_one_step_back_and_what_is_wrong_is_said(
     studio: Any, workflow: Any
 ) -> None:
     page = studio(workflow(**GRAPH))
+    edge = page.get_by_role("separator", name="Width of the details")
+    edge.press("ArrowLeft")
+    edge.press("ArrowLeft")
+    expect(edge).to_have_attribute("aria-valuenow", "380")
+    page.reload()
+    expect(edge).to_have_attribute("aria-valuenow", "380")
+
     select(page, "fetch")
     name = details(page).get_by_label("Name", exact=True)
     name.press("End")
@@ -194,13 +193,3 @@ def test_an_unknown_module_keeps_its_parameters(studio: Any, workflow: Any) -> N
     expect(text).to_have_value('{\n  "a": [\n    1\n  ]\n}')
     text.fill('{"a": 2}')
     assert task(saved(page, stored), "gone")["with"] == {"a": 2}
-
-
-def test_the_width_of_the_panel_is_moved_by_keys_and_kept(studio: Any, workflow: Any) -> None:
-    page = studio(workflow(**GRAPH))
-    edge = page.get_by_role("separator", name="Width of the details")
-    edge.press("ArrowLeft")
-    edge.press("ArrowLeft")
-    expect(edge).to_have_attribute("aria-valuenow", "380")
-    page.reload()
-    expect(edge).to_have_attribute("aria-valuenow", "380")

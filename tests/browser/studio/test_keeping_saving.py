@@ -40,7 +40,7 @@ def expected_noise(page: Any, *parts: str) -> None:
     page.problems[:] = [one for one in page.problems if not any(part in one for part in parts)]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def elsewhere(server: str, browser: Browser) -> Iterator[OnePage]:
     """A browser of its own: no storage is shared with the page that tests have."""
     lender = OnePage(browser, server)

@@ -12,13 +12,13 @@ from tests.support.stack import Stack
 from valkyr_project.demo.partner import PartnerServer
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def stack(whole_stack: Stack) -> Stack:
     """A whole stack, as `make up` starts it."""
     return whole_stack
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def partner() -> Iterator[PartnerServer]:
     """The demo's partner, which reserves, charges and ships."""
     server = PartnerServer()
@@ -27,13 +27,13 @@ def partner() -> Iterator[PartnerServer]:
     server.stop()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def api(stack: Stack) -> Api:
     """The stack's API, as its administrator."""
     return Api(stack)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def signed_in(stack: Stack, browser: Browser) -> Any:
     """The cookies of the stack's administrator."""
     return cookies_of(stack, browser, "/studio/")

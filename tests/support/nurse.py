@@ -1,0 +1,131 @@
+"""The process that others are forked from: it loads what they need, once.
+
+    python tests/support/nurse.py FD MODULE...
+
+imports the modules, then forks one child for each request that comes through the socket FD. A
+child is a process like any other: a session, an environment, a folder and a terminal of its own,
+and a program that runs as from a command line, to the interpreter's ordinary end. Only what was
+imported is there already. All of them end with the nurse, and the nurse with who asks it.
+
+A request is one byte with three files: what is to be run, as JSON; where the child writes; and a
+pipe into which its pid is written and, once it has ended, its exit code.
+
+It is a script that imports nothing of this project but what it is told to: a child may be of
+another release.
+"""
+
+import gc
+import json
+import os
+import runpy
+import selectors
+import signal
+import socket
+import struct
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+PROJECT = Path(__file__).parents[2]
+NUMBER = struct.Struct("i")
+FILES = 3
+
+
+def main() -> None:
+    """Serve until who asks is gone; in a child, become what was asked for."""
+    number, *modules = sys.argv[1:]
+    sys.path[0] = str(PROJECT)
+    child = runpy.run_path(str(PROJECT / "valkyr_project" / "embedded" / "child.py"))
+    gc.disable()
+    for name in modules:
+        import_module(name)
+    gc.freeze()
+    request = _serve(socket.socket(fileno=int(number)), child["die_with_parent"])
+    gc.enable()
+    if request is not None:
+        _become(request)
+
+
+def _serve(
+    asked: socket.socket, die_with_parent: Callable[[signal.Signals], Callable[[], None]]
+) -> dict[str, Any] | None:
+    """Fork for whoever asks; what was asked for, in the child, and nothing at the end of it all."""
+    ended, wakes = os.pipe()
+    for end in (ended, wakes):
+        os.set_blocking(end, False)
+    signal.set_wakeup_fd(wakes, warn_on_full_buffer=False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    children: dict[int, int] = {}
+    dies_with_us = die_with_parent(signal.SIGKILL)
+    with selectors.DefaultSelector() as waiting:
+        waiting.register(asked, selectors.EVENT_READ)
+        waiting.register(ended, selectors.EVENT_READ)
+        while True:
+            ready = {key.fd for key, _ in waiting.select()}
+            if ended in ready:
+                os.read(ended, 4096)
+                _tell_of_the_dead(children)
+            if asked.fileno() not in ready:
+                continue
+            _, files, _, _ = socket.recv_fds(asked, 1, FILES)
+            if not files:
+                return None
+            wanted, output, said = files
+            if (pid := os.fork()) == 0:
+                break
+            children[pid] = said
+            os.write(said, NUMBER.pack(pid))
+            os.close(wanted)
+            os.close(output)
+    dies_with_us()
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    for file in (ended, wakes, said, *children.values()):
+        os.close(file)
+    asked.close()
+    _write_into(output)
+    with os.fdopen(wanted, encoding="utf-8") as text:
+        return dict(json.load(text))
+
+
+def _tell_of_the_dead(children: dict[int, int]) -> None:
+    while children:
+        pid, status = os.waitpid(-1, os.WNOHANG)
+        if pid == 0:
+            return
+        said = children.pop(pid)
+        with suppress(BrokenPipeError):  # nobody waits for it any more
+            os.write(said, NUMBER.pack(os.waitstatus_to_exitcode(status)))
+        os.close(said)
+
+
+def _write_into(output: int) -> None:
+    """Make it the terminal: nothing can be typed there, and each line is written at once."""
+    with open(os.devnull, "rb") as nothing:  # noqa: PTH123 - its number is what is wanted
+        os.dup2(nothing.fileno(), 0)
+    for stream in (1, 2):
+        os.dup2(output, stream)
+    os.close(output)
+    for text in (sys.stdout, sys.stderr):
+        text.reconfigure(line_buffering=True)  # type: ignore[union-attr]
+
+
+def _become(request: dict[str, Any]) -> None:
+    """Run the module or script under its name, as the interpreter does with a command line."""
+    os.setsid()
+    os.environ.clear()
+    os.environ.update(request["environment"])
+    os.chdir(request["folder"])
+    sys.path[0] = request["folder"]
+    sys.argv = request["command"]
+    if sys.argv[0].endswith(".py"):
+        runpy.run_path(sys.argv[0], run_name="__main__")
+    else:
+        runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,181 @@
+"""Real processes of this project without the second of a processor that Python's imports take.
+
+They are forked from a nurse (`tests/support/nurse.py`), of which there is one for each set of
+modules, started when first asked.
+"""
+
+import atexit
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+
+from tests.support import nurse
+from tests.support.stack import PROJECT
+from valkyr_project.embedded.child import die_with_parent
+
+# What workers, beat and the web process load before they read a setting of this project.
+LIBRARIES = (
+    "celery.app.amqp", "celery.app.control", "celery.app.events", "celery.app.log",
+    "celery.backends.redis", "celery.bin.beat", "celery.bin.worker", "celery.concurrency.prefork",
+    "celery.concurrency.thread", "celery.contrib.django.task", "celery.loaders.app",
+    "celery.schedules", "celery.worker.consumer", "celery.worker.worker", "click",
+    "cron_descriptor", "croniter", "csp.checks",
+    "cryptography.hazmat.primitives.asymmetric.rsa",
+    "cryptography.hazmat.primitives.ciphers.aead", "cryptography.x509",
+    "django.contrib.postgres.fields", "django.core.checks", "django.core.management",
+    "django.db.backends.postgresql.base", "django.db.migrations.loader", "django.db.models",
+    "django.forms", "django.middleware.cache", "django.middleware.csrf",
+    "django.template.backends.django", "django.template.defaulttags",
+    "django.template.loader_tags", "django.views.debug", "django.views.defaults",
+    "django.views.generic", "django.views.i18n", "drf_spectacular", "httpx", "jinja2.sandbox",
+    "jsonschema", "jwt", "kombu.transport.redis", "prometheus_client", "psycopg_pool",
+    "pydantic.main", "pydantic.root_model", "pydantic.types", "pythonjsonlogger.json",
+    "redis.asyncio", "requests", "rest_framework", "uuid6", "uvicorn.main", "yaml",
+)  # fmt: skip
+
+
+class Forked:
+    """A process that a nurse forked, with the methods of `subprocess.Popen`."""
+
+    def __init__(self, name: str, said: int) -> None:
+        self.args = name
+        self.returncode: int | None = None
+        self._said = open(said, "rb", buffering=0)  # noqa: SIM115 - closed at its end
+        self.pid = self._number()
+
+    def poll(self) -> int | None:
+        """Its exit code (of a signal: minus its number), or nothing while it runs."""
+        return self._ended(0)
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Its exit code, once it has ended."""
+        code = self._ended(timeout)
+        if code is None:
+            assert timeout is not None
+            raise subprocess.TimeoutExpired(self.args, timeout)
+        return code
+
+    def send_signal(self, number: signal.Signals) -> None:
+        """Send it, where it still runs."""
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def terminate(self) -> None:
+        """Ask it to end."""
+        self.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """End it."""
+        self.send_signal(signal.SIGKILL)
+
+    def _ended(self, seconds: float | None) -> int | None:
+        if self.returncode is None and select.select([self._said], [], [], seconds)[0]:
+            self.returncode = self._number()
+            self._said.close()
+        return self.returncode
+
+    def _number(self) -> int:
+        packed = self._said.read(nurse.NUMBER.size)
+        assert packed, f"{self.args}: its nurse is gone"
+        return int(nurse.NUMBER.unpack(packed)[0])
+
+
+class Nursery:
+    """What starts processes that have `modules` loaded; `environment` is that of the loading."""
+
+    def __init__(self, *modules: str, environment: Mapping[str, str] | None = None) -> None:
+        self._asking, asked = socket.socketpair()
+        with asked:
+            self._nurse = subprocess.Popen(
+                [sys.executable, nurse.__file__, str(asked.fileno()), *modules],
+                cwd=PROJECT,
+                env=environment,
+                pass_fds=[asked.fileno()],
+                start_new_session=True,
+                preexec_fn=die_with_parent(signal.SIGKILL),  # noqa: PLW1509 - one system call
+            )
+
+        atexit.register(self.close)
+
+    def close(self) -> None:
+        """End the nurse, and whoever is left of those it forked."""
+        self._asking.close()
+        self._nurse.wait()
+
+    def start(
+        self,
+        command: Sequence[str],
+        *,
+        output: int,
+        environment: Mapping[str, str],
+        folder: Path = PROJECT,
+    ) -> Forked:
+        """Run `python -m module …` or `python script.py …` with `environment` and no other.
+
+        It writes into the file numbered `output`.
+        """
+        python, *words = command
+        assert python == sys.executable, f"{python} is not what the nurse runs"
+        if words[0] == "-m":
+            del words[0]
+        request = {
+            "command": words,
+            "environment": dict(environment),
+            "folder": str(folder),
+        }
+        said, says = os.pipe()
+        with tempfile.TemporaryFile("w+", encoding="utf-8") as wanted:
+            json.dump(request, wanted)
+            wanted.seek(0)
+            socket.send_fds(self._asking, [b"1"], [wanted.fileno(), output, says])
+        os.close(says)
+        return Forked(" ".join(words), said)
+
+
+@cache
+def of_libraries() -> Nursery:
+    """Whose children have the libraries loaded, and nothing of this project."""
+    return Nursery(*LIBRARIES)
+
+
+def from_libraries(
+    command: Sequence[str],
+    *,
+    output: int,
+    environment: Mapping[str, str],
+    folder: Path = PROJECT,
+) -> Forked:
+    """Start what `command` says in a process that has the libraries already."""
+    return of_libraries().start(command, output=output, environment=environment, folder=folder)
+
+
+def from_nothing(
+    command: Sequence[str],
+    *,
+    output: int,
+    environment: Mapping[str, str],
+    folder: Path = PROJECT,
+) -> subprocess.Popen[bytes]:
+    """The same as a user has it, Python and all: for whoever measures how long a start takes."""
+    return subprocess.Popen(
+        command,
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=output,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+        preexec_fn=die_with_parent(signal.SIGKILL),  # noqa: PLW1509 - one system call
+    )
+
+
+Process = Forked | subprocess.Popen[bytes]
+Begin = Callable[..., Process]
