@@ -1,6 +1,7 @@
 import { useState } from "react";
 import { Refused } from "../api/client";
 import { taskOf } from "../live/frames";
+import { useLiveStore } from "../live/live";
 import { Button } from "../shared/Button";
 import { Dialog } from "../shared/Dialog";
 import { Icon } from "../shared/Icon";
@@ -17,7 +18,7 @@ export function ForkNotice() {
   const origin = useFork((state) => state.origin);
   const [asking, setAsking] = useState(false);
   const page = useStudio((state) => state.page);
-  const fetching = useResultsStore((state) => state.loading);
+  const fetching = useFetching();
   if (origin === null) return null;
   const task = taskOf(origin.step);
   const test = runActions(task).find((one) => one.kind === "from");
@@ -43,6 +44,18 @@ export function ForkNotice() {
       <Button icon="close" label="Do not fork" bare onClick={dropFork} />
       {asking && <Question origin={origin} onClose={() => setAsking(false)} />}
     </div>
+  );
+}
+
+/**
+ * Whether the data of the run on screen are still to come. Once they are there they may be fetched
+ * again, as its tasks end: that must not take the button away under a click.
+ */
+function useFetching(): boolean {
+  const watched = useLiveStore((state) => state.watched);
+  return useResultsStore(
+    ({ results, trouble }) =>
+      watched !== null && results?.executionId !== watched && trouble === "",
   );
 }
 
