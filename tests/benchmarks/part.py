@@ -21,7 +21,7 @@ from tests.benchmarks.options import Options
 from tests.benchmarks.programs import PROJECT
 from tests.benchmarks.stage import Stage
 from tests.benchmarks.talk import inherited
-from valkyr_project.embedded.child import die_with_parent, stop
+from valkyr_project.embedded.child import start_child, stop
 
 GIVEN = "BENCH_PART"
 REDIS, PLAIN = 3, 4
@@ -43,12 +43,12 @@ def run(stage: Stage, name: str, options: Options) -> dict[str, Any]:
 
 def _carry_out(stage: Stage, name: str, result: Path, environment: dict[str, str]) -> None:
     """Wait for that process no longer than the stage's patience; it never outlives this call."""
-    child = subprocess.Popen(
+    child = start_child(
         (sys.executable, "-m", "tests.benchmarks.part", name, str(result)),
         cwd=PROJECT,
         env=environment,
         start_new_session=True,  # Ctrl-C is ours: we end it in order
-        preexec_fn=die_with_parent(signal.SIGTERM),  # noqa: PLW1509 - one system call
+        death_signal=signal.SIGTERM,
     )
     try:
         status = child.wait(max(0.0, stage.until - time.monotonic()))

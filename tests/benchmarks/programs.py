@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from valkyr_project.commands import CELERY, WORKER
-from valkyr_project.embedded.child import die_with_parent, stop
+from valkyr_project.embedded.child import start_child, stop
 
 PROJECT = Path(__file__).resolve().parents[2]
 STOP_STEPS = ((signal.SIGTERM, 10.0), (signal.SIGQUIT, 5.0))
@@ -22,7 +22,7 @@ class Program:
         self.name = name
         self.log = folder / f"{name}.log"
         with self.log.open("ab") as output:
-            self._child = subprocess.Popen(
+            self._child = start_child(
                 command,
                 cwd=PROJECT,
                 env=os.environ | {"PYTHONUNBUFFERED": "1"} | more,
@@ -30,7 +30,7 @@ class Program:
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
-                preexec_fn=die_with_parent(signal.SIGTERM),  # noqa: PLW1509 - one system call
+                death_signal=signal.SIGTERM,
             )
 
     @property

@@ -11,7 +11,7 @@ from tests.chaos import trial
 from tests.chaos.fault import Fault
 from tests.chaos.options import Options
 from tests.chaos.outcome import Outcome, from_json
-from valkyr_project.embedded.child import die_with_parent
+from valkyr_project.embedded.child import start_child, stop
 
 SECONDS = 900
 
@@ -25,16 +25,18 @@ def run(fault: Fault, options: Options) -> Outcome:
             *("--seed", str(options.seed), "--broker", options.broker, "--json", str(answer)),
             *("--minutes", str(options.minutes), *(("--quick",) if options.quick else ())),
         ]
-        done = subprocess.run(
+        child = start_child(
             command,
+            death_signal=signal.SIGTERM,
             stdin=subprocess.DEVNULL,
             stdout=sys.stderr,
-            check=False,
-            timeout=SECONDS,
-            preexec_fn=die_with_parent(signal.SIGTERM),
         )
+        try:
+            status = child.wait(SECONDS)
+        finally:
+            stop(child, ())
         if not answer.exists():
             outcome = trial.blank(fault)
-            outcome.broken(f"its process ended with {done.returncode} and said nothing")
+            outcome.broken(f"its process ended with {status} and said nothing")
             return outcome
         return from_json(json.loads(answer.read_text())["faults"][0])

@@ -23,7 +23,7 @@ from tests.support.stack import PROJECT
 from tests.support.waiting import wait_until
 from tests.support.workflows import publish, start, task, wait_for_end
 from valkyr_project.embedded import Redis
-from valkyr_project.embedded.child import die_with_parent, free_port
+from valkyr_project.embedded.child import free_port, start_child
 
 DOCKERFILE = (PROJECT / "deploy" / "Dockerfile").read_text()
 
@@ -106,14 +106,14 @@ class Tree:
 
     def _popen(self, *words: str) -> subprocess.Popen[bytes]:
         with (self.writable.parent / "log").open("ab") as log:
-            return subprocess.Popen(
+            return start_child(
                 [*_without_rights(), sys.executable, *words],
                 cwd=self.app,
                 env=self.environment,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
-                preexec_fn=die_with_parent(signal.SIGKILL),  # noqa: PLW1509 - one system call
+                death_signal=signal.SIGKILL,
             )
 
 

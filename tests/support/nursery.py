@@ -19,7 +19,7 @@ from pathlib import Path
 
 from tests.support import nurse
 from tests.support.stack import PROJECT
-from valkyr_project.embedded.child import die_with_parent
+from valkyr_project.embedded.child import start_child
 
 # What workers, beat and the web process load before they read a setting of this project.
 LIBRARIES = (
@@ -94,13 +94,13 @@ class Nursery:
     def __init__(self, *modules: str, environment: Mapping[str, str] | None = None) -> None:
         self._asking, asked = socket.socketpair()
         with asked:
-            self._nurse = subprocess.Popen(
+            self._nurse = start_child(
                 [sys.executable, nurse.__file__, str(asked.fileno()), *modules],
                 cwd=PROJECT,
                 env=environment,
                 pass_fds=[asked.fileno()],
                 start_new_session=True,
-                preexec_fn=die_with_parent(signal.SIGKILL),  # noqa: PLW1509 - one system call
+                death_signal=signal.SIGKILL,
             )
 
         atexit.register(self.close)
@@ -165,7 +165,7 @@ def from_nothing(
     folder: Path = PROJECT,
 ) -> subprocess.Popen[bytes]:
     """The same as a user has it, Python and all: for whoever measures how long a start takes."""
-    return subprocess.Popen(
+    return start_child(
         command,
         cwd=folder,
         env=environment,
@@ -173,7 +173,7 @@ def from_nothing(
         stdout=output,
         stderr=subprocess.STDOUT,
         start_new_session=True,
-        preexec_fn=die_with_parent(signal.SIGKILL),  # noqa: PLW1509 - one system call
+        death_signal=signal.SIGKILL,
     )
 
 

@@ -10,7 +10,7 @@ import psycopg
 
 from tests.support.waiting import wait_until
 from valkyr_project.embedded.account import server_account
-from valkyr_project.embedded.child import die_with_parent, free_port, plain_environment, stop
+from valkyr_project.embedded.child import free_port, plain_environment, start_child, stop
 
 MISSING = "PgBouncer is not here: apt-get install --no-install-recommends pgbouncer"
 STOP_STEPS = ((signal.SIGINT, 5.0),)
@@ -62,13 +62,13 @@ class PgBouncer:
     def start(self) -> None:
         """Start it and return once it lets somebody through."""
         with (self._folder / "log").open("wb") as log:
-            self._process = subprocess.Popen(
+            self._process = start_child(
                 [shutil.which("pgbouncer") or "pgbouncer", str(self._folder / "configuration")],
                 env=plain_environment(self._folder),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
-                preexec_fn=die_with_parent(signal.SIGKILL),  # noqa: PLW1509 - one system call
+                death_signal=signal.SIGKILL,
                 **self._account.popen_arguments(),
             )
         wait_until(self._answers, 20, "PgBouncer's first answer")

@@ -20,7 +20,7 @@ from kombu import Connection
 
 from tests.support.fleet import _reconfigure
 from valkyr_project.embedded.account import server_account
-from valkyr_project.embedded.child import die_with_parent, free_port, plain_environment, stop
+from valkyr_project.embedded.child import free_port, plain_environment, start_child, stop
 
 PROGRAM = Path("/usr/lib/rabbitmq/bin/rabbitmq-server")
 MISSING = "RabbitMQ is not here: apt-get install --no-install-recommends rabbitmq-server"
@@ -122,7 +122,7 @@ class RabbitMQ:
 
     def _spawn(self, command: list[str]) -> subprocess.Popen[bytes]:
         with (self._home / "log").open("ab") as log:
-            return subprocess.Popen(
+            return start_child(
                 command,
                 cwd=self._home,
                 env=self._environment(),
@@ -130,7 +130,7 @@ class RabbitMQ:
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
-                preexec_fn=die_with_parent(signal.SIGKILL),  # noqa: PLW1509 - one system call
+                death_signal=signal.SIGKILL,
                 **self._account.popen_arguments(),
             )
 

@@ -14,7 +14,7 @@ from typing import Any, Self
 import psutil
 
 from tests.support.waiting import wait_until, wait_until_gone
-from valkyr_project.embedded.child import die_with_parent, free_port
+from valkyr_project.embedded.child import free_port, start_child
 
 PROJECT = Path(__file__).parents[2]
 
@@ -47,7 +47,7 @@ class Stack:
     def start(self) -> None:
         """Start it, or again after its end; does not wait."""
         self.lines: list[str] = []
-        self.process = subprocess.Popen(
+        self.process = start_child(
             [self.python, "-m", "valkyr_project.up"],
             cwd=PROJECT,
             env=self.environment,
@@ -57,7 +57,7 @@ class Stack:
             text=True,
             start_new_session=True,
             # A test run that is killed leaves no stack behind.
-            preexec_fn=die_with_parent(signal.SIGTERM),  # noqa: PLW1509 - one system call
+            death_signal=signal.SIGTERM,
             **self.popen,
         )
         self._reader = threading.Thread(target=self._read, daemon=True)

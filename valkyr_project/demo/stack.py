@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from valkyr_project.demo.errors import DemoError
-from valkyr_project.embedded.child import die_with_parent
+from valkyr_project.embedded.child import start_child
 from valkyr_project.up import credentials, home, options
 
 PATIENCE_SECONDS = 120.0  # a first start makes a database
@@ -59,12 +59,12 @@ def find_or_start(partner_host: str) -> Stack:
         print(f"Valkyr already runs in {asked.home}; the demo uses it.", flush=True)
         return _await_ready(asked.home, None)
     print("Valkyr does not run yet; starting it as `make up` does.", flush=True)
-    child = subprocess.Popen(
+    child = start_child(
         [sys.executable, "-m", "valkyr_project.up"],
         env={"VALKYR_HTTP_ALLOWED_NETWORKS": f"{partner_host}/32", **os.environ},
         cwd=options.PROJECT,
         start_new_session=True,  # the terminal's Ctrl-C is for us; we pass it on once
-        preexec_fn=die_with_parent(signal.SIGTERM),  # noqa: PLW1509 - no threads run yet
+        death_signal=signal.SIGTERM,
     )
     try:
         return _await_ready(asked.home, child)

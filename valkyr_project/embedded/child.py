@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO, Any
 
 PR_SET_PDEATHSIG = 1
+ENDINGS = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
 
 
 def die_with_parent(number: signal.Signals) -> Callable[[], None]:
@@ -32,6 +33,29 @@ def die_with_parent(number: signal.Signals) -> Callable[[], None]:
     return ask_kernel
 
 
+def start_child(
+    command: Sequence[str | Path], *, death_signal: signal.Signals, **more: Any
+) -> subprocess.Popen[Any]:
+    """Start what the kernel ends with us, by `death_signal`; `more` is as for Popen.
+
+    What a signal's handler raises amid a fork is swallowed by Python (it runs in a hook after the
+    fork, whose errors are ignored), and a process that was told to end goes on for ever. Signals
+    that end us therefore wait until the fork is over.
+    """
+    ends_with_us = die_with_parent(death_signal)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDINGS)
+
+    def prepare() -> None:
+        ends_with_us()
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+    try:
+        # Only a hook after fork can ask for the death signal; it runs two system calls.
+        return subprocess.Popen(list(command), preexec_fn=prepare, **more)  # noqa: PLW1509, S603
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def spawn(
     command: Sequence[str],
     *,
@@ -41,16 +65,15 @@ def spawn(
     account_arguments: dict[str, Any],
 ) -> subprocess.Popen[bytes]:
     """Start a server in `folder`, out of reach of the terminal's Ctrl-C, output into `log`."""
-    return subprocess.Popen(  # noqa: S603 - our own command
-        list(command),
+    return start_child(
+        command,
+        death_signal=death_signal,
         cwd=folder,
         env=plain_environment(folder),
         stdin=subprocess.DEVNULL,
         stdout=log,
         stderr=subprocess.STDOUT,
         start_new_session=True,
-        # Only a hook after fork can ask for the death signal; it runs one system call.
-        preexec_fn=die_with_parent(death_signal),  # noqa: PLW1509
         **account_arguments,
     )
 

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from valkyr_project.embedded.child import die_with_parent
+from valkyr_project.embedded.child import start_child
 from valkyr_project.up.errors import UpError
 from valkyr_project.up.options import PROJECT
 
@@ -20,14 +20,14 @@ from valkyr_project.up.options import PROJECT
 def prepare(environment: dict[str, str]) -> str:
     """Run both parts; returns what `ensure_admin` said; raises UpError with a part's last lines."""
     parts = {
-        part: subprocess.Popen(  # noqa: S603 - our own command
+        part: start_child(
             [sys.executable, "-m", "valkyr_project.up.prepare", part],
             cwd=PROJECT,
             env=environment | {"VALKYR_PROCESS": "migrate"},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            preexec_fn=die_with_parent(signal.SIGKILL),  # noqa: PLW1509 - one system call
+            death_signal=signal.SIGKILL,
         )
         for part in PARTS
         if part == "tables" or not static_is_current(environment)
