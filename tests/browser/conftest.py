@@ -17,9 +17,9 @@ import uvicorn
 from django.conf import settings
 from django.core.cache import cache
 from django.test import Client
-from playwright.sync_api import Browser, ConsoleMessage, Error, Playwright, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Error, Playwright, expect, sync_playwright
 
-from tests.browser.one_page import LOOKS, OnePage
+from tests.browser.one_page import LOOKS, PATIENCE, OnePage
 from tests.support.chromium import REASON, chromium_path
 from tests.support.prepared_home import prepared_home
 from tests.support.stack import Stack
@@ -31,7 +31,8 @@ FLAGS = [
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
-PATIENCE = 10.0  # seconds
+UNANSWERED = 30.0  # seconds
+expect.set_options(timeout=PATIENCE)
 
 
 class UnderWay:
@@ -55,7 +56,7 @@ class UnderWay:
         """
         from executions.live.hub import at_rest
 
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + UNANSWERED
         while self.count or not at_rest():
             assert time.monotonic() < deadline, f"{self.count} requests are still under way"
             time.sleep(0.02)

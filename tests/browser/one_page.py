@@ -16,7 +16,8 @@ from playwright.sync_api import Browser, BrowserContext, Error, Page, ViewportSi
 SIZE: ViewportSize = {"width": 1440, "height": 900}
 # One size, no motion.
 LOOKS: dict[str, Any] = {"viewport": SIZE, "reduced_motion": "reduce", "color_scheme": "light"}
-PATIENCE = 8_000  # milliseconds
+# What is awaited may take its time: the machine may be busy with others.
+PATIENCE = 20_000  # milliseconds
 # The first page of a run also makes the server and the browser load all they need.
 FIRST_LOAD = 30_000  # milliseconds
 # Of the same origin, so that its storage can be emptied; without scripts and without a session.

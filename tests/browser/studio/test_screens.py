@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -89,15 +88,6 @@ ORDER: dict[str, Any] = {
     ],
     "input": {"properties": {"total": {"type": "number", "default": 40}}},
 }  # fmt: skip
-
-
-@pytest.fixture(autouse=True)
-def _patient(staff_page: Any) -> Iterator[None]:
-    """Looking takes a while, and the machine may be busy with it."""
-    staff_page.set_default_timeout(20_000)
-    expect.set_options(timeout=20_000)
-    yield
-    expect.set_options(timeout=5_000)
 
 
 def test_an_empty_studio(studio: Any, workflow: Any) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page
 
 from tests.browser.studio.journeys.api import Api
 from tests.browser.watched import cookies_of, watched
@@ -37,14 +37,6 @@ def api(stack: Stack) -> Api:
 def signed_in(stack: Stack, browser: Browser) -> Any:
     """The cookies of the stack's administrator."""
     return cookies_of(stack, browser, "/studio/")
-
-
-@pytest.fixture(autouse=True)
-def _patient() -> Iterator[None]:
-    """A whole stack shares the machine with the browser: what is awaited may take its time."""
-    expect.set_options(timeout=20_000)
-    yield
-    expect.set_options(timeout=5_000)
 
 
 @pytest.fixture
