@@ -231,14 +231,12 @@ def test_the_next_window_begins_at_nothing(queue: World) -> None:
     workspace = workspace_of(max_per_hour=1)
     workflow = publish(ONE, workspace)
     start(workflow)
-    QuotaUse.objects.update(starts_at=F("starts_at") - timedelta(hours=1))
+    uses = QuotaUse.objects.filter(workspace=workspace)
+    uses.update(starts_at=F("starts_at") - timedelta(hours=1))
 
     start(workflow)
 
-    assert list(QuotaUse.objects.filter(workspace=workspace).values_list("used", flat=True)) == [
-        1,
-        1,
-    ]
+    assert list(uses.values_list("used", flat=True)) == [1, 1]
 
 
 def test_replays_are_counted_and_children_are_not(queue: World) -> None:

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 from django.db import transaction
+from django.db.models import QuerySet
 
 from executions.models import CronTick, Trigger
 from executions.models import WorkflowExecution as Execution
@@ -31,6 +32,10 @@ def at_once(*acts: Callable[[], object]) -> None:
             future.result(timeout=30)
 
 
+def started(trigger: Trigger) -> QuerySet[Execution]:
+    return Execution.objects.filter(trigger=trigger)
+
+
 def test_knocks_and_sweeps_at_once_start_each_time_once() -> None:
     trigger = scheduled(schedule=every_hour(), catchUp="all", overlap="allow")
     let_pass(trigger, timedelta(hours=12))
@@ -39,7 +44,7 @@ def test_knocks_and_sweeps_at_once_start_each_time_once() -> None:
     start_ticks()
 
     assert statuses(trigger) == ["FIRED"] * 12
-    assert Execution.objects.count() == 12
+    assert started(trigger).count() == 12
 
 
 def test_a_second_knock_waits_for_the_first_and_finds_nothing() -> None:
@@ -53,7 +58,7 @@ def test_a_second_knock_waits_for_the_first_and_finds_nothing() -> None:
         found = [knock.result(timeout=30) for knock in knocks]
 
     assert found.count(None) == 1
-    assert Execution.objects.count() == CronTick.objects.count() == 1
+    assert started(trigger).count() == CronTick.objects.filter(trigger=trigger).count() == 1
 
 
 def test_a_sweep_leaves_a_trigger_that_is_being_served_alone() -> None:
@@ -70,10 +75,10 @@ def test_one_queued_time_starts_when_its_execution_ends_and_others_look() -> Non
     trigger = scheduled(schedule=every_hour(), overlap="queue")
     queued(trigger, 4)
     start_due(trigger.pk)
-    first = Execution.objects.get()
+    first = started(trigger).get()
 
     at_once(lambda: end(first), *[start_ticks] * 3, *[lambda: start_due(trigger.pk)] * 3)
     start_ticks()
 
     assert statuses(trigger) == ["FIRED", "FIRED", "QUEUED", "QUEUED"]
-    assert Execution.objects.filter(state="RUNNING").count() == 1
+    assert started(trigger).filter(state="RUNNING").count() == 1
