@@ -31,10 +31,13 @@ PASSWORDS = {
 
 
 def needs(program: str) -> str:
-    """Its path; the test is skipped, with its reason, where it is missing."""
+    """Its path; the test is skipped, with its reason, where it is missing, but in CI."""
     path = shutil.which(program)
     if path is None:
-        pytest.skip(f"{program} is not installed")
+        why = f"{program} is not installed (Debian: apt-get install {program})"
+        if os.environ.get("CI"):
+            pytest.fail(why)
+        pytest.skip(why)
     return path
 
 
