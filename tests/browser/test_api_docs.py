@@ -9,13 +9,12 @@ pytestmark = pytest.mark.browser
 
 
 def test_an_operation_shows_its_examples_and_fits_its_place(staff_page: Any) -> None:
-    staff_page.set_default_timeout(60_000)
     # The page keeps in the document only the operations in sight; its address brings one there.
     staff_page.goto(f"{staff_page.home}/docs#/WorkflowExecution/executeWorkflow")
     operation = staff_page.locator("#operations-WorkflowExecution-executeWorkflow")
-    expect(operation).to_contain_text("Accept an execution", timeout=60_000)
+    expect(operation).to_contain_text("Accept an execution")
 
-    expect(operation.get_by_text("Controls Accept header")).to_be_visible(timeout=60_000)
+    expect(operation.get_by_text("Controls Accept header")).to_be_visible()
     expect(operation).to_contain_text('"triggerPayload"')
     table = operation.locator(".responses-table").bounding_box()
     place = operation.bounding_box()
