@@ -33,7 +33,9 @@ def prepare(environment: dict[str, str]) -> str:
         if part == "tables" or not static_is_current(environment)
     }
     try:
-        said = {part: process.communicate()[0].strip() for part, process in parts.items()}
+        said: dict[str, str] = {
+            part: process.communicate()[0].strip() for part, process in parts.items()
+        }
     finally:
         for process in parts.values():
             process.kill()
