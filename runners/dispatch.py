@@ -1,10 +1,11 @@
 """Canvas becomes messages, after the commit. A message is a hint: losing one costs time only.
 
-Failing to publish is therefore logged, never raised: the sweeper finds the pending run.
+Failing to publish is therefore logged, never raised: the run is put back to those that nobody was
+sent for, which the sweeper sends each second, and where that fails too it finds the pending run.
 """
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -12,13 +13,13 @@ from uuid import UUID
 
 from celery import Signature, chain, chord, current_app, group
 from django.conf import settings
-from django.db import transaction
+from django.db import Error, transaction
 from kombu.exceptions import BatchPublishError, OperationalError  # type: ignore[attr-defined] # old stubs
 
 from executions.graph.places import Place
 from executions.limits import limits
 from executions.versions import compiled
-from runners import durations, workforce
+from runners import durations, statements, workforce
 from runners.alike import Alike
 from runners.canvas import Canvas, Chain, Chord, Link, arrange, ours
 from runners.conf import config
@@ -92,10 +93,32 @@ def publish(parcels: Sequence[Parcel]) -> None:
                 _send_together(parcels, producer)
             else:
                 _send(parcels, producer)
+        return
     except (OperationalError, ConnectionError, TimeoutError, OSError) as error:
         log.warning("messages not sent (%s); the sweeper will send them", error)
     except Exception:
         log.exception("messages not sent; the sweeper will send them")
+    _unsend(parcels)
+
+
+def _unsend(parcels: Sequence[Parcel]) -> None:
+    """Note that nobody was sent for these, or they would count as on their way for a while.
+
+    Of many some may have arrived; one that comes twice does no harm.
+    """
+    unsent = [(item.execution_id, path) for item in parcels for path in _segments(item.canvas)]
+    noted = {"executions": [one for one, _ in unsent], "segments": [path for _, path in unsent]}
+    try:
+        statements.fetch("unsend", noted)
+    except Error as error:
+        log.warning("messages not sent are not noted (%s); the sweeper will miss them", error)
+
+
+def _segments(canvas: Sequence[Canvas]) -> Iterator[str]:
+    """What the messages of a canvas would have begun with; what a chain leads to has no run yet."""
+    for whole in canvas:
+        for link in whole.headers if isinstance(whole, Chord) else whole.links[:1]:
+            yield from (link.segment, *link.others)
 
 
 def _send_together(parcels: Sequence[Parcel], producer: Any) -> None:

@@ -112,6 +112,18 @@ def _retry_due(run: Run, around: Around) -> Reason | None:
     )
 
 
+def _not_sent(run: Run, around: Around) -> Reason | None:
+    if run.published_at is not None:
+        return None
+    return Reason(
+        "not_sent",
+        "It could not be sent, since the broker did not answer. It is sent within seconds of the "
+        "broker's return.",
+        since=run.due_at,
+        details={"queue": run.queue},
+    )
+
+
 def _no_runner_yet(run: Run, around: Around) -> Reason | None:
     if run.queue not in around.remote:
         return None
@@ -345,6 +357,7 @@ PENDING: tuple[Check, ...] = (
     _execution_without_place,
     _retry_due,
     _no_runner_yet,
+    _not_sent,
     _no_worker,
 )
 WAITS: Mapping[str, Callable[[Run, Around], Reason]] = {

@@ -1,5 +1,6 @@
--- Pending runs that nobody was sent for yet and whose time has come: retries. Stamped, so that the
--- next second does not pick them again. Those of a paused execution wait for its resume.
+-- Pending runs that nobody was sent for yet and whose time has come: retries, and what could not be
+-- sent. Stamped, so that the next second does not pick them again. Those of a paused execution wait
+-- for its resume.
 WITH due AS (
     SELECT r.id, r.execution_id
       FROM runners_run r
@@ -9,7 +10,7 @@ WITH due AS (
        FOR UPDATE SKIP LOCKED
 )
 UPDATE runners_run r
-   SET published_at = clock_timestamp(), publications = 1,
+   SET published_at = clock_timestamp(), publications = r.publications + 1,
        due_at = clock_timestamp() + %(patience)s * interval '1 second'
   FROM due d JOIN executions_workflowexecution e ON e.id = d.execution_id
  WHERE r.id = d.id

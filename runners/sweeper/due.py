@@ -1,4 +1,4 @@
-"""Retries whose time has come are sent."""
+"""What is due and nobody was sent for is sent: retries, and what the broker did not take."""
 
 from runners import statements
 from runners.conf import config
@@ -6,5 +6,5 @@ from runners.resend import BATCH, resend
 
 
 def sweep() -> int:
-    """Send due retries of running executions; returns how many."""
+    """Send what is due and not sent yet; returns how many."""
     return resend(statements.fetch("sweep_due", {"batch": BATCH, "patience": config().patience}))

@@ -6,6 +6,7 @@ from uuid import UUID
 from redis import Redis as Client
 
 from executions.models import WorkflowExecution
+from runners.models import Run
 from tests.support.auditor import audit
 from tests.support.fleet import Fleet
 from tests.support.outages import redis_away
@@ -39,7 +40,11 @@ def test_what_is_started_while_redis_is_away_runs_when_it_is_back(
     workflow = publish({"tasks": [effect("work")]})
     with redis_away(redis):
         ids = start_many(workflow, [{}] * 3)
+        begun = Run.objects.filter(execution__in=ids)
+        # Known to be unsent, they need not look lost first: until they do, 40 s may pass.
+        assert [run.published_at for run in begun] == [None] * 3
     assert set(wait_for_end(ids).values()) == {"SUCCESS"}
+    assert all(run.publications > 1 for run in begun.all())
     audit(ids)
 
 

@@ -104,7 +104,7 @@ EXPECTED: dict[str, set[str]] = {
 BY_EXECUTION = (
     "load", "facts", "results", "metrics", "failures", "dead_within", "supersede", "turns",
     "blame", "listener_results", "turns_shown", "watch_runs", "watch_whole",
-    "kept_places", "kept_steps", "undo", "revive", "carry_over", "past", "durations",
+    "kept_places", "kept_steps", "undo", "revive", "carry_over", "past", "durations", "unsend",
 )  # fmt: skip
 
 

@@ -59,6 +59,12 @@ def test_a_queue_that_no_worker_listens_to_is_named() -> None:
     assert "'gpu'" in reason.message
 
 
+def test_what_the_broker_did_not_take_is_said_to_be_not_sent() -> None:
+    reason = step_reason(pending(published_at=None, due_at=AGO), around())
+    assert (reason.code, reason.since) == ("not_sent", AGO)
+    assert "the broker did not answer" in reason.message
+
+
 def test_a_retry_says_when_it_is_due_and_why_it_is_one() -> None:
     row = pending(retry_after=SOON, published_at=None, attempt=7, budget_start=5)
     reason = step_reason(row, around(failed={row.pk: "boom"}, most={row.pk: 4}))
