@@ -21,7 +21,11 @@ os.environ.setdefault("CELERY_SKIP_CHECKS", "true")
 broker.use()
 # Flower reads events and asks workers; it needs the broker's settings and none of the apps, which
 # would double its memory.
-app = Celery("valkyr", fixups=[] if os.environ.get("VALKYR_PROCESS") == "flower" else None)
+app = Celery(
+    "valkyr",
+    amqp="valkyr_project.broker_connection:Amqp",
+    fixups=[] if os.environ.get("VALKYR_PROCESS") == "flower" else None,
+)
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 messages.connect()

@@ -1,0 +1,28 @@
+"""A connection that looks for a broker which is away every three seconds, however long it is away.
+
+kombu waits 2 s longer after each try, up to 30: workers and beat noticed a broker's return 10 s
+late after 20 s, and half a minute late after an hour.
+"""
+
+from typing import Any
+
+from celery.app.amqp import AMQP
+from kombu import Connection as KombuConnection
+
+# Seconds: before the second try, how many more before each further one, and at most.
+RETRY = {"interval_start": 1, "interval_step": 1, "interval_max": 3}
+
+
+class Connection(KombuConnection):
+    """kombu's, as patient and more eager."""
+
+    def ensure_connection(self, *args: Any, **kwargs: Any) -> Any:
+        """Connect, trying again and again; arguments are kombu's."""
+        return super().ensure_connection(*args, **RETRY | kwargs)
+
+
+class Amqp(AMQP):
+    """What the app makes its connections of."""
+
+    Connection = Connection
+    BrokerConnection = Connection
