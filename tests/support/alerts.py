@@ -1,7 +1,6 @@
 """Alert rules as tests need them, and receivers of what they send: HTTP and mail, really served."""
 
 import json
-import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -17,6 +16,7 @@ from dlq.models import AlertKind, AlertRule
 from executions.actor import Actor
 from executions.models import Workspace
 from tests.support.workflows import default_workspace
+from valkyr_project.embedded.child import free_port
 
 ACTOR = Actor(None, "ann", "test")
 SECRET = "a secret that signs what is sent"
@@ -103,8 +103,7 @@ def receiver() -> Iterator[Receiver]:
 def post_office() -> Iterator[tuple[PostOffice, str]]:
     """An SMTP server for the block, and its address."""
     office = PostOffice()
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     controller = Controller(office, hostname="127.0.0.1", port=port)
     controller.start()
     try:

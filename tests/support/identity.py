@@ -2,7 +2,6 @@
 
 import json
 import os
-import socket
 import subprocess
 import sys
 import threading
@@ -19,6 +18,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from django.test import Client
 
 from tests.support.waiting import wait_until
+from valkyr_project.embedded.child import free_port
 from valkyr_project.sso.configuration import SingleSignOn
 
 CLIENT = "valkyr-tests"
@@ -48,9 +48,7 @@ class Provider:
 @contextmanager
 def running_provider() -> Iterator[Provider]:
     """The provider's process, until the end of the block."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     process = subprocess.Popen(
         [sys.executable, "-m", "oidc_provider_mock", "--port", str(port)],
         env=os.environ | {"AUTHLIB_INSECURE_TRANSPORT": "1"},

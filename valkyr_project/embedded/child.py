@@ -104,13 +104,21 @@ def stop(child: subprocess.Popen[bytes], steps: Sequence[tuple[signal.Signals, f
 
 
 def free_port(preferred: int = 0) -> int:
-    """A port nobody listens on at 127.0.0.1: `preferred` if it is free, otherwise any."""
+    """A port nobody listens on at 127.0.0.1: `preferred` if it is free, otherwise any.
+
+    A connection has ended on it: for a minute Linux gives such a port only to who names it, so
+    that nobody else is given it before its server has started.
+    """
     for wanted in {preferred: None, 0: None}:
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
                 probe.bind(("127.0.0.1", wanted))
+                probe.listen(1)
             except OSError:
                 continue
-            return int(probe.getsockname()[1])
+            address = probe.getsockname()
+            with socket.create_connection(address):
+                probe.accept()[0].close()  # first, for the minute is that of the side that ends it
+            return int(address[1])
     raise OSError("no free port at 127.0.0.1")

@@ -5,12 +5,11 @@ to choose ports, and two stacks on one machine do not meet.
 """
 
 import json
-import socket
 from collections.abc import Sequence
-from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
+from valkyr_project.embedded.child import free_port
 from valkyr_project.up.options import Options
 from valkyr_project.up.processes import ProcessSpec
 
@@ -20,7 +19,7 @@ FILE = Path("metrics") / "targets.json"
 def served(table: Sequence[ProcessSpec], options: Options) -> list[ProcessSpec]:
     """The processes, Celery's with a port for their metrics; writes the file of targets."""
     counting = [spec.name for spec in table if spec.name.startswith(("worker", "beat"))]
-    ports = dict(zip(counting, _free_ports(len(counting)), strict=True))
+    ports = {name: free_port() for name in counting}
     _write(options.home / FILE, {"web": options.port} | ports)
     return [_with_port(spec, ports.get(spec.name)) for spec in table]
 
@@ -29,14 +28,6 @@ def _with_port(spec: ProcessSpec, port: int | None) -> ProcessSpec:
     if port is None:
         return spec
     return replace(spec, environment={**spec.environment, "VALKYR_METRICS_PORT": str(port)})
-
-
-def _free_ports(number: int) -> list[int]:
-    with ExitStack() as held:
-        probes = [held.enter_context(socket.socket()) for _ in range(number)]
-        for probe in probes:
-            probe.bind(("127.0.0.1", 0))
-        return [int(probe.getsockname()[1]) for probe in probes]
 
 
 def _write(path: Path, ports: dict[str, int]) -> None:

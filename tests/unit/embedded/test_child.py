@@ -1,8 +1,12 @@
-"""Children that end with us, and signals that arrive amid the fork."""
+"""Children that end with us, signals that arrive amid the fork, and ports for servers to come."""
 
+import socket
 import sys
 
+import psutil
+
 from tests.support.running import output_of
+from valkyr_project.embedded.child import free_port
 
 # Python runs signal handlers in the hooks after a fork as in any code, and ignores what they raise.
 TOLD_AMID_THE_FORK = """
@@ -35,3 +39,12 @@ def test_a_signal_amid_a_fork_is_not_lost() -> None:
 
 def test_a_child_holds_no_signals_back() -> None:
     assert output_of([sys.executable, "-c", HELD_BY_THE_CHILD]) == "set()\n"
+
+
+def test_a_free_port_is_kept_for_who_names_it() -> None:
+    port = free_port()
+
+    here = [found for found in psutil.net_connections("tcp") if found.laddr.port == port]
+    assert [found.status for found in here] == [psutil.CONN_TIME_WAIT]
+    with socket.create_server(("127.0.0.1", port)):
+        assert free_port(port) != port

@@ -12,6 +12,7 @@ from runners.modules import registry
 from runners.modules.base import StepError
 from runners.states import ErrorType
 from tests.unit.modules.conftest import KEY
+from valkyr_project.embedded.child import free_port
 
 MAIL = {
     "from": "Shop <shop@example.com>",
@@ -46,8 +47,7 @@ class PostOffice(Sink):
 @pytest.fixture
 def post_office(monkeypatch):
     office = PostOffice()
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     controller = Controller(office, hostname="127.0.0.1", port=port)
     controller.start()
     monkeypatch.setenv("VALKYR_EMAIL_URL", f"smtp://127.0.0.1:{port}")
