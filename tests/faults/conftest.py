@@ -1,6 +1,7 @@
 """One database, one Redis and one fleet of real workers for the whole folder."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -50,6 +51,15 @@ def fleet(whole_fleet: Fleet, request: pytest.FixtureRequest) -> Iterator[Fleet]
         with member.log.open() as log:
             log.seek(sizes.get(name, 0))
             request.node.add_report_section("call", f"log of {name}", log.read()[-4000:])
+
+
+@pytest.fixture
+def held(tmp_path: Path) -> Iterator[Path]:
+    """A file that holds steps (`whileThere`) until a test removes it, however late it gets to."""
+    file = tmp_path / "held"
+    file.touch()
+    yield file
+    file.unlink(missing_ok=True)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

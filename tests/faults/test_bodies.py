@@ -1,5 +1,6 @@
 """Loops and maps on real workers."""
 
+from pathlib import Path
 from uuid import UUID
 
 import pytest
@@ -158,16 +159,18 @@ def test_what_is_no_list_fails_the_map_by_name(fleet: Fleet) -> None:
     assert "must be a list; found text" in done.error_message
 
 
-def test_a_pause_in_the_middle_of_a_map_changes_nothing(fleet: Fleet) -> None:
-    slow = effect("a", value="{{ item }}", seconds=0.2)
+def test_a_pause_in_the_middle_of_a_map_changes_nothing(fleet: Fleet, held: Path) -> None:
+    last = "{{ input.held if index > 3 else '' }}"
+    slow = effect("a", value="{{ item }}", whileThere=last)
     document = {
         "tasks": [each({"tasks": [slow]}, maxConcurrency=2)],
         "output": "{{ tasks.batch.output }}",
     }
-    execution = start(publish(document), {"items": list(range(8))})
+    execution = start(publish(document), {"items": list(range(8)), "held": str(held)})
     wait_until(lambda: _done(execution) >= 2, 20)
     lifecycle.pause(execution, actor=ACTOR)
-    wait_until(lambda: not Run.objects.filter(execution=execution, state="RUNNING").exists(), 10)
+    held.unlink()
+    wait_until(lambda: not Run.objects.filter(execution=execution, state="RUNNING").exists(), 20)
     assert _done(execution) < 8
     lifecycle.resume(execution, actor=ACTOR)
     wait_for_end([execution], 30)

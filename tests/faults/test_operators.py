@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from pathlib import Path
 from uuid import UUID
 
 import pytest
@@ -14,6 +15,7 @@ from runners.models import Run
 from tests.support.auditor import audit
 from tests.support.fleet import Fleet
 from tests.support.modules import marks
+from tests.support.outages import wait_for_mark
 from tests.support.waiting import wait_until
 from tests.support.workflows import (
     ACTOR,
@@ -106,23 +108,27 @@ def test_a_cancelled_execution_takes_no_dead_letter_back(fleet: Fleet) -> None:
         requeue(entry.pk, actor=ACTOR)
 
 
-def test_a_dead_letter_can_go_home_while_its_execution_still_runs(fleet: Fleet) -> None:
-    document = {
-        "tasks": [effect("bad", failTimes=1, errorType="PERMANENT"), effect("slow", seconds=2)]
-    }
+def test_a_dead_letter_can_go_home_while_its_execution_still_runs(fleet: Fleet, held: Path) -> None:
+    slow = effect("slow", whileThere=str(held))
+    document = {"tasks": [effect("bad", failTimes=1, errorType="PERMANENT"), slow]}
     execution_id = start(publish(document))
     wait_until(has_run(execution_id, "bad.main", "DLQ"), 20, "a dead letter")
     assert state(execution_id) == "RUNNING"
     requeue(DeadLetterEntry.objects.get(execution_id=execution_id).pk, actor=ACTOR)
+    held.unlink()
     assert wait_for_end([execution_id])[execution_id] == "SUCCESS"
     audit([execution_id])
 
 
-def test_a_quarantined_running_step_is_dead_and_its_result_refused(fleet: Fleet) -> None:
-    execution_id = start(publish({"tasks": [effect("slow", seconds=2), effect("next", "slow")]}))
+def test_a_quarantined_running_step_is_dead_and_its_result_refused(
+    fleet: Fleet, held: Path
+) -> None:
+    slow = effect("slow", whileThere=str(held))
+    execution_id = start(publish({"tasks": [slow, effect("next", "slow")]}))
     wait_until(has_run(execution_id, "slow.main", "RUNNING"), 20, "the step to run")
     [run] = runs(execution_id, "slow.main")
     entry = quarantine(run.pk, actor=ACTOR, reason="looks wrong")
+    held.unlink()
     assert (entry.failure_type, entry.failure_reason) == ("MANUAL", "looks wrong")
     assert wait_for_end([execution_id])[execution_id] == "FAILED"
     with pytest.raises(WrongState, match="DLQ"):
@@ -133,11 +139,12 @@ def test_a_quarantined_running_step_is_dead_and_its_result_refused(fleet: Fleet)
     assert wait_for_end([execution_id])[execution_id] == "SUCCESS"
 
 
-def test_a_pause_lets_the_running_step_end_and_starts_nothing_new(fleet: Fleet) -> None:
-    document = {"tasks": [effect("one", seconds=1), effect("two", "one"), effect("three", "two")]}
-    execution_id = start(publish(document))
+def test_a_pause_lets_the_running_step_end_and_starts_nothing_new(fleet: Fleet, held: Path) -> None:
+    one = effect("one", whileThere=str(held))
+    execution_id = start(publish({"tasks": [one, effect("two", "one"), effect("three", "two")]}))
     wait_until(has_run(execution_id, "one.main", "RUNNING"), 20, "the step to run")
     lifecycle.pause(execution_id, actor=ACTOR)
+    held.unlink()
     wait_until(has_run(execution_id, "one.main", "SUCCESS"), 20, "the step's end")
     assert state(execution_id) == "PAUSED"
     assert [run.state for run in runs(execution_id, "two.main")] == ["PENDING"]
@@ -148,24 +155,29 @@ def test_a_pause_lets_the_running_step_end_and_starts_nothing_new(fleet: Fleet) 
     audit([execution_id])
 
 
-def test_resuming_ends_an_execution_whose_last_step_ended_during_the_pause(fleet: Fleet) -> None:
-    execution_id = start(publish({"tasks": [effect("only", seconds=1)]}))
+def test_resuming_ends_an_execution_whose_last_step_ended_during_the_pause(
+    fleet: Fleet, held: Path
+) -> None:
+    execution_id = start(publish({"tasks": [effect("only", whileThere=str(held))]}))
     wait_until(has_run(execution_id, "only.main", "RUNNING"), 20, "the step to run")
     lifecycle.pause(execution_id, actor=ACTOR)
+    held.unlink()
     wait_until(has_run(execution_id, "only.main", "SUCCESS"), 20, "the step's end")
     assert state(execution_id) == "PAUSED"
     assert lifecycle.resume(execution_id, actor=ACTOR).state == "SUCCESS"
 
 
-def test_cancelling_ends_it_at_once_and_refuses_the_late_result(fleet: Fleet) -> None:
-    execution_id = start(publish({"tasks": [effect("slow", seconds=2), effect("next", "slow")]}))
-    wait_until(has_run(execution_id, "slow.main", "RUNNING"), 20, "the step to run")
+def test_cancelling_ends_it_at_once_and_refuses_the_late_result(fleet: Fleet, held: Path) -> None:
+    slow = effect("slow", whileThere=str(held))
+    execution_id = start(publish({"tasks": [slow, effect("next", "slow")]}))
+    begun = wait_for_mark(execution_id, "slow.main")
     execution = lifecycle.cancel(execution_id, actor=ACTOR, reason="mistake")
     assert execution.state == "CANCELLED"
     assert execution.metrics_snapshot["runs"] == 1
     assert [run.state for run in runs(execution_id, "slow.main")] == ["CANCELLED"]
-    probe = start(publish({"tasks": [effect("probe", seconds=2.5)]}))
-    wait_for_end([probe])
+    held.unlink()
+    log = fleet.member_of(begun["pid"]).log
+    wait_until(lambda: f"fenced: run {begun['run']}" in log.read_text(), 20, "the late result")
     assert [run.state for run in runs(execution_id, "slow.main")] == ["CANCELLED"]
     assert all(mark["step"] != "next.main" for mark in marks(execution_id))
     with pytest.raises(WrongState, match="CANCELLED"):
@@ -180,22 +192,26 @@ def test_an_execution_past_its_deadline_times_out(fleet: Fleet) -> None:
     assert not DeadLetterEntry.objects.filter(execution_id=execution_id).exists()
 
 
-def test_a_limited_workspace_runs_so_many_at_once_and_all_in_the_end(fleet: Fleet) -> None:
-    workflow = publish({"tasks": [effect("one", seconds=0.1)]}, limited_workspace(2))
+def test_a_limited_workspace_runs_so_many_at_once_and_all_in_the_end(
+    fleet: Fleet, held: Path
+) -> None:
+    workflow = publish({"tasks": [effect("one", whileThere=str(held))]}, limited_workspace(2))
     ids = start_many(workflow, [{}] * 7)
-    assert sorted(states(ids).values()).count("PENDING") >= 5
+    assert sorted(states(ids).values()) == ["PENDING"] * 5 + ["RUNNING"] * 2
+    held.unlink()
     assert set(wait_for_end(ids).values()) == {"SUCCESS"}
     audit(ids)
 
 
-def test_a_dead_letter_of_a_full_workspace_waits_for_its_turn(fleet: Fleet) -> None:
+def test_a_dead_letter_of_a_full_workspace_waits_for_its_turn(fleet: Fleet, held: Path) -> None:
     workspace = limited_workspace(1)
     failing = publish({"tasks": [effect("bad", failTimes=1, errorType="PERMANENT")]}, workspace)
     execution_id = start(failing)
     wait_for_end([execution_id])
-    blocker = start(publish({"tasks": [effect("slow", seconds=2)]}, workspace))
+    blocker = start(publish({"tasks": [effect("slow", whileThere=str(held))]}, workspace))
     requeue(DeadLetterEntry.objects.get(execution_id=execution_id).pk, actor=ACTOR)
     assert state(execution_id) == "PENDING"
+    held.unlink()
     assert set(wait_for_end([blocker, execution_id]).values()) == {"SUCCESS"}
     audit([blocker, execution_id])
 

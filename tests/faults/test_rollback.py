@@ -1,6 +1,8 @@
 """Rolling back while real workers run: what they still bring is refused, and all ends once."""
 
 from functools import partial
+from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 from executions.models import WorkflowExecution
@@ -22,24 +24,37 @@ def present(execution_id: UUID, path: str, state: str) -> bool:
     ).exists()
 
 
-def test_rolling_back_while_steps_run_runs_them_again_once(fleet: Fleet) -> None:
+def latch(after: str) -> dict[str, Any]:
+    """A last step that waits, so that nothing ends before it is set back, however late that is."""
+    return task("latch", "flow.wait_for_event", after, **{"with": {"event": "go"}})
+
+
+def let_end(execution_id: UUID) -> None:
+    wait_until(partial(present, execution_id, "latch.main", "WAITING"), 60, "the step that waits")
+    signal(WorkflowExecution.objects.get(pk=execution_id), "go", None, actor=ACTOR)
+
+
+def test_rolling_back_while_steps_run_runs_them_again_once(fleet: Fleet, tmp_path: Path) -> None:
     document = {
         "variables": {"stage": "new"},
         "output": "{{ vars.stage }}",
         "tasks": [
             effect("one"),
             task("note", "flow.set_variables", "one", **{"with": {"values": {"stage": "noted"}}}),
-            effect("left", "note", seconds=1),
-            effect("right", "note", seconds=1),
+            effect("left", "note", whileThere="{{ input.held }}"),
+            effect("right", "note", whileThere="{{ input.held }}"),
             effect("join", after=["left", "right"], join="all"),
         ],
     }
     workflow = publish(document)
     ids = []
-    for _ in range(5):
-        pk = start(workflow)
+    for number in range(5):
+        held = tmp_path / str(number)
+        held.touch()
+        pk = start(workflow, {"held": str(held)})
         wait_until(partial(present, pk, "left.main", "RUNNING"), 30, "the step to run")
         assert roll_back(pk, step_path="one.main", actor=ACTOR).context_data == {"stage": "new"}
+        held.unlink()
         ids.append(pk)
     assert set(wait_for_end(ids).values()) == {"SUCCESS"}
     audit(ids)
@@ -73,7 +88,8 @@ def test_loops_and_maps_go_on_where_they_were_set_back(fleet: Fleet) -> None:
                         )
                     ]
                 },
-            )
+            ),
+            latch("refine"),
         ],
     }
     ids = [start(publish(document)) for _ in range(3)]
@@ -81,6 +97,8 @@ def test_loops_and_maps_go_on_where_they_were_set_back(fleet: Fleet) -> None:
         third = Run.objects.filter(execution_id=pk, step_path="refine[2].batch[1].get.main")
         wait_until(third.exists, 60, "the third iteration")
         roll_back(pk, step_path="refine[1].batch[0].get.main", actor=ACTOR)
+    for pk in ids:
+        let_end(pk)
     assert set(wait_for_end(ids).values()) == {"SUCCESS"}
     audit(ids)
     for pk in ids:
@@ -92,16 +110,12 @@ def test_loops_and_maps_go_on_where_they_were_set_back(fleet: Fleet) -> None:
 
 def test_again_and_again_under_load(fleet: Fleet) -> None:
     steps = [effect("s0")] + [effect(f"s{n}", f"s{n - 1}") for n in range(1, 30)]
-    # The execution cannot end while it is set back, however late this process gets its turn.
-    steps[20] = task("s20", "flow.wait_for_event", "s19", **{"with": {"event": "go"}})
-    steps[21] = effect("s21", "s20:success")
-    pk = start(publish({"tasks": steps}))
+    pk = start(publish({"tasks": [*steps, latch("s29")]}))
     for number in (2, 4, 6, 8):
         path = f"s{number}.main"
         wait_until(partial(present, pk, path, "SUCCESS"), 30, path)
         roll_back(pk, step_path=f"s{number - 1}.main", actor=ACTOR)
-    wait_until(partial(present, pk, "s20.main", "WAITING"), 30, "the step that waits")
-    signal(WorkflowExecution.objects.get(pk=pk), "go", None, actor=ACTOR)
+    let_end(pk)
     assert wait_for_end([pk])[pk] == "SUCCESS"
     audit([pk])
 

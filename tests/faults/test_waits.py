@@ -7,6 +7,7 @@ from django.contrib.auth import get_user_model
 
 from executions import lifecycle
 from executions.actor import Actor
+from executions.clock import database_now
 from executions.models import Event, Membership, WorkflowExecution
 from executions.triggers.event import publish_event
 from runners import callbacks, decisions
@@ -144,10 +145,11 @@ def test_a_cancel_and_a_time_out_end_what_waits(fleet: Fleet) -> None:
 
 
 def test_a_delay_that_comes_due_during_a_pause_goes_on_with_the_resume(fleet: Fleet) -> None:
-    document = {"tasks": [task("nap", "flow.delay", **{"with": {"seconds": 1.5}})]}
+    document = {"tasks": [task("nap", "flow.delay", **{"with": {"seconds": 600}})]}
     execution = start(publish(document))
     wait_until(lambda: waiting(execution) == {"nap"}, 20, "asleep")
     lifecycle.pause(execution, actor=ACTOR)
+    Run.objects.filter(execution_id=execution).update(due_at=database_now())
     wait_until(lambda: waiting(execution) == set(), 20, "woken")
     assert states([execution])[execution] == "PAUSED"
     assert run_of(execution, "nap").state == "PENDING"

@@ -9,6 +9,7 @@ import time
 from collections.abc import Mapping
 from decimal import Decimal
 from functools import lru_cache
+from pathlib import Path
 from threading import RLock
 from typing import Any, ClassVar, Literal
 
@@ -64,6 +65,7 @@ class EffectInputs(ModuleInputs):
     kill_times: int = Field(0, description="How many of the first tries kill their process.")
     ignore_timeout: bool = Field(False, description="Hang on when told that the time is over.")
     tell: Any = Field(None, description="What to give to `heartbeat`.")
+    while_there: str = Field("", description="A file that holds each try for as long as it exists.")
 
 
 class OddInputs(ModuleInputs):
@@ -161,6 +163,8 @@ class Effect(Module[EffectInputs]):
             linger(inputs.hang_seconds, ctx, stubborn=inputs.ignore_timeout)
         if inputs.seconds:
             linger(inputs.seconds, ctx, stubborn=inputs.ignore_timeout)
+        while inputs.while_there and Path(inputs.while_there).exists():
+            time.sleep(0.02)
         if tries <= inputs.fail_times:
             raise StepError(
                 f"try {tries} fails", ErrorType(inputs.error_type), fingerprint=inputs.named
