@@ -42,7 +42,7 @@ def test_a_step_that_ignores_its_timeout_ends_with_its_process_alone(fleet: Flee
     assert wait_for_end([execution])[execution] == "FAILED"
     run = Run.objects.get(execution_id=execution)
     assert (run.state, run.error_type, run.recoveries) == ("DLQ", "TIMEOUT", 0)
-    wait_until(lambda: not Path(f"/proc/{pid}").exists(), 10, "the end of the stubborn process")
+    wait_until(lambda: not Path(f"/proc/{pid}").exists(), 30, "the end of the stubborn process")
     assert wait_for_end([neighbour])[neighbour] == "SUCCESS"
     assert len(marks_of(neighbour, "work.main")) == 1
     audit([neighbour])
@@ -60,8 +60,11 @@ def test_a_stuck_thread_is_fenced_and_its_worker_goes_on(fleet: Fleet) -> None:
 
 
 def test_the_late_result_of_a_frozen_worker_is_fenced(fleet: Fleet) -> None:
-    """The lease is 6 s here; with the real 20 s a frozen step is done again within 30 s."""
-    workflow = publish({"tasks": [effect("work", hangSeconds=1), effect("more", after="work")]})
+    """The lease is 6 s here; with the real 20 s a frozen step is done again within 30 s.
+
+    The step would take 5 s: time to freeze it, and over when it thaws.
+    """
+    workflow = publish({"tasks": [effect("work", hangSeconds=5), effect("more", after="work")]})
     execution = start(workflow)
     frozen = wait_for_mark(execution)
     os.kill(frozen["pid"], signal.SIGSTOP)
