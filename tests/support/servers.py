@@ -8,11 +8,13 @@ import fcntl
 import os
 import shutil
 import tempfile
+import time
 from pathlib import Path
 
 from valkyr_project.embedded import Postgres, Redis
 
 PREFIX = "valkyr-tests-"
+NEW_SECONDS = 60.0
 
 
 class TestServers:
@@ -72,8 +74,13 @@ def _fresh_home() -> Path:
 
 
 def _is_abandoned(home: Path) -> bool:
-    """Whether both places exist and nobody supervises them; unsure means no."""
+    """Whether both places exist and nobody supervises them; unsure means no.
+
+    A new home is let alone: to try its locks would keep whoever is about to take them from it.
+    """
     try:
+        if time.time() - home.stat().st_mtime < NEW_SECONDS:
+            return False
         for name in ("postgres", "redis"):
             with (home / name / "lock").open() as lock:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
