@@ -4,12 +4,14 @@ import asyncio
 import re
 import socket
 from collections.abc import Callable
+from datetime import datetime, timedelta
 from urllib.parse import urlsplit
 from uuid import UUID
 
 import httpx
 from django.db import connection
 
+from executions.clock import database_now
 from executions.models import Workflow
 from tests.live import moving
 from tests.live.moving import do, in_database, run_at
@@ -52,17 +54,27 @@ async def watched_by_many(urls: list[str], headers: Headers, go: Callable[[], No
             return await asyncio.gather(*tasks)
 
 
-def asked_lately(web: WebServer, seconds: float) -> bool:
-    """Whether the web process has begun a statement in the last seconds."""
+def asked_since(web: WebServer, moment: datetime) -> bool:
+    """Whether the web process has begun a statement since then."""
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT coalesce(max(query_start) > clock_timestamp() - %s * interval '1 s', false) "
-            "FROM pg_stat_activity WHERE application_name = %s AND datname = current_database()",
-            [seconds, f"valkyr-{web.name}"],
+            "SELECT coalesce(max(query_start) > %s, false) FROM pg_stat_activity "
+            "WHERE application_name = %s AND datname = current_database()",
+            [moment, f"valkyr-{web.name}"],
         )
         row = cursor.fetchone()
     assert row is not None
     return bool(row[0])
+
+
+def wait_for_a_look(web: WebServer) -> None:
+    now = database_now()
+    wait_until(lambda: asked_since(web, now), what="a look of the hub")
+
+
+def rests(web: WebServer) -> bool:
+    """Whether it has asked for nothing longer than between any two looks."""
+    return not asked_since(web, database_now() - timedelta(seconds=2.5))
 
 
 def test_fifty_viewers_see_all_and_share_a_few_connections(
@@ -96,12 +108,12 @@ def test_nothing_is_read_while_nobody_watches(
     web: WebServer, address: Address, ann: Headers, execution: UUID
 ) -> None:
     with viewing(address(execution), ann):
-        wait_until(lambda: asked_lately(web, 0.1), 10, "a look of the hub")
+        wait_for_a_look(web)
 
-    wait_until(lambda: not asked_lately(web, 2.5), 30, "a rest longer than between any two looks")
+    wait_until(lambda: rests(web), what="a long rest")
 
     with viewing(address(execution), ann):
-        wait_until(lambda: asked_lately(web, 0.1), 10, "a look of the hub")
+        wait_for_a_look(web)
 
 
 def test_who_does_not_read_is_dropped_and_catches_up(
