@@ -24,9 +24,14 @@ def test_hostile_code_fails_its_step_and_the_workers_go_on(fleet: Fleet) -> None
             name,
             "python.code",
             retry="none",
-            **{"with": {"code": f"import os\ndef main(inputs):\n    {code}\n", "seconds": 3}},
+            **{
+                "with": {
+                    "code": f"import os\ndef main(inputs):\n    {code}\n",
+                    "seconds": 3 if end == "TIMEOUT" else 30,
+                }
+            },
         )
-        for name, (code, _) in HOSTILE.items()
+        for name, (code, end) in HOSTILE.items()
     ]
     bad = start(publish({"tasks": tasks}))
 
