@@ -33,10 +33,10 @@ def age(signs: Path) -> Age:
 
 def test_a_sign_holds_for_a_minute(age: Age) -> None:
     health.give("worker", "io@here", "consuming", ("io",))
-    age(59)
+    age(50)
     assert health.check("worker")[0]
 
-    age(2)
+    age(11)
     well, sentence = health.check("worker")
 
     assert not well
