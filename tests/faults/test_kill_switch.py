@@ -41,9 +41,9 @@ def test_a_spent_budget_ends_the_spenders_executions_and_their_children(fleet: F
     )
     wait_until(lambda: CostEntry.objects.filter(execution_id=paid).exists(), 30, "the cost")
 
-    ended = wait_for_end([parent, paid], 5)
+    ended = wait_for_end([parent, paid], 20)
     assert set(ended.values()) == {"CANCELLED"}
     children = list(child.executions.values_list("pk", flat=True))
-    assert set(wait_for_end(children, 5).values()) == {"CANCELLED"}
+    assert set(wait_for_end(children, 20).values()) == {"CANCELLED"}
     told = Activity.objects.filter(object_id=str(paid), action="execution.cancel")
     assert "is spent" in told.get().reason

@@ -101,7 +101,7 @@ def test_counters_add_up_to_the_rows_after_retries_failures_and_a_killed_child(
     ids.append(after)
 
     # A count follows its commit, so it may be a moment late.
-    wait_until(lambda: metered.ended() == recorded(ids), 10, f"{recorded(ids)} in the counters")
+    wait_until(lambda: metered.ended() == recorded(ids), 30, f"{recorded(ids)} in the counters")
     assert recorded(ids) == {"success": 8, "retried": 2, "dead": 1}
     found = metered.samples()
     queue = frozenset({("queue", QUEUE)})

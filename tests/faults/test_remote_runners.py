@@ -83,7 +83,7 @@ def test_what_a_killed_runner_had_is_done_by_another(client: Callable[..., Forke
     execution = start(publish({"tasks": tasks, "output": "{{ tasks.work.output.value }}"}))
     first = client("first")
     mark = wait_for_mark(execution)
-    wait_until(lambda: run_of(execution, "work.main").state == "RUNNING", 10, "the heartbeat")
+    wait_until(lambda: run_of(execution, "work.main").state == "RUNNING", 30, "the heartbeat")
     assert mark["pid"] == first.pid
     first.kill()
     second = client("second")
@@ -103,7 +103,7 @@ def test_what_a_killed_runner_had_is_done_by_another(client: Callable[..., Forke
 def test_the_late_result_of_a_frozen_runner_is_refused(
     client: Callable[..., Forked], tmp_path: Path
 ) -> None:
-    execution = start(publish({"tasks": [remote("work", hangSeconds=2)]}))
+    execution = start(publish({"tasks": [remote("work", hangSeconds=5)]}))
     frozen = client("frozen")
     wait_for_mark(execution)
     os.kill(frozen.pid, signal.SIGSTOP)

@@ -94,7 +94,7 @@ def up(home: Path, **environment: str) -> subprocess.CompletedProcess[str]:
 
 
 def sign_in(url: str, username: str, password: str) -> bool:
-    with httpx.Client(base_url=url, follow_redirects=True) as client:
+    with httpx.Client(base_url=url, follow_redirects=True, timeout=60) as client:
         page = client.get("/admin/login/").text
         token = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', page)
         assert token is not None
@@ -119,21 +119,19 @@ def test_the_printed_name_and_password_sign_in_to_the_admin(stack: Stack) -> Non
 
 
 def test_flower_asks_for_its_password_and_changes_nothing(stack: Stack) -> None:
-    signed_in = ("admin", stack.secrets()["FLOWER_PASSWORD"])
-
-    assert httpx.get(f"{stack.flower_url}/").status_code == 401
-    assert httpx.get(f"{stack.flower_url}/workers", auth=signed_in).status_code == 200
     found: list[str] = []
+    with httpx.Client(base_url=stack.flower_url, timeout=60) as client:
 
-    def asked() -> list[str]:
-        # Flower gives the workers a second to answer, and names those that did.
-        answer = httpx.get(f"{stack.flower_url}/api/workers?refresh=1", auth=signed_in, timeout=30)
-        found[:] = answer.json()
-        return found
+        def asked() -> list[str]:
+            # Flower gives the workers a second to answer, and names those that did.
+            found[:] = client.get("/api/workers?refresh=1").json()
+            return found
 
-    wait_until(asked, 60, "a worker that answers Flower")
-    worker = found[0]
-    refused = httpx.post(f"{stack.flower_url}/api/worker/shutdown/{worker}", auth=signed_in)
+        assert client.get("/").status_code == 401
+        client.auth = ("admin", stack.secrets()["FLOWER_PASSWORD"])
+        assert client.get("/workers").status_code == 200
+        wait_until(asked, 60, "a worker that answers Flower")
+        refused = client.post(f"/api/worker/shutdown/{found[0]}")
     assert refused.status_code in {403, 405}
 
 
@@ -284,4 +282,4 @@ def test_given_servers_and_administrator_are_used_and_ctrl_c_leaves_them_alone(
 
         wait_until_gone(started)
     assert all(process.is_running() for process in stack.family())
-    assert httpx.get(f"{stack.url}/admin/login/").status_code == 200
+    assert httpx.get(f"{stack.url}/admin/login/", timeout=60).status_code == 200

@@ -32,11 +32,11 @@ class Provider:
 
     def person(self, subject: str, **claims: Any) -> None:
         """What the provider says about somebody from now on."""
-        httpx.put(f"{self.url}/users/{subject}", json=claims).raise_for_status()
+        httpx.put(f"{self.url}/users/{subject}", json=claims, timeout=30).raise_for_status()
 
     def consent(self, address: str, subject: str, **form: str) -> str:
         """Somebody signs in at the provider; the address they are sent back to."""
-        answer = httpx.post(address, data={"sub": subject, **form})
+        answer = httpx.post(address, data={"sub": subject, **form}, timeout=30)
         assert answer.status_code == 302, answer.text
         return answer.headers["Location"]
 
@@ -61,7 +61,7 @@ def running_provider() -> Iterator[Provider]:
         yield provider
     finally:
         process.terminate()
-        process.wait(10)
+        process.wait(30)
 
 
 def _answers(url: str) -> bool:

@@ -51,7 +51,7 @@ def sign_in(stack: Stack) -> str:
         return str(json.load(answer)["access"])
 
 
-def walk(page: Path, stack: Stack, token: str, seconds: float = 100) -> list[str]:
+def walk(page: Path, stack: Stack, token: str, seconds: float = 200) -> list[str]:
     """Do what a page says, in one shell in the project's folder; what each block printed.
 
     `token` spares each page its sign-in: so many a minute are refused.

@@ -60,4 +60,4 @@ def blocked_by(holder: int) -> int:
 
 def wait_until_blocked(holder: int, sessions: int = 1) -> None:
     """Return once so many sessions wait for this one: the race is on."""
-    wait_until(lambda: blocked_by(holder) >= sessions, 10, f"{sessions} sessions blocked")
+    wait_until(lambda: blocked_by(holder) >= sessions, what=f"{sessions} sessions blocked")

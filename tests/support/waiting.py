@@ -9,7 +9,7 @@ SHORTEST, LONGEST = 0.02, 0.2  # seconds between two questions
 
 
 def wait_until(
-    condition: Callable[[], object], seconds: float = 10.0, what: str = "the condition"
+    condition: Callable[[], object], seconds: float = 30.0, what: str = "the condition"
 ) -> None:
     """Return once `condition()` is true; raise AssertionError after `seconds`.
 
@@ -26,7 +26,7 @@ def wait_until(
         time.sleep(min(max(SHORTEST, 4 * (now - asked)), LONGEST))
 
 
-def wait_until_gone(pids: list[int], seconds: float = 15.0) -> None:
+def wait_until_gone(pids: list[int], seconds: float = 30.0) -> None:
     """Return once none of the processes exists; raise AssertionError after `seconds`."""
     wait_until(lambda: not any(_runs(pid) for pid in pids), seconds, f"the end of processes {pids}")
 

@@ -89,7 +89,7 @@ def test_a_request_its_execution_and_the_servers_line_have_one_trace(
         named = [line for line in lines(web) if line.get("request_id") == "the-request"]
         return {line["logger"]: line for line in named}
 
-    wait_until(lambda: {"executions.tracing", "uvicorn.access"} <= set(mine()), 10, "its lines")
+    wait_until(lambda: {"executions.tracing", "uvicorn.access"} <= set(mine()), 30, "its lines")
     started, access = mine()["executions.tracing"], mine()["uvicorn.access"]
     assert started["trace_id"] == access["trace_id"] == trace
     assert started["execution_id"] == str(failed.execution_id)
@@ -100,7 +100,7 @@ def test_what_gives_access_is_in_no_access_line(web: WebServer) -> None:
     token = "t0ken" * 10
     httpx.get(f"{web.address}/v1/callbacks/{token}?code=c0de", timeout=30)
 
-    wait_until(lambda: any("callbacks" in line["message"] for line in lines(web)), 10, "its line")
+    wait_until(lambda: any("callbacks" in line["message"] for line in lines(web)), 30, "its line")
 
     text = web.log.read_text()
     assert "t0ken" not in text
