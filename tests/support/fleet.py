@@ -97,17 +97,17 @@ class Member:
 
     def kill(self) -> None:
         """kill -9, parent first; its children go with it."""
-        children = self.children
-        os.kill(self.pid, signal.SIGKILL)
         assert self._process is not None
+        children = self.children
+        self._process.kill()
         self._process.wait()
         wait_until_gone(children)
 
     def ask_to_stop(self) -> None:
         """Ask it to finish what it does and end."""
-        if self.alive():
-            for number in (signal.SIGCONT, signal.SIGTERM):
-                os.kill(self.pid, number)
+        assert self._process is not None
+        for number in (signal.SIGCONT, signal.SIGTERM):
+            self._process.send_signal(number)
 
     def _seen(self) -> Any:
         # A worker's name is `<name>@<host>`; started_at tells one life from the next.

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -65,8 +66,10 @@ class Forked:
 
     def send_signal(self, number: signal.Signals) -> None:
         """Send it, where it still runs."""
+        # Between its end and the nurse's word of it there is a moment.
         if self.poll() is None:
-            os.kill(self.pid, number)
+            with suppress(ProcessLookupError):
+                os.kill(self.pid, number)
 
     def terminate(self) -> None:
         """Ask it to end."""
