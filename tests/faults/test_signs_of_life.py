@@ -64,7 +64,7 @@ def test_a_worker_that_stands_still_is_unwell_until_it_goes_on(
     worker: Member, signs: dict[str, str]
 ) -> None:
     wait_until(lambda: "consuming" in asked(signs, "worker")[1], 20, "a message that came back")
-    assert well(signs, "worker", "--queue", "quiet")
+    wait_until(lambda: well(signs, "worker", "--queue", "quiet"), 20, "the queue's worker")
 
     os.kill(worker.pid, signal.SIGSTOP)
     wait_until(lambda: not well(signs, "worker"), 20, "the check to notice")
@@ -98,7 +98,7 @@ def test_a_beat_that_stands_still_is_unwell_and_one_that_stands_by_is_well(
     fleet: Fleet, beat: Member, signs: dict[str, str]
 ) -> None:
     wait_until(lambda: well(signs, "beat"), 30, "the first sign")
-    assert "standing by" in asked(signs, "beat")[1]
+    wait_until(lambda: "standing by" in asked(signs, "beat")[1], 20, "one that stands by")
 
     os.kill(beat.pid, signal.SIGSTOP)
 
