@@ -7,6 +7,7 @@ from playwright.sync_api import expect
 
 from executions import publishing
 from executions.models import Workflow, WorkflowVersion
+from tests.browser.holding import Held
 from tests.support.workflows import ACTOR
 
 pytestmark = pytest.mark.browser
@@ -58,6 +59,27 @@ def test_unsaved_changes_are_saved_before_they_are_published(studio: Any, workfl
     dialog.get_by_role("button", name="Publish", exact=True).click()
     expect(dialog.get_by_text("Published version 1")).to_be_visible()
     assert WorkflowVersion.objects.get(workflow=found).source["name"] == "renamed"
+
+
+def test_what_is_typed_while_the_draft_is_saved_is_published_too(
+    studio: Any, workflow: Any
+) -> None:
+    found = workflow(tasks=[task(1)])
+    page = studio(found)
+    name = page.get_by_role("textbox", name="Name of the workflow")
+    saving = Held(page, f"**/v1/Workflow/{found.pk}", "PATCH")
+    name.fill("first")
+    page.keyboard.press("Control+s")
+    expect(page.get_by_role("status", name="Draft")).to_contain_text("saving")
+    name.fill("second")
+    page.get_by_role("button", name="Publish…").click()
+
+    saving.let_go()
+
+    dialog = page.get_by_role("dialog", name="Publish")
+    dialog.get_by_role("button", name="Publish", exact=True).click()
+    expect(dialog.get_by_text("Published version 1")).to_be_visible()
+    assert WorkflowVersion.objects.get(workflow=found).source["name"] == "second"
 
 
 def test_problems_keep_a_draft_from_being_published_and_lead_to_the_field(

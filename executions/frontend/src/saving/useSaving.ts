@@ -1,6 +1,7 @@
 import { useCallback } from "react";
 import { Refused } from "../api/client";
 import { saveDraft } from "../api/workflows";
+import type { Definition } from "../document/types";
 import { announce } from "../shared/announce";
 import { type Saving, useStudio } from "../store/studio";
 import { takePending } from "./pending";
@@ -9,18 +10,24 @@ import { useKeeping } from "./state";
 /** Saves the draft, unless there is nothing to save or somebody else was faster. */
 export const useSaving = (): (() => Promise<boolean>) => useCallback(() => save(), []);
 
-let underWay: Promise<boolean> | null = null;
+let underWay: { document: Definition; saved: Promise<boolean> } | null = null;
 
-/** Whether the server has the document as it is now; two calls at once are one. */
-export function save(): Promise<boolean> {
-  underWay ??= saveOnce().finally(() => {
-    underWay = null;
-  });
-  return underWay;
+/** Whether the server has the document as it is now; two calls for the same document are one. */
+export async function save(): Promise<boolean> {
+  takePending();
+  // What is being saved may be older than what is asked for.
+  while (underWay !== null && underWay.document !== present()) await underWay.saved;
+  underWay ??= { document: present(), saved: saveOnce().finally(ended) };
+  return underWay.saved;
+}
+
+const present = (): Definition => useStudio.getState().history.present;
+
+function ended(): void {
+  underWay = null;
 }
 
 async function saveOnce(): Promise<boolean> {
-  takePending();
   const { workflow, history, stored, etag, set, page, saving } = useStudio.getState();
   const document = history.present;
   if (!workflow || !page.canEdit) return false;

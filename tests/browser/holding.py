@@ -1,0 +1,25 @@
+"""Answers that take their time: a page's requests wait until the test lets them go."""
+
+from typing import Any
+
+
+class Held:
+    """The requests of one method to an address; `**` stands for anything in it."""
+
+    def __init__(self, page: Any, address: str, method: str = "GET") -> None:
+        self.method = method
+        self.over = False
+        self.routes: list[Any] = []
+        page.route(address, self._hold)
+
+    def _hold(self, route: Any) -> None:
+        if self.over or route.request.method != self.method:
+            route.fallback()
+        else:
+            self.routes.append(route)
+
+    def let_go(self) -> None:
+        """Let those that wait go on; later ones no longer wait."""
+        self.over = True
+        for route in self.routes:
+            route.continue_()
