@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from executions.models import Workflow
+from tests.browser.holding import Held
 from tests.browser.pictures import picture, picture_in_both
 from tests.support.accessibility import findings, findings_in_both
 from tests.support.workflows import default_workspace
@@ -221,6 +222,22 @@ def test_several_files_become_drafts_and_others_are_refused(
     dialog = page.get_by_role("dialog", name="Import workflows")
     expect(dialog.get_by_text("It is no JSON")).to_be_visible()
     dialog.get_by_role("button", name="Create 2 drafts").click()
+    expect(dialog.get_by_role("link", name="Open")).to_have_count(2)
+    assert Workflow.objects.count() == 2
+
+
+def test_a_second_press_creates_nothing_twice(staff_page: Any, tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text(ORDERS)
+    (tmp_path / "b.json").write_text(json.dumps({"name": "Other", "tasks": []}))
+    page = home(staff_page)
+    page.get_by_role("button", name="Import…").click()
+    page.locator("input[type=file]").set_input_files([tmp_path / "a.yaml", tmp_path / "b.json"])
+    dialog = page.get_by_role("dialog", name="Import workflows")
+    creating = Held(page, "**/v1/Workflow/import*", "POST")
+
+    dialog.get_by_role("button", name="Create 2 drafts").dblclick()
+
+    creating.let_go()
     expect(dialog.get_by_role("link", name="Open")).to_have_count(2)
     assert Workflow.objects.count() == 2
 

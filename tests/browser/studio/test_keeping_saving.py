@@ -9,6 +9,7 @@ from django.test import Client
 from playwright.sync_api import Browser, expect
 
 from executions.models import Workflow
+from tests.browser.holding import Held
 from tests.browser.one_page import OnePage
 
 pytestmark = pytest.mark.browser
@@ -124,6 +125,18 @@ def test_mine_can_be_saved_as_a_copy(in_conflict: Any) -> None:
     expect(name_of(page)).to_have_value("mine (copy)")
     assert str(found.pk) not in page.url
     assert Workflow.objects.filter(name="mine (copy)").exists()
+
+
+def test_a_second_press_makes_no_second_copy(in_conflict: Any) -> None:
+    page, _ = in_conflict
+    making = Held(page, "**/v1/Workflow", "POST")
+
+    page.get_by_role("button", name="Save mine as a copy").dblclick()
+
+    assert len(making.routes) == 1
+    making.let_go()
+    expect(name_of(page)).to_have_value("mine (copy)")
+    assert Workflow.objects.filter(name__startswith="mine").count() == 1
 
 
 def test_unsaved_work_is_there_again_after_a_reload(studio: Any, workflow: Any) -> None:

@@ -27,17 +27,22 @@ export function ConflictDialog() {
   const [theirs, setTheirs] = useState<Theirs | null>(null);
   const [comparing, setComparing] = useState(false);
   const [error, setError] = useState("");
+  const [busy, setBusy] = useState(false);
   const close = (): void => useStudio.getState().set({ dialog: null });
   const look = useCallback(() => {
     readTheirs().then(setTheirs, (refused: unknown) => setError(wordsOf(refused)));
   }, []);
   useEffect(look, [look]);
   const act = (what: () => Promise<void>) => (): void => {
+    if (busy) return;
+    setBusy(true);
     setError("");
-    what().then(close, (refused: unknown) => {
-      setError(wordsOf(refused));
-      look(); // theirs may be another again by now
-    });
+    what()
+      .then(close, (refused: unknown) => {
+        setError(wordsOf(refused));
+        look(); // theirs may be another again by now
+      })
+      .finally(() => setBusy(false));
   };
   return (
     <Dialog

@@ -28,6 +28,8 @@ export function ImportDialog({ home, onClose }: { home: string; onClose: () => v
   const ready = entries.filter((entry) => entry.state === "ready");
   const create = async (): Promise<void> => {
     const results: Entry[] = [];
+    // All at once: those whose turn is yet to come must not be created by another press.
+    for (const entry of ready) put({ ...entry, state: "busy", says: "" });
     for (const entry of ready) {
       results.push(await run(entry, (one) => kept(one, { workspaceId: workspace })));
     }
