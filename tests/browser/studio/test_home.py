@@ -242,6 +242,28 @@ def test_a_second_press_creates_nothing_twice(staff_page: Any, tmp_path: Path) -
     assert Workflow.objects.count() == 2
 
 
+def test_a_file_that_takes_longer_does_not_come_in_place_of_a_later_one(
+    studio: Any, workflow: Any
+) -> None:
+    page = studio(workflow("mine"))
+    page.get_by_role("button", name="More").click()
+    page.get_by_role("menuitem", name="Import…").click()
+    looking = Held(page, "**/v1/Workflow/import-n8n*", "POST")
+    for text in (json.dumps(N8N), ORDERS):
+        page.get_by_label("Or paste it").fill(text)
+        page.get_by_role("button", name="Read what is pasted").click()
+
+    with page.expect_response("**/v1/Workflow/import-n8n*") as looked:
+        looking.let_go()
+    looked.value.finished()
+    page.evaluate("() => new Promise(requestAnimationFrame)")
+
+    expect(page.get_by_text("can be imported.")).to_be_visible()
+    page.get_by_role("button", name="Replace the draft").click()
+    page.get_by_role("button", name="List", exact=True).click()
+    expect(page.get_by_role("button", name="fetch", exact=True)).to_be_visible()
+
+
 def test_a_file_replaces_the_open_draft_and_undo_brings_it_back(studio: Any, workflow: Any) -> None:
     page = studio(workflow("mine", tasks=[{"id": "old", "use": "data.set", "with": {}}]))
     page.get_by_role("button", name="More").click()

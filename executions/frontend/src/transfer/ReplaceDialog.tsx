@@ -20,7 +20,10 @@ export function ReplaceDialog() {
     const [found] = entriesOf(text, name);
     if (!found) return;
     setEntry(found);
-    void looked(found, workflow?.workspaceId).then(setEntry);
+    // Another file may have been given meanwhile.
+    void looked(found, workflow?.workspaceId).then((known) =>
+      setEntry((now) => (now?.key === known.key ? known : now)),
+    );
   };
   const raw =
     entry?.file.kind === "workflow" ? entry.file.document : (entry?.preview?.definition ?? null);
