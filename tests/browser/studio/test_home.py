@@ -169,6 +169,19 @@ def test_workflows_are_listed_searched_and_paged(staff_page: Any, workflow: Any)
     expect(page.get_by_text("No workflow's name begins so.")).to_be_visible()
 
 
+def test_only_of_what_is_searched_there_is_more(staff_page: Any, workflow: Any) -> None:
+    for number in range(51):
+        workflow(f"order {number:02d}")
+    page = home(staff_page)
+    more = page.get_by_role("button", name="Show more")
+    expect(more).to_be_visible()
+    Held(page, "**/v1/Workflow?**")
+
+    page.get_by_label("Search by name").fill("order 1")
+
+    expect(more).to_have_count(0)
+
+
 def test_the_list_is_readable_and_fits_a_telephone(staff_page: Any, workflow: Any) -> None:
     made = workflow("Order fulfilment")
     Workflow.objects.filter(pk=made.pk).update(description="Reserve, charge and ship an order.")

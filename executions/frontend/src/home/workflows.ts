@@ -24,7 +24,7 @@ export interface Listed {
 export function useWorkflows(name: string): Listed {
   const [rows, setRows] = useState<WorkflowSummary[] | null>(null);
   const [none, setNone] = useState<boolean | null>(null);
-  const [cursor, setCursor] = useState<string | null>(null);
+  const [next, setNext] = useState<{ name: string; cursor: string } | null>(null);
   const [trouble, setTrouble] = useState("");
   const [turn, setTurn] = useState(0);
   const asked = useRef("");
@@ -38,7 +38,8 @@ export function useWorkflows(name: string): Listed {
       if (asked.current !== query) return;
       setRows((old) => (from === null ? data : [...(old ?? []), ...data]));
       if (name === "" && from === null) setNone(data.length === 0);
-      setCursor(nextCursor(headers.get("Link")));
+      const cursor = nextCursor(headers.get("Link"));
+      setNext(cursor === null ? null : { name, cursor });
       setTrouble("");
     } catch (error) {
       if (asked.current === query)
@@ -54,7 +55,8 @@ export function useWorkflows(name: string): Listed {
     rows,
     none,
     trouble,
-    more: cursor === null ? null : () => void load(cursor),
+    // The list on screen may be of what was typed before: it has no more of what is asked for now.
+    more: next?.name === name ? () => void load(next.cursor) : null,
     again: () => setTurn((old) => old + 1),
   };
 }
