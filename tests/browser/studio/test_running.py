@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from executions.models import WorkflowExecution
+from tests.browser.holding import Held
 from tests.browser.pictures import picture
 from tests.browser.studio import running as on
 from tests.browser.studio.canvas import node
@@ -22,6 +23,7 @@ def data(page: Any) -> Any:
 def shown(page: Any, tab: str) -> None:
     """Open one part of what is known of the selected task."""
     panel = page.get_by_role("region", name="Data")
+    expect(panel).to_be_visible()
     if panel.get_by_role("button", name="Show data").count():
         panel.get_by_role("button", name="Show data").click()
     panel.get_by_role("tab", name=tab).click()
@@ -135,6 +137,28 @@ def test_a_run_from_a_task_says_what_must_be_given_and_takes_the_results_on_scre
     assert used["second.main"] == "flow.pinned"
     assert used["sum.main"] == "flow.noop"
     on.run_state(page, "succeeded")
+
+
+def test_a_run_from_a_task_takes_results_that_the_page_does_not_have_yet(
+    studio: Any, workflow: Any
+) -> None:
+    made = workflow("numbers", **on.THREE)
+    page = studio(made)
+    on.open_run(page)
+    on.payload(page, '{"n": 40}')
+    results = Held(page, "**/last-results*")
+    assert on.carry(on.start_test(page, made)) == "SUCCESS"
+    on.run_state(page, "succeeded")
+    dialog = on.open_run(page)
+    on.part(page, "from", "sum")
+    expect(dialog.get_by_label("The tasks before have the results of the run")).to_be_checked()
+
+    with page.expect_response(f"**/v1/Workflow/{made.pk}/test") as sent:
+        dialog.get_by_role("button", name="Run test").click()
+        results.let_go()
+
+    assert sent.value.status == 202, sent.value.text()
+    assert on.modules(sent.value.json()["id"])["second.main"] == "flow.pinned"
 
 
 def test_a_failing_step_is_shown_mended_and_run_again(studio: Any, workflow: Any) -> None:

@@ -1,3 +1,4 @@
+import { useLiveStore } from "../live/live";
 import { Button } from "../shared/Button";
 import { useDocument } from "../store/studio";
 import { ago } from "./ages";
@@ -14,7 +15,7 @@ interface Props {
 /** The results that stand in for tasks: pinned ones, and those of the run on screen. */
 export function Given({ from, useShown, onUseShown }: Props) {
   const { pins, unpin, clear } = usePins();
-  const { results } = useResults();
+  const since = useShownSince();
   const tasks = useDocument().tasks;
   const names = new Map(tasks.map((task) => [task.id, task.name ?? task.id]));
   if (pins.size === 0 && from === null) return null;
@@ -25,13 +26,13 @@ export function Given({ from, useShown, onUseShown }: Props) {
         <label className="check">
           <input
             type="checkbox"
-            checked={useShown && results !== null}
-            disabled={results === null}
+            checked={useShown && since !== null}
+            disabled={since === null}
             onChange={(event) => onUseShown(event.target.checked)}
           />
-          {results === null
+          {since === null
             ? "No run is shown whose results the tasks before could have."
-            : `The tasks before have the results of the run ${ago(results.createdAt)}.`}
+            : `The tasks before have the results of the run ${since === "" ? "on screen" : ago(since)}.`}
         </label>
       )}
       {pins.size > 0 && (
@@ -59,6 +60,14 @@ export function Given({ from, useShown, onUseShown }: Props) {
       )}
     </fieldset>
   );
+}
+
+/** When the run on screen was created, "" until that is known; null where none is shown. */
+function useShownSince(): string | null {
+  const { results } = useResults();
+  const watched = useLiveStore((state) => state.watched);
+  const since = useLiveStore((state) => state.execution?.createdAt ?? "");
+  return watched === null ? (results?.createdAt ?? null) : since;
 }
 
 const preview = (value: unknown): string => JSON.stringify(value).slice(0, 120);

@@ -73,12 +73,12 @@ export const outputOf = async (run: string): Promise<Json> =>
 export async function fetchResults(
   workflow: string,
   execution: string | undefined,
-  signal: AbortSignal,
+  signal?: AbortSignal,
 ): Promise<LastResults | null> {
   const query = execution ? `?executionId=${execution}` : "";
   const { data } = await ask<LastResults | { executionId: null }>(
     `/v1/Workflow/${workflow}/last-results${query}`,
-    { signal },
+    signal ? { signal } : {},
   );
   return data.executionId === null ? null : data;
 }

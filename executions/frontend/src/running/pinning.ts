@@ -4,7 +4,7 @@ import { announce } from "../shared/announce";
 import { useStudio } from "../store/studio";
 import { isWhole, upstreamOf } from "./parts";
 import { canBePinned, usePins } from "./pins";
-import { useResultsStore } from "./results";
+import { shownRun } from "./results";
 import { shownBefore } from "./starting";
 
 /** Why nothing can be pinned before this task, or undefined. */
@@ -12,8 +12,7 @@ export function pinBeforeRefusal(path: TaskPath): string | undefined {
   const document = useStudio.getState().history.present;
   if (!canBePinned(path)) return "It stands in a loop or map, which is given as a whole.";
   if (upstreamOf(document, path).length === 0) return "Nothing comes before it.";
-  if (useResultsStore.getState().results === null)
-    return "No run is shown: run the workflow first.";
+  if (shownRun() === null) return "No run is shown: run the workflow first.";
   return undefined;
 }
 

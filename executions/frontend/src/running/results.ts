@@ -7,6 +7,7 @@ import { create } from "zustand";
 import { Refused } from "../api/client";
 import type { Json, TaskPath } from "../document/types";
 import { useLiveStore } from "../live/live";
+import { FINAL } from "../live/states";
 import { useStudio } from "../store/studio";
 import { fetchResults } from "./executions";
 import { painted } from "./painted";
@@ -81,6 +82,20 @@ export async function loadResults(executionId?: string): Promise<void> {
     const trouble = error instanceof Refused ? error.detail : String(error);
     useResultsStore.setState({ loading: false, trouble });
   }
+}
+
+/** The execution on screen: the one that is watched, else the one whose results are shown. */
+export const shownRun = (): string | null =>
+  useLiveStore.getState().watched ?? useResultsStore.getState().results?.executionId ?? null;
+
+/** Its results as they are by now: those at hand where they are its last, else fetched anew. */
+export async function newestResults(): Promise<LastResults | null> {
+  const { workflow } = useStudio.getState();
+  const { results } = useResultsStore.getState();
+  const execution = shownRun();
+  if (!workflow || execution === null) return null;
+  if (results?.executionId === execution && FINAL.has(results.state)) return results;
+  return fetchResults(workflow.id, execution);
 }
 
 /** Show no results. */

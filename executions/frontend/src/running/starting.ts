@@ -6,7 +6,7 @@ import { useStudio } from "../store/studio";
 import { newKey, outputOf, type Started, startTest, startVersion } from "./executions";
 import { type Part, pinsOf, startOf, testRunOf, upstreamOf } from "./parts";
 import { type Pins, usePins } from "./pins";
-import { type LastResults, useResultsStore } from "./results";
+import { type LastResults, newestResults } from "./results";
 
 export interface Order {
   /** The document as it is on screen, or the newest published version. */
@@ -57,7 +57,7 @@ async function pinsFor(part: Part, useShown: boolean): Promise<Pins> {
 
 /** What the execution on screen gave for every task before this one, in full. */
 export async function shownBefore(task: string): Promise<Pins> {
-  const { results } = useResultsStore.getState();
+  const results = await newestResults();
   const tasks = upstreamOf(useStudio.getState().history.present, task);
   return pinsOf(results && (await whole(results, tasks)), tasks);
 }
