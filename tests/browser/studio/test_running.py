@@ -161,6 +161,42 @@ def test_a_run_from_a_task_takes_results_that_the_page_does_not_have_yet(
     assert on.modules(sent.value.json()["id"])["second.main"] == "flow.pinned"
 
 
+def test_the_payload_of_an_earlier_run_is_waited_for_unless_one_types_another(
+    studio: Any, workflow: Any
+) -> None:
+    made = workflow("numbers", **on.THREE)
+    page = studio(made)
+    dialog = on.open_run(page)
+    on.payload(page, '{"n": 40}')
+    earlier = on.start_test(page, made)
+    on.run_state(page, "running")
+    dialog = on.open_run(page)
+    source, button = (
+        dialog.get_by_label("Take it from"),
+        dialog.get_by_role("button", name="Run test"),
+    )
+    text = dialog.get_by_label("Payload (JSON)")
+    text.fill('{"n": 1}')
+
+    fetching = Held(page, f"**/v1/WorkflowExecution/{earlier}")
+    source.select_option(str(earlier))
+    expect(button).to_have_attribute("aria-disabled", "true")
+    fetching.let_go()
+    expect(text).to_have_value('{\n  "n": 40\n}')
+    expect(button).not_to_have_attribute("aria-disabled", "true")
+
+    source.select_option("sample")
+    fetching = Held(page, f"**/v1/WorkflowExecution/{earlier}")
+    source.select_option(str(earlier))
+    text.fill('{"n": 2}')
+    expect(button).not_to_have_attribute("aria-disabled", "true")
+    with page.expect_response(f"**/v1/WorkflowExecution/{earlier}") as told:
+        fetching.let_go()
+    told.value.finished()
+    page.evaluate("() => new Promise(requestAnimationFrame)")
+    expect(text).to_have_value('{"n": 2}')
+
+
 def test_a_failing_step_is_shown_mended_and_run_again(studio: Any, workflow: Any) -> None:
     # The quotient of two numbers: by naught there is none.
     divided = task("share") | {"name": "Share", "with": {"value": "{{ 84 / input.by }}"}}

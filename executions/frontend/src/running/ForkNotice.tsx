@@ -11,7 +11,7 @@ import { isWhole } from "./parts";
 import { written } from "./payload";
 import { Refusal } from "./Refusal";
 import { useResultsStore } from "./results";
-import { openRun, runActions, useWish } from "./wish";
+import { openRun, runActions, setPayload } from "./wish";
 
 /** Offered while a fork is prepared: first a test with the run's data, then the fork itself. */
 export function ForkNotice() {
@@ -62,7 +62,7 @@ function useFetching(): boolean {
 /** The run dialog with the origin's payload and, for the tasks before, its results. */
 function testFrom(task: string): void {
   const payload = useResultsStore.getState().results?.payload ?? null;
-  if (payload !== null && isWhole(payload)) useWish.setState({ payload: written(payload) });
+  if (payload !== null && isWhole(payload)) setPayload(written(payload));
   openRun({ kind: "from", task });
 }
 

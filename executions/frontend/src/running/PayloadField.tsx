@@ -2,13 +2,12 @@ import { useEffect, useId, useState } from "react";
 import { Button } from "../shared/Button";
 import { useDocument, useStudio } from "../store/studio";
 import { ago, clock } from "./ages";
-import { payloadOf } from "./executions";
 import { hasFields, PayloadForm } from "./PayloadForm";
-import { isWhole } from "./parts";
 import { written } from "./payload";
 import { useRecent } from "./recent";
 import { sampleOf } from "./sample";
-import { useWish } from "./wish";
+import { takePayload } from "./taking";
+import { setPayload, useWish } from "./wish";
 
 const SAMPLE = "sample";
 
@@ -22,18 +21,13 @@ export function PayloadField({ mistake }: { mistake: string }) {
   const fillable = hasFields(input);
   const [form, setForm] = useState(fillable && mistake === "");
   useEffect(() => {
-    if (text === null) useWish.setState({ payload: written(sampleOf(input)) });
+    if (text === null) setPayload(written(sampleOf(input)));
   }, [text, input]);
   const take = async (from: string): Promise<void> => {
     setSource(from);
     setTrouble("");
-    try {
-      const value = from === SAMPLE ? sampleOf(input) : await payloadOf(from);
-      if (isWhole(value)) useWish.setState({ payload: written(value) });
-      else setTrouble("This payload is not shown to your role, so it cannot be taken.");
-    } catch (error) {
-      setTrouble(error instanceof Error ? error.message : String(error));
-    }
+    if (from === SAMPLE) setPayload(written(sampleOf(input)));
+    else setTrouble(await takePayload(from));
   };
   return (
     <div className="run-field">
@@ -61,7 +55,7 @@ export function PayloadField({ mistake }: { mistake: string }) {
           value={text ?? ""}
           aria-invalid={mistake !== ""}
           aria-describedby={about}
-          onChange={(event) => useWish.setState({ payload: event.target.value })}
+          onChange={(event) => setPayload(event.target.value)}
         />
       )}
       <p id={about} className={mistake || trouble ? "wrong" : "run-hint"} role="status">

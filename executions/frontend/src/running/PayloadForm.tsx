@@ -2,7 +2,7 @@ import type { Json, JsonObject } from "../document/types";
 import { type Pointer, withValue } from "../forms/pointer";
 import { SchemaForm } from "../forms/SchemaForm";
 import { readPayload, written } from "./payload";
-import { useWish } from "./wish";
+import { setPayload } from "./wish";
 
 /** Whether a workflow says which fields its payload has. */
 export const hasFields = (schema: JsonObject | undefined): boolean =>
@@ -15,6 +15,6 @@ export function PayloadForm({ schema, text }: { schema: JsonObject; text: string
   const read = readPayload(text);
   const value = "value" in read ? read.value : {};
   const change = (pointer: Pointer, next: Json | undefined): void =>
-    useWish.setState({ payload: written(withValue(value, pointer, next) ?? {}) });
+    setPayload(written(withValue(value, pointer, next) ?? {}));
   return <SchemaForm schema={schema} value={value} onChange={change} />;
 }

@@ -7,7 +7,7 @@ import { Given } from "./Given";
 import { PartChoice } from "./PartChoice";
 import { PayloadField } from "./PayloadField";
 import { EVERYTHING, startOf } from "./parts";
-import { readPayload } from "./payload";
+import { type ReadPayload, readPayload } from "./payload";
 import { Refusal } from "./Refusal";
 import "./running.css";
 import { type Order, start } from "./starting";
@@ -25,8 +25,9 @@ export function RunDialog() {
   const [refused, setRefused] = useState<Refused | null>(null);
   const payload = readPayload(wish.payload ?? "");
   const part = what === "draft" ? wish.part : EVERYTHING;
+  const refusal = refusalOf(payload, wish.taking);
   const run = async (): Promise<void> => {
-    if (busy || "mistake" in payload) return;
+    if (busy || "mistake" in payload || refusal) return;
     setBusy(true);
     setRefused(null);
     try {
@@ -44,7 +45,7 @@ export function RunDialog() {
         label={busy ? "Starting…" : what === "draft" ? "Run test" : "Run"}
         icon="play_arrow"
         strong
-        refusal={"mistake" in payload ? payload.mistake : undefined}
+        refusal={refusal}
         onClick={() => void run()}
       />
     </>
@@ -68,6 +69,12 @@ export function RunDialog() {
       </form>
     </Dialog>
   );
+}
+
+/** Why it cannot be started now, if so. */
+function refusalOf(payload: ReadPayload, taking: string | null): string | undefined {
+  if (taking !== null) return "The payload of the earlier run is being fetched.";
+  return "mistake" in payload ? payload.mistake : undefined;
 }
 
 /** The draft as a test, or the newest version. */

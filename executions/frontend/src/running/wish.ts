@@ -8,9 +8,14 @@ interface Wish {
   part: Part;
   /** The payload as it was typed last; null before anything was. */
   payload: string | null;
+  /** The run whose payload is being fetched to take its place; null where none is. */
+  taking: string | null;
 }
 
-export const useWish = create<Wish>()(() => ({ part: EVERYTHING, payload: null }));
+export const useWish = create<Wish>()(() => ({ part: EVERYTHING, payload: null, taking: null }));
+
+/** Put a payload into the dialog; one that is still being fetched is let go. */
+export const setPayload = (payload: string): void => useWish.setState({ payload, taking: null });
 
 /** Open the run dialog for a part of the workflow. */
 export function openRun(part: Part = EVERYTHING): void {
