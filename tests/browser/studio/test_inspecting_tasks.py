@@ -1,5 +1,6 @@
 """The details of a task: its names, its form, its chain, how it runs, its last data."""
 
+import json
 from typing import Any
 
 import pytest
@@ -181,6 +182,18 @@ def test_the_width_is_kept_typing_is_one_step_back_and_what_is_wrong_is_said(
     expect(details(page).get_by_role("tab", name="Parameters 1")).to_be_visible()
     described = url.get_attribute("aria-describedby")
     expect(page.locator(f'[id="{described}"]')).to_contain_text("error")
+
+
+def test_a_large_text_is_kept_though_one_goes_on_at_once(studio: Any, workflow: Any) -> None:
+    stored = workflow(**GRAPH)
+    page = studio(stored)
+    large = "x" * 30_000
+    select(page, "fetch").get_by_role("button", name="All parameters as JSON").click()
+    details(page).get_by_label("Parameters as JSON").fill(json.dumps({"url": large}))
+
+    select(page, "note")
+
+    assert task(saved(page, stored), "fetch")["with"] == {"url": large}
 
 
 def test_an_unknown_module_keeps_its_parameters(studio: Any, workflow: Any) -> None:

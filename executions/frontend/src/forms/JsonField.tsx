@@ -1,5 +1,6 @@
-import { useEffect, useState } from "react";
+import { useCallback, useEffect, useRef, useState } from "react";
 import type { Json } from "../document/types";
+import { usePending } from "../saving/pending";
 import { useFrame } from "./frame";
 import { readJson, written } from "./jsonText";
 import { TemplateInput } from "./TemplateInput";
@@ -34,14 +35,20 @@ export function JsonField({ id, value, onChange, describedBy, label }: Props) {
     setHeld({ text, value: read.value });
     onChange(read.value);
   };
-  useEffect(() => {
+  const takeWaiting = (): void => {
     if (waiting === null) return;
-    const timer = setTimeout(() => {
-      setWaiting(null);
-      take(waiting);
-    }, PAUSE);
+    setWaiting(null);
+    take(waiting);
+  };
+  const newest = useRef(takeWaiting);
+  useEffect(() => {
+    newest.current = takeWaiting;
+    if (waiting === null) return;
+    const timer = setTimeout(takeWaiting, PAUSE);
     return () => clearTimeout(timer);
   });
+  // Who saves, or goes on to another task, has done so before the pause is over.
+  usePending(useCallback(() => newest.current(), []));
   return (
     <>
       <TemplateInput
