@@ -83,6 +83,17 @@ def test_the_search_is_reached_found_in_and_added_from_by_keys(studio: Any, work
     expect(row(page, "request")).to_be_visible()
 
 
+def test_what_is_typed_after_the_slash_goes_into_the_search(studio: Any, workflow: Any) -> None:
+    page = studio(workflow())
+    page.evaluate("() => { window.requestAnimationFrame = () => 0 }")  # no frame comes in time
+
+    page.keyboard.press("/")
+    page.keyboard.type("note")
+
+    expect(page.get_by_role("searchbox", name="Search modules")).to_have_value("note")
+    expect(page.get_by_role("textbox", name="Text of the note")).to_have_count(0)
+
+
 def test_a_module_goes_into_the_selected_container(studio: Any, workflow: Any) -> None:
     page = studio(workflow(**CHAIN))
     tasks = listed(page)

@@ -1,4 +1,5 @@
 /** Lets anyone put the focus into the palette's search. */
+import { flushSync } from "react-dom";
 import { open } from "../shell/drawers";
 
 let focus: (() => void) | null = null;
@@ -13,7 +14,8 @@ export function onSearchWanted(how: () => void): () => void {
 
 /** Show the palette and put the focus into its search. */
 export function wantSearch(): void {
-  open("palette");
-  // A palette that was hidden takes the focus only once it is drawn.
-  requestAnimationFrame(() => focus?.());
+  // A palette that was hidden takes the focus only once it is drawn. Not a frame later: the next
+  // letters are already typed for the search, and elsewhere they are keys.
+  flushSync(() => open("palette"));
+  focus?.();
 }
