@@ -11,6 +11,7 @@ from executions.models import WorkflowExecution
 from runners.decisions import decide
 from runners.models import Run
 from tests.browser import monitored
+from tests.browser.holding import Held
 from tests.browser.pictures import picture, picture_in_both
 from tests.support.accessibility import findings_in_both
 from tests.support.segments import claimed, recorded
@@ -90,6 +91,60 @@ def test_a_paused_execution_says_so_and_goes_on(staff_page: Any) -> None:
 
     expect(staff_page.locator("[data-top=state]")).to_contain_text("running")
     expect(staff_page.get_by_role("link", name="Pause…")).to_be_visible()
+
+
+def test_what_is_asked_for_opens_though_the_buttons_are_renewed_meanwhile(staff_page: Any) -> None:
+    execution = start(publish({"name": "One", "tasks": [task("a")]}))
+    watch(staff_page, execution)
+    asked = Held(staff_page, f"**/{execution}/cancel/")
+    staff_page.get_by_role("link", name="Cancel…").click()
+
+    lifecycle.pause(execution, actor=ACTOR, reason="")
+    expect(staff_page.locator("[data-top=state]")).to_contain_text("paused")
+    asked.let_go()
+
+    expect(staff_page.get_by_role("dialog")).to_be_visible()
+    expect(staff_page.get_by_role("link", name="Resume…")).to_be_attached()
+    staff_page.keyboard.press("Escape")
+    expect(staff_page.get_by_role("link", name="Cancel…")).to_be_focused()
+
+
+SETTLED = """() => {
+  const frame = () => new Promise(requestAnimationFrame);
+  window.settled = new Promise((done) => document.addEventListener("htmx:afterSettle", async () => {
+    for (let count = 0; count < 3; count += 1) await frame();
+    done();
+  }, { once: true }));
+}"""
+
+
+def test_who_is_in_a_dialog_stays_where_they_are_as_the_buttons_are_renewed(
+    staff_page: Any,
+) -> None:
+    execution = start(publish({"name": "One", "tasks": [task("a")]}))
+    watch(staff_page, execution)
+    staff_page.get_by_role("link", name="Cancel…").click()
+    dialog = staff_page.get_by_role("dialog")
+    expect(dialog.get_by_label("Reason")).to_be_focused()
+    button = dialog.get_by_role("button", name="Cancel", exact=True)
+    button.focus()
+    staff_page.evaluate(SETTLED)
+
+    lifecycle.pause(execution, actor=ACTOR, reason="")
+    staff_page.evaluate("() => window.settled")
+
+    expect(button).to_be_focused()
+
+
+def test_the_keyboard_stays_where_it_is_as_the_buttons_are_renewed(staff_page: Any) -> None:
+    execution = start(publish({"name": "One", "tasks": [task("a")]}))
+    watch(staff_page, execution)
+    staff_page.get_by_role("link", name="Cancel…").focus()
+
+    lifecycle.pause(execution, actor=ACTOR, reason="")
+
+    expect(staff_page.get_by_role("link", name="Resume…")).to_be_visible()
+    expect(staff_page.get_by_role("link", name="Cancel…")).to_be_focused()
 
 
 def test_a_dead_run_is_found_read_and_followed(staff_page: Any, order: WorkflowExecution) -> None:

@@ -23,11 +23,14 @@
       event.target.querySelectorAll("button[type=submit]").forEach((b) => (b.disabled = false));
   });
   // Who has gone to a field of a dialog by the time it is shown is typing there: the next letters
-  // must not land in another field.
+  // must not land in another field. Nor may they when something else on the page is renewed.
   let held = null; // where the focus was when the content came
-  document.addEventListener("htmx:afterSwap", () => (held = document.activeElement));
-  document.addEventListener("htmx:afterSettle", () => {
-    const dialog = document.querySelector("#modal-content #dialog");
+  const dialogOf = (event) => event.target.closest("#modal-content")?.querySelector("#dialog");
+  document.addEventListener("htmx:afterSwap", (event) => {
+    if (dialogOf(event)) held = document.activeElement;
+  });
+  document.addEventListener("htmx:afterSettle", (event) => {
+    const dialog = dialogOf(event);
     if (!dialog) return;
     const invalid = dialog.querySelector(".errors textarea, .errors input:not([type=hidden])");
     const first = dialog.querySelector("textarea, select, input:not([type=hidden])");
@@ -40,10 +43,10 @@
     requestAnimationFrame(() => requestAnimationFrame(enter));
   });
   document.addEventListener("keydown", (event) => {
-    if (event.key === "Escape" && opener && document.contains(opener)) {
-      opener.focus();
-      opener = null;
-    }
+    if (event.key !== "Escape" || !opener) return;
+    // Its page may have renewed it meanwhile.
+    (document.contains(opener) ? opener : document.getElementById(opener.id))?.focus();
+    opener = null;
   });
 
   // The dashboard's figures, renewed while somebody looks and has not paused them.

@@ -36,8 +36,7 @@ export class Top {
     if (!execution) return;
     if (execution.state !== this.#state) {
       this.state.replaceChildren(mark(markOf(execution.state)));
-      // The buttons are the server's: which are allowed now, and why others are not.
-      if (this.#state) htmx.ajax("GET", location.pathname, { target: "#vm-actions", select: "#vm-actions", swap: "outerHTML" });
+      if (this.#state) this.#renewButtons();
       this.#state = execution.state;
     }
     let [retries, dead] = [0, 0];
@@ -51,6 +50,14 @@ export class Top {
     this.dead.hidden = dead === 0 || this.box.dataset.test === "true";
     if (dead) this.dead.replaceChildren(icon("inbox"), `Dead letters (${dead})`);
     this.tick();
+  }
+
+  // The buttons are the server's: which are allowed now, and why others are not. One that was just
+  // pressed is kept until its dialog is there: nobody else would open it.
+  #renewButtons() {
+    const pressed = this.box.querySelector("#vm-actions .htmx-request");
+    if (pressed) pressed.addEventListener("htmx:afterRequest", () => this.#renewButtons(), { once: true });
+    else htmx.ajax("GET", location.pathname, { target: "#vm-actions", select: "#vm-actions", swap: "outerHTML" });
   }
 
   tick() {
