@@ -49,6 +49,7 @@ def test_a_program_is_added_and_given_a_token(staff_page: Any) -> None:
     staff_page.locator("input[name=name]").fill("billing")
     picture(staff_page, "program-add")
     staff_page.get_by_role("button", name="Save and continue editing").click()
+    expect(staff_page.get_by_text("was added successfully")).to_be_visible()
     account = ServiceAccount.objects.get()
     picture(staff_page, "program")
 

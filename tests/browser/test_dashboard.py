@@ -77,7 +77,8 @@ def test_the_figures_are_renewed_in_their_range_only_while_somebody_looks(
     expect(page.get_by_role("button", name="Resume updates")).to_have_count(0)
 
     page.evaluate("() => { delete document.hidden }")
-    page.clock.run_for(RENEWED)
+    with page.expect_response("**/admin/?range=7d"):
+        page.clock.run_for(RENEWED)
     assert len(asked) == 1, "in sight again, it asks again"
     page.get_by_role("button", name="Pause updates").click()
     page.clock.run_for(4 * RENEWED)
