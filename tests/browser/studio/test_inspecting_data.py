@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.holding import Held
 from tests.browser.pictures import picture
 from tests.browser.studio import running as on
 from tests.browser.studio.inspecting import details, field, select
@@ -43,6 +44,32 @@ def test_the_last_data_is_written_into_the_field_used_last(ran: Any) -> None:
     expect(option).to_be_visible()
     assert findings(ran, ".inspector") == []
     picture(ran, "studio-data")
+
+
+def test_a_pin_that_is_typed_stays_though_the_whole_output_comes_later(
+    studio: Any, workflow: Any
+) -> None:
+    large = {"id": "large", "use": "data.set", "with": {"values": {"x": "y" * 20_000}}}
+    made = workflow("large", tasks=[large])
+    page = studio(made)
+    on.open_run(page)
+    assert on.carry(on.start_test(page, made)) == "SUCCESS"
+    on.run_state(page, "succeeded")
+    panel = select(page, "large")
+    panel.get_by_role("button", name="Show data").click()
+    panel.get_by_role("tab", name="Output").click()
+    expect(panel.get_by_text("Too large to show.")).to_be_visible()
+    fetching = Held(page, "**/v1/Run/*")
+    panel.get_by_role("button", name="Pin an output…").click()
+    text = page.get_by_role("dialog").get_by_role("textbox", name="Output as JSON")
+    text.fill('"short"')
+
+    with page.expect_response("**/v1/Run/*") as told:
+        fetching.let_go()
+    told.value.finished()
+    page.evaluate("() => new Promise(requestAnimationFrame)")
+
+    expect(text).to_have_value('"short"')
 
 
 def test_an_output_is_looked_at_and_pinned_for_test_runs(ran: Any) -> None:

@@ -69,8 +69,10 @@ function PinDialog({ path, result, onClose }: DialogProps) {
   const run = cut ? result.runId : null;
   useEffect(() => {
     if (run === null) return;
-    // What was left out for its size is fetched: a pin must hold the whole of it.
-    outputOf(run).then(setOutput, () => setOutput(undefined));
+    // What was left out for its size is fetched: a pin must hold the whole of it, or what was typed.
+    const put = (whole: Json | undefined): void =>
+      setOutput((now) => (wasCut(now ?? null) ? whole : now));
+    outputOf(run).then(put, () => put(undefined));
   }, [run]);
   const save = (): void => {
     usePins.getState().pin(path, { output: output ?? null, ...(outcome ? { outcome } : {}) });
