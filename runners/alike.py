@@ -1,8 +1,8 @@
 """Messages that differ in their execution alone: Celery makes the first, the others copy it.
 
 What Celery does for a message (options, routing, representations, an empty canvas) takes 0.2 ms
-and comes to the same for all executions of a batch. A copy has ids of its own, and is published as
-any other.
+and comes to the same for all executions of a version. A copy has ids of its own, and is published
+as any other.
 """
 
 from collections.abc import Callable, Hashable
@@ -12,15 +12,20 @@ from uuid import UUID, uuid4
 
 from celery import Signature, current_app
 from celery.signals import after_task_publish, before_task_publish
+from kombu.utils.functional import LRUCache
+
+# A message says whose task sent it. Outside of tasks it says nothing of the kind, so that what is
+# known of it holds for the next request too.
+_outside_tasks: Any = LRUCache(limit=256)
 
 
 class Alike:
     """Sends messages whose first argument is an execution's id, over one producer."""
 
     def __init__(self, producer: Any) -> None:
-        """Know none yet."""
+        """In a task know none yet, elsewhere those that this process sent."""
         self._producer = producer
-        self._known: dict[Hashable, _Sent] = {}
+        self._known: Any = {} if current_app.current_worker_task else _outside_tasks
         # Who listens to messages being sent (traces, events) is told of each by Celery itself.
         self._copies = not (
             before_task_publish.receivers
@@ -30,15 +35,20 @@ class Alike:
 
     def send(self, kind: Hashable, execution_id: UUID, make: Callable[[], Signature]) -> None:
         """Send one; `make` is asked for the first of each kind."""
-        known = self._known.get(kind)
+        known = self._known.get(kind) if self._copies else None
         if known is not None:
             body, options = known.copy(str(execution_id))
-            self._producer.publish(body, **options)
+            self._producer.publish(body, **options, declare=self._undeclared(known))
             return
         seen: Any = _Listening(self._producer)
         make().apply_async(producer=seen, ignore_result=True)
         if self._copies:
             self._known[kind] = _Sent(str(execution_id), seen.body, seen.options)
+
+    def _undeclared(self, known: "_Sent") -> list[Any]:
+        """The queues to declare first: those that nobody has declared over this connection."""
+        declared = self._producer.connection.declared_entities
+        return [queue for queue in known.options["declare"] if hash(queue) not in declared]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,15 +60,16 @@ class _Sent:
     options: dict[str, Any]
 
     def copy(self, execution: str) -> tuple[Any, dict[str, Any]]:
-        """The same for another execution; the queue has been declared."""
+        """The same for another execution, but for the queues to declare."""
         own = str(uuid4())
         (_, *others), named, canvas = self.body
         headers = self.options["headers"]
         told = {"id": own, "argsrepr": headers["argsrepr"].replace(self.execution, execution)}
         if headers["root_id"] == headers["id"]:
             told["root_id"] = own
-        changed = {"headers": headers | told, "correlation_id": own, "declare": []}
-        return ((execution, *others), named, canvas), self.options | changed
+        options = self.options | {"headers": headers | told, "correlation_id": own}
+        del options["declare"]
+        return ((execution, *others), named, canvas), options
 
 
 class _Listening:

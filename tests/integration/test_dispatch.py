@@ -2,11 +2,13 @@
 
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
 from celery import current_app
+from celery._state import _task_stack
 
 from runners import dispatch
 from runners.canvas import Chain, Chord, Link
@@ -105,6 +107,49 @@ def test_messages_of_a_batch_are_those_that_celery_makes_but_for_their_ids(redis
     assert all(own["execution"] in own["argsrepr"] for own in ids)
     for name in ("id", "execution", "argsrepr", "delivery_tag"):
         assert len({own[name] for own in ids}) == 4, name
+
+
+def test_what_is_known_of_a_message_holds_for_the_next_request_but_in_no_task(
+    redis: Redis,
+) -> None:
+    queue, version = f"alike-{uuid4().hex}", uuid4()
+    ids = send_many(1, queue, version)
+    ids += send_many(1, queue, version)
+    with task_under_way("celery.accumulate") as parent:
+        ids += send_many(1, queue, version)
+    ids += send_many(1, queue, version)
+    messages = messages_in(queue)
+    assert [message.payload[0][0] for message in messages] == ids
+    assert [m.headers["parent_id"] for m in messages] == [None, None, parent, None]
+    assert messages[2].headers["root_id"] == parent
+    assert told(messages[0])[0] == told(messages[1])[0] == told(messages[3])[0]
+
+
+def test_a_queue_is_declared_over_every_connection(redis: Redis) -> None:
+    queue, version = f"declared-{uuid4().hex}", uuid4()
+    send_many(1, queue, version)
+    client = current_app.backend.client
+    [binding] = client.keys(f"*_kombu.binding.{queue}")
+    client.delete(binding)
+    send_many(1, queue, version)
+    assert not client.exists(binding), "once over one connection"
+    with publishing_to(redis.url):
+        send_many(1, queue, version)
+    assert client.exists(binding)
+    assert len(messages_in(queue)) == 3
+
+
+@contextmanager
+def task_under_way(name: str) -> Iterator[str]:
+    """The block is what a worker runs of a task; its id."""
+    task, own = current_app.tasks[name], str(uuid4())
+    task.push_request(id=own, root_id=own, called_directly=False)
+    _task_stack.push(task)
+    try:
+        yield own
+    finally:
+        _task_stack.pop()
+        task.pop_request()
 
 
 def told(message: Any) -> tuple[Any, dict[str, Any]]:
