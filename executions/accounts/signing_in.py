@@ -10,6 +10,7 @@ from django.db.models import Q
 from executions.access import TokenLimits
 from executions.accounts import token_text
 from executions.accounts.errors import TokenRefused
+from executions.accounts.finding import token_of
 from executions.clock import ClockTimestamp
 from executions.models import ApiToken
 
@@ -27,22 +28,22 @@ def signed_in(text: str, address: str | None) -> tuple[Any, ApiToken]:
             "This is no API token: it begins like one, but its checksum is wrong. Copy it again.",
             "token_malformed",
         )
-    rows = ApiToken.objects.select_related("user").annotate(now=ClockTimestamp())
-    token: Any = rows.filter(digest=token_text.digest(text)).first()
-    if token is None:
+    found = token_of(token_text.digest(text))
+    if found is None:
         raise TokenRefused("This API token is not known here.", "token_unknown")
-    _refuse_over(token)
-    _note(token, address)
-    user = token.user
+    token, now = found
+    _refuse_over(token, now)
+    _note(token, now, address)
+    user: Any = token.user
     user.token_limits = TokenLimits(token.workspace_id, frozenset(token.scopes))
     return user, token
 
 
-def _refuse_over(token: Any) -> None:
+def _refuse_over(token: ApiToken, now: datetime) -> None:
     name = f"The API token {token.name!r} ({token.prefix}…)"
     if token.revoked_at is not None:
         raise TokenRefused(f"{name} was revoked. Make a new one.", "token_revoked")
-    if token.expires_at is not None and token.expires_at <= token.now:
+    if token.expires_at is not None and token.expires_at <= now:
         raise TokenRefused(
             f"{name} expired at {token.expires_at:%Y-%m-%d %H:%M} UTC. Make a new one.",
             "token_expired",
@@ -53,12 +54,12 @@ def _refuse_over(token: Any) -> None:
         )
 
 
-def _note(token: Any, address: str | None) -> None:
+def _note(token: ApiToken, now: datetime, address: str | None) -> None:
     """Write the use down once a minute; who holds the row's lock is not waited for."""
     last: datetime | None = token.last_used_at
-    if last is not None and token.now - last < NOTED_EVERY:
+    if last is not None and now - last < NOTED_EVERY:
         return
-    due = Q(last_used_at=None) | Q(last_used_at__lte=token.now - NOTED_EVERY)
+    due = Q(last_used_at=None) | Q(last_used_at__lte=now - NOTED_EVERY)
     rows = ApiToken.objects.select_for_update(skip_locked=True, no_key=True)
     try:
         with transaction.atomic():

@@ -12,6 +12,7 @@ from rest_framework_simplejwt.authentication import JWTAuthentication
 
 from executions.accounts import signing_in, token_text
 from executions.accounts.errors import TokenRefused
+from executions.accounts.finding import Accounts
 from executions.models import ApiToken
 
 REALM = "valkyr"
@@ -40,6 +41,11 @@ class TokenAuthentication(JWTAuthentication):
     """`Authorization: Bearer <access>`, a JWT for a user name and password."""
 
     www_authenticate_realm = REALM
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Have accounts found by a statement that is prepared."""
+        super().__init__(*args, **kwargs)
+        self.user_model: Any = Accounts()
 
 
 class SessionAuthentication(authentication.SessionAuthentication):

@@ -1,15 +1,12 @@
 """The end of a segment: locked, recorded and looked around in one round trip."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
-
 import pytest
 from django.db import OperationalError, connection, transaction
 
 from runners import executor, statements
 from tests.support.auditor import audit
 from tests.support.rivals import Rivals, my_session, wait_until_blocked
+from tests.support.round_trips import round_trips
 from tests.support.segments import claimed, recorded, run_of
 from tests.support.simulation import World
 from tests.support.workflows import effect, publish, start, states, task
@@ -55,33 +52,14 @@ def test_a_lock_that_is_waited_for_too_long_leaves_a_session_that_works(
     assert states([execution])[execution] == "SUCCESS"
 
 
-def test_an_execution_of_one_step_takes_six_round_trips(queue: World, tmp_path: Path) -> None:
+def test_an_execution_of_one_step_takes_six_round_trips(queue: World) -> None:
     """Load; claim; begin; lock, complete and measure; finish; commit."""
     workflow = publish({"tasks": [task("only")]})
-    for trips in (tmp_path / "first", tmp_path / "prepared"):
+    for _ in ("first", "prepared"):
         execution = start(workflow)
         message = queue.queue.pop()
         tidy_connections()
-        with _traced(trips):
+        with round_trips() as trips:
             executor.carry_segment(message.execution, message.version, message.segment)
         assert states([execution])[execution] == "SUCCESS"
-    assert _round_trips(tmp_path / "prepared") == 6
-
-
-@contextmanager
-def _traced(file: Path) -> Iterator[None]:
-    """What this session and PostgreSQL say to each other, by libpq, a message a line."""
-    connection.ensure_connection()
-    with file.open("wb") as output:
-        pgconn = connection.connection.pgconn
-        pgconn.trace(output.fileno())
-        try:
-            yield
-        finally:
-            pgconn.untrace()
-
-
-def _round_trips(file: Path) -> int:
-    """How often the client waited: an answer is asked for by a Sync, or with a simple Query."""
-    sent = [line.split("\t")[1:4] for line in file.read_text().splitlines()]
-    return sum(part[0] == "F" and part[2] in ("Sync", "Query") for part in sent if len(part) == 3)
+    assert len(trips) == 6

@@ -1,0 +1,9 @@
+-- An API token by its digest: the time, all columns of the token, all of its user, in the models'
+-- order.
+SELECT clock_timestamp(), t.id, t.workspace_id, t.user_id, t.name, t.prefix, t.digest,
+       t.scopes::json, t.expires_at, t.revoked_at, t.last_used_at, t.last_used_from, t.created_by,
+       t.created_at,
+--+ account
+  FROM executions_apitoken t
+  JOIN auth_user u ON u.id = t.user_id
+ WHERE t.digest = %(digest)s

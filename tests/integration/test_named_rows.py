@@ -1,0 +1,60 @@
+"""Accounts and tokens that a request names: the rows that the ORM would give."""
+
+from typing import Any
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import User
+from django.db.models import Model
+from django.utils import timezone
+
+from executions.accounts import token_text
+from executions.accounts.finding import Accounts, token_of
+from executions.models import ApiToken, Workspace
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(name="ada")
+def _ada() -> Any:
+    return get_user_model().objects.create_user(
+        "ada", "ada@example.org", "pass-word", first_name="Ada", last_name="Lovelace",
+        is_staff=True, last_login=timezone.now(),
+    )  # fmt: skip
+
+
+def same(found: Model, stored: Model, *but: str) -> bool:
+    """Whether two rows are one, column by column; nothing of it is read later."""
+    names = {field.attname for field in stored._meta.concrete_fields} - set(but)
+    assert not found._state.adding
+    assert found._state.db == stored._state.db
+    assert found.get_deferred_fields() == set(but)
+    return all(getattr(found, name) == getattr(stored, name) for name in names)
+
+
+def test_an_account_is_found_with_every_column(ada: Any) -> None:
+    found = Accounts().objects.get(id=str(ada.pk))
+
+    assert type(found) is User
+    assert same(found, User.objects.get(pk=ada.pk))
+    with pytest.raises(User.DoesNotExist):
+        Accounts().objects.get(id=ada.pk + 1)
+
+
+def test_a_token_is_found_with_its_user(ada: Any) -> None:
+    text = token_text.make()
+    workspace = Workspace.objects.get(slug="default")
+    kept = ApiToken.objects.create(
+        workspace=workspace, user=ada, name="ci", prefix=text[:12], scopes=["view", "trigger"],
+        digest=token_text.digest(text), expires_at=timezone.now(), last_used_at=timezone.now(),
+        last_used_from="2001:db8::7", created_by="root", revoked_at=timezone.now(),
+    )  # fmt: skip
+
+    found = token_of(kept.digest)
+
+    assert found is not None
+    token, now = found
+    assert same(token, ApiToken.objects.get())
+    assert same(token.user, User.objects.get())
+    assert (now - kept.expires_at).total_seconds() > 0
+    assert token_of(token_text.digest("another")) is None

@@ -1,0 +1,44 @@
+"""How often a client waits for PostgreSQL, whichever way it asks."""
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from django.db import connection
+
+
+class RoundTrips:
+    """How many there were in a block that is over."""
+
+    def __init__(self) -> None:
+        """None yet."""
+        self._number = 0
+
+    def read(self, trace: Path) -> None:
+        """Count in what libpq wrote down, a message a line.
+
+        An answer is asked for by a Sync, or with a simple Query.
+        """
+        said = (line.split("\t")[1:4] for line in trace.read_text().splitlines())
+        self._number = sum(
+            part[0] == "F" and part[2] in ("Sync", "Query") for part in said if len(part) == 3
+        )
+
+    def __len__(self) -> int:
+        return self._number
+
+
+@contextmanager
+def round_trips() -> Iterator[RoundTrips]:
+    """Count those of this thread's connection in the block; read it afterwards."""
+    found = RoundTrips()
+    connection.ensure_connection()
+    with tempfile.NamedTemporaryFile() as trace:
+        pgconn = connection.connection.pgconn
+        pgconn.trace(trace.fileno())
+        try:
+            yield found
+        finally:
+            pgconn.untrace()
+            found.read(Path(trace.name))
