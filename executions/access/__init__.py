@@ -9,6 +9,7 @@ from executions.access.errors import AmbiguousWorkspace, Forbidden
 from executions.access.powers import Powers, TokenLimits, User, powers_on, role_in
 from executions.access.reach import Reach, reach_of
 from executions.access.scoping import (
+    let_through,
     obtain,
     powers_on_row,
     require,
@@ -39,6 +40,7 @@ __all__ = [
     "Reach",
     "TokenLimits",
     "User",
+    "let_through",
     "obtain",
     "powers_on",
     "powers_on_row",

@@ -1,6 +1,6 @@
 """What one caller may do: in a workspace, and to one object."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -20,6 +20,9 @@ from executions.statements import statement
 from executions.states import Permission, Role
 
 User = AbstractBaseUser | AnonymousUser
+# A membership's role and permissions.
+Member = tuple[str | None, Sequence[str]]
+NO_MEMBER: Member = (None, ())
 # Memberships and object permissions of one person that are looked at.
 MOST_HELD = 10_000
 
@@ -123,18 +126,31 @@ def _asked(name: str, **of: Any) -> list[Any]:
     return rows
 
 
-def powers_on(user: User, workspace_id: UUID, workflow_id: UUID | None = None) -> Powers:
-    """The user's powers on what belongs to a workspace (and a workflow). One query at most."""
+def powers_on(
+    user: User,
+    workspace_id: UUID,
+    workflow_id: UUID | None = None,
+    *,
+    member: Member | None = None,
+) -> Powers:
+    """The user's powers on what belongs to a workspace (and a workflow). One query at most.
+
+    `member` saves it for who has read the user's membership with something else.
+    """
     limits = limits_of(user)
     if not user.is_active or (limits is not None and limits.workspace_id != workspace_id):
         return Powers(user, None)
     if getattr(user, "is_superuser", False):
         return Powers(user, str(Role.ADMIN), limits=limits)
-    found = _asked("member", user=user.pk, workspace=workspace_id)
-    if not found:
+    role, given = member or _member(user, workspace_id)
+    if role is None:
         return Powers(user, None)
-    role, given = found[0]
     return Powers(user, role, frozenset(given), workflow_id, limits)
+
+
+def _member(user: User, workspace_id: UUID) -> Member:
+    found: list[Member] = _asked("member", user=user.pk, workspace=workspace_id)
+    return found[0] if found else NO_MEMBER
 
 
 def role_in(user: User, workspace_id: UUID) -> str | None:

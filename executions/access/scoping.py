@@ -7,7 +7,7 @@ from django.core.exceptions import FieldDoesNotExist
 from django.db.models import Model, Q, QuerySet
 
 from executions.access.errors import AmbiguousWorkspace, refused
-from executions.access.powers import Powers, User, limits_of, powers_on
+from executions.access.powers import Member, Powers, User, limits_of, powers_on
 from executions.access.reach import Reach, reach_of
 from executions.access.table import Action, Power
 from executions.errors import NotFound
@@ -60,21 +60,31 @@ def obtain(user: User, queryset: QuerySet[M], pk: Any, power: Power) -> tuple[M,
     Raises NotFound when there is no such row that the caller may do anything to, Forbidden when
     only other things. Two queries; a third where the role does not decide.
     """
-    row = queryset.filter(pk=pk).first()
-    powers = powers_on_row(user, row) if row is not None else None
+    name = queryset.model._meta.verbose_name
+    return let_through(user, queryset.filter(pk=pk).first(), power, f"{name} {pk}")
+
+
+def let_through(
+    user: User, row: M | None, power: Power, name: str, *, member: Member | None = None
+) -> tuple[M, Powers]:
+    """The row that was found and the caller's powers on it; `name` is what was looked for.
+
+    `member` is what the caller is in the row's workspace, where that was read with the row.
+    Raises as `obtain`.
+    """
+    powers = powers_on_row(user, row, member=member) if row is not None else None
     if row is None or powers is None or not powers.any:
-        name = queryset.model._meta.verbose_name
-        raise NotFound(f"There is no {name} {pk} in your workspaces.")
+        raise NotFound(f"There is no {name} in your workspaces.")
     if not powers.allows(power):
         raise refused(powers.role, power, limited=_limits(user, power))
     return row, powers
 
 
-def powers_on_row(user: User, row: Model) -> Powers:
-    """The caller's powers on one row."""
+def powers_on_row(user: User, row: Model, *, member: Member | None = None) -> Powers:
+    """The caller's powers on one row; `member` as in `powers_on`."""
     path = workflow_path(type(row))
     workflow_id = _follow(row, path) if path else None
-    return powers_on(user, workspace_id_of(row), workflow_id)
+    return powers_on(user, workspace_id_of(row), workflow_id, member=member)
 
 
 def require(user: User, workspace_id: UUID, power: Power) -> Powers:

@@ -1,12 +1,13 @@
 """Starting executions over HTTP: one, a batch, or by the queue's names; all through one door."""
 
-from typing import Any
 from uuid import UUID
 
+from django.db import DEFAULT_DB_ALIAS
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from executions.access import Action, Forbidden, obtain, require
+from executions.access import Action, Forbidden, Powers, User, let_through, obtain, require
+from executions.access.powers import NO_MEMBER, Member
 from executions.api.documentation import header, operation
 from executions.api.endpoint import Endpoint
 from executions.api.execution_shapes import (
@@ -21,6 +22,7 @@ from executions.api.execution_shapes import (
 from executions.api.idempotency import idempotency_key
 from executions.errors import NotFound
 from executions.models import Workflow, WorkflowExecution
+from executions.statements import fetch_one
 from executions.triggers.start import Started, start_batch, start_execution
 
 KEY = header(
@@ -30,15 +32,35 @@ KEY = header(
 )
 
 
-def startable() -> Any:
-    """Workflows as starting them needs them: without their drafts."""
-    return Workflow.objects.filter(archived_at=None).defer("definition", "description")
+_COLUMNS = [
+    field.attname
+    for field in Workflow._meta.concrete_fields
+    if field.name not in {"definition", "description"}
+]
 
 
-class Execute(Endpoint):
-    """Start one execution."""
+def startable(workflow_id: UUID, user: User) -> tuple[Workflow | None, Member]:
+    """The workflow without its draft, None for none or an archived one; what the user is there."""
+    row = fetch_one("startable", {"id": workflow_id, "user": user.pk})
+    if row is None:
+        return None, NO_MEMBER
+    *columns, role, given = row
+    return Workflow.from_db(DEFAULT_DB_ALIAS, _COLUMNS, columns), (role, given)
+
+
+class Starting(Endpoint):
+    """What starts executions of the workflow that its address names."""
 
     starts = True
+
+    def workflow(self, pk: UUID, action: Action = Action.TRIGGER) -> tuple[Workflow, Powers]:
+        """The workflow and the caller's powers on it; raises NotFound, Forbidden."""
+        workflow, member = startable(pk, self.user)
+        return let_through(self.user, workflow, action, f"workflow {pk}", member=member)
+
+
+class Execute(Starting):
+    """Start one execution."""
 
     @operation(
         "executeWorkflow",
@@ -50,7 +72,7 @@ class Execute(Endpoint):
     )
     def post(self, request: Request, workflowId: UUID) -> Response:  # noqa: N803 - the path's name
         """Accept an execution of the latest version, or of the one named."""
-        workflow, may = obtain(self.user, startable(), workflowId, Action.TRIGGER)
+        workflow, may = self.workflow(workflowId)
         given = self.body(Start)
         started: Started = start_execution(
             workflow,
@@ -67,10 +89,8 @@ class Execute(Endpoint):
         )
 
 
-class ExecuteBatch(Endpoint):
+class ExecuteBatch(Starting):
     """Start many executions, or none."""
-
-    starts = True
 
     @operation(
         "executeWorkflowBatch",
@@ -82,7 +102,7 @@ class ExecuteBatch(Endpoint):
     )
     def post(self, request: Request, workflowId: UUID) -> Response:  # noqa: N803
         """Accept up to 1,000 executions in one transaction, in the payloads' order."""
-        workflow, _ = obtain(self.user, startable(), workflowId, Action.TRIGGER)
+        workflow, _ = self.workflow(workflowId)
         given = self.body(StartBatch)
         started = start_batch(
             workflow,
@@ -111,7 +131,7 @@ class StartByQueue(Endpoint):
         """Accept an execution; 404 for an unknown workflow, 403 for another workspace's."""
         given = self.body(QueuedStart)
         require(self.user, given["workspaceId"], Action.TRIGGER)
-        workflow = startable().filter(pk=given["workflowDefinitionId"]).first()
+        workflow = startable(given["workflowDefinitionId"], self.user)[0]
         if workflow is None:
             raise NotFound(f"There is no workflow {given['workflowDefinitionId']}.")
         if workflow.workspace_id != given["workspaceId"]:

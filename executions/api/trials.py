@@ -5,19 +5,16 @@ from uuid import UUID
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from executions.access import Action, obtain
+from executions.access import Action
 from executions.api.documentation import operation
-from executions.api.endpoint import Endpoint
 from executions.api.execution_shapes import WorkflowExecutionShape
-from executions.api.starting import startable
+from executions.api.starting import Starting
 from executions.api.trial_shapes import NewTestRun, asked
 from executions.trials import start_trial
 
 
-class StartTestRun(Endpoint):
+class StartTestRun(Starting):
     """Start one test run."""
-
-    starts = True
 
     @operation(
         "testWorkflow",
@@ -33,8 +30,8 @@ class StartTestRun(Endpoint):
         `upTo` and `from` choose a part of it; `pinned` gives results in place of tasks, which are
         then not run. The draft stays as it is, and the version goes after a day.
         """
-        workflow, may = obtain(self.user, startable(), id, Action.AUTHOR)
-        obtain(self.user, startable(), id, Action.TRIGGER)
+        workflow, may = self.workflow(id, Action.AUTHOR)
+        self.workflow(id, Action.TRIGGER)
         given = self.body(NewTestRun)
         execution = start_trial(
             workflow,

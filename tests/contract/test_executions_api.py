@@ -6,8 +6,10 @@ from uuid import uuid4
 
 import pytest
 from rest_framework.test import APIClient
+from rest_framework_simplejwt.tokens import AccessToken
 
-from executions.models import Activity, Tier, WorkflowExecution, Workspace
+from executions.models import Activity, Membership, Tier, WorkflowExecution, Workspace
+from tests.support.round_trips import round_trips
 
 pytestmark = pytest.mark.django_db
 FIELDS = {
@@ -45,13 +47,28 @@ def test_an_execution_is_accepted_and_found_where_the_answer_says(
     assert Activity.objects.filter(action="execution.start").count() == 1
 
 
-def test_starting_costs_few_queries(
-    author: APIClient, greeting: dict[str, Any], django_assert_max_num_queries: Any
-) -> None:
+def test_starting_takes_seven_round_trips(author: APIClient, greeting: dict[str, Any]) -> None:
+    """Workflow and powers; begin; ceilings, execution, audit trail, first run; commit."""
     execute(author, greeting)
 
-    with django_assert_max_num_queries(13):
-        execute(author, greeting)
+    with round_trips() as trips:
+        assert execute(author, greeting).status_code == 202
+
+    assert len(trips) == 7
+
+
+def test_a_password_s_token_takes_one_round_trip_more(
+    author: APIClient, greeting: dict[str, Any]
+) -> None:
+    client = APIClient()
+    token = AccessToken.for_user(Membership.objects.get().user)
+    client.credentials(HTTP_AUTHORIZATION=f"Bearer {token}")
+    execute(client, greeting)
+
+    with round_trips() as trips:
+        assert execute(client, greeting).status_code == 202
+
+    assert len(trips) == 8
 
 
 def test_a_payload_that_breaks_the_schema_names_the_field(

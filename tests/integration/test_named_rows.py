@@ -1,4 +1,4 @@
-"""Accounts and tokens that a request names: the rows that the ORM would give."""
+"""Accounts, tokens and workflows that a request names: the rows that the ORM would give."""
 
 from typing import Any
 
@@ -8,9 +8,13 @@ from django.contrib.auth.models import User
 from django.db.models import Model
 from django.utils import timezone
 
+from executions.access import powers_on
 from executions.accounts import token_text
 from executions.accounts.finding import Accounts, token_of
-from executions.models import ApiToken, Workspace
+from executions.api.starting import startable
+from executions.models import ApiToken, Membership, Workflow, Workspace
+from executions.states import Permission, Role
+from tests.support.workflows import publish, task
 
 pytestmark = pytest.mark.django_db
 
@@ -58,3 +62,29 @@ def test_a_token_is_found_with_its_user(ada: Any) -> None:
     assert same(token.user, User.objects.get())
     assert (now - kept.expires_at).total_seconds() > 0
     assert token_of(token_text.digest("another")) is None
+
+
+@pytest.mark.parametrize("role", [None, *Role])
+def test_a_workflow_is_found_with_what_somebody_is_there(ada: Any, role: Role | None) -> None:
+    workflow = publish({"tasks": [task("only")]})
+    others = Workspace.objects.create(name="Others", slug="others", tier=workflow.workspace.tier)
+    Membership.objects.create(user=ada, workspace=others, role=Role.ADMIN)
+    if role is not None:
+        Membership.objects.create(
+            user=ada, workspace=workflow.workspace, role=role, permissions=[Permission.REVEAL]
+        )
+
+    found, member = startable(workflow.pk, ada)
+
+    assert found is not None
+    assert same(found, Workflow.objects.get(), "definition", "description")
+    expected = powers_on(ada, workflow.workspace_id, workflow.pk)
+    assert powers_on(ada, workflow.workspace_id, workflow.pk, member=member) == expected
+    assert expected.role == role
+
+
+def test_an_archived_workflow_is_not_found(ada: Any) -> None:
+    workflow = publish({"tasks": [task("only")]})
+    Workflow.objects.update(archived_at=timezone.now())
+
+    assert startable(workflow.pk, ada)[0] is None
