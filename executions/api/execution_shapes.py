@@ -7,7 +7,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from executions.access import Action, Powers
-from executions.api.fields import Body, Json, Payload, Text, Whole
+from executions.api.fields import Body, Flat, Json, Payload, Text, Whole
 from executions.api.paging import ListQuery
 from executions.models import WorkflowExecution
 from executions.states import ExecutionState, TriggerType, VersionKind
@@ -17,7 +17,7 @@ MAX_BATCH = 1000
 QUEUE_STATES = [(name, name.lower()) for name in ("PENDING", "DISPATCHED", "FAILED")]
 
 
-class WorkflowExecutionSummary(serializers.ModelSerializer[WorkflowExecution]):
+class WorkflowExecutionSummary(Flat, serializers.ModelSerializer[WorkflowExecution]):
     """An execution in a list: everything but the large JSON values."""
 
     workspaceId = serializers.UUIDField(source="workspace_id")
@@ -85,7 +85,7 @@ class WorkflowExecutionShape(WorkflowExecutionSummary):
         return execution.error_stack_trace if may.allows(Action.ADMINISTER) else None
 
 
-class Start(Body):
+class Start(Flat, Body):
     """What `execute` takes."""
 
     params = Json(required=False, default=dict, allow_null=True, help_text="The payload.")
