@@ -66,6 +66,7 @@ def test_a_channel_makes_one_client_for_all_its_messages(redis: Redis) -> None:
         assert channel._create_client().ping()
 
 
+@pytest.mark.django_db
 def test_without_redis_sending_gives_up_quickly_and_raises_nothing(redis: Redis) -> None:
     send(Chord(BRANCHES))
     with redis_away(redis):
