@@ -63,7 +63,6 @@ OPEN: dict[str, str] = {
     "executions/api/hook_result.py:_wait": "the execution that this webhook has just started",
     "executions/api/idempotency.py:_known": "answers kept for the caller alone",
     "executions/api/memberships.py:_user": PERSON,
-    "executions/api/starting.py:startable": "`start` requires the workspace, then compares it",
     "executions/api/tiers.py:seen_tiers": "tiers of workspaces that were scoped, or a superuser",
     "executions/api/workflows.py:workflows": "importing asks for a slug of one obtained workspace",
     "executions/api/workspaces.py:_tier": "tiers are named by superusers alone",

@@ -14,7 +14,7 @@ from executions.accounts.finding import Accounts, token_of
 from executions.api.starting import startable
 from executions.models import ApiToken, Membership, Workflow, Workspace
 from executions.states import Permission, Role
-from tests.support.workflows import publish, task
+from tests.support.workflows import default_workspace, publish, task
 
 pytestmark = pytest.mark.django_db
 
@@ -47,9 +47,8 @@ def test_an_account_is_found_with_every_column(ada: Any) -> None:
 
 def test_a_token_is_found_with_its_user(ada: Any) -> None:
     text = token_text.make()
-    workspace = Workspace.objects.get(slug="default")
     kept = ApiToken.objects.create(
-        workspace=workspace, user=ada, name="ci", prefix=text[:12], scopes=["view", "trigger"],
+        workspace=default_workspace(), user=ada, name="ci", prefix=text[:12], scopes=["view", "trigger"],
         digest=token_text.digest(text), expires_at=timezone.now(), last_used_at=timezone.now(),
         last_used_from="2001:db8::7", created_by="root", revoked_at=timezone.now(),
     )  # fmt: skip
@@ -58,8 +57,8 @@ def test_a_token_is_found_with_its_user(ada: Any) -> None:
 
     assert found is not None
     token, now = found
-    assert same(token, ApiToken.objects.get())
-    assert same(token.user, User.objects.get())
+    assert same(token, ApiToken.objects.get(pk=kept.pk))
+    assert same(token.user, User.objects.get(pk=ada.pk))
     assert (now - kept.expires_at).total_seconds() > 0
     assert token_of(token_text.digest("another")) is None
 
@@ -77,7 +76,7 @@ def test_a_workflow_is_found_with_what_somebody_is_there(ada: Any, role: Role | 
     found, member = startable(workflow.pk, ada)
 
     assert found is not None
-    assert same(found, Workflow.objects.get(), "definition", "description")
+    assert same(found, Workflow.objects.get(pk=workflow.pk), "definition", "description")
     expected = powers_on(ada, workflow.workspace_id, workflow.pk)
     assert powers_on(ada, workflow.workspace_id, workflow.pk, member=member) == expected
     assert expected.role == role
