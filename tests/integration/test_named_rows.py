@@ -48,7 +48,8 @@ def test_an_account_is_found_with_every_column(ada: Any) -> None:
 def test_a_token_is_found_with_its_user(ada: Any) -> None:
     text = token_text.make()
     kept = ApiToken.objects.create(
-        workspace=default_workspace(), user=ada, name="ci", prefix=text[:12], scopes=["view", "trigger"],
+        workspace=default_workspace(), user=ada, name="ci", prefix=text[:12],
+        scopes=["view", "trigger"],
         digest=token_text.digest(text), expires_at=timezone.now(), last_used_at=timezone.now(),
         last_used_from="2001:db8::7", created_by="root", revoked_at=timezone.now(),
     )  # fmt: skip
