@@ -108,14 +108,16 @@ def _prepare() -> TestServers:
 
 
 def _be_patient() -> None:
-    """Let transactions of this process lie idle for 50 s: a test is one, whatever it computes.
+    """Let transactions of this process lie idle for 50 s, and wait 30 s for a lock.
 
-    The engine's limit is for a frozen client; processes that tests start have it.
+    A test is one transaction, whatever it computes, and fifty threads that race for one row wait
+    for all the others. The engine's limits are for a frozen client and a row that is held;
+    processes that tests start have them.
     """
     options = settings.DATABASES["default"]["OPTIONS"]
-    strict = "idle_in_transaction_session_timeout=5000"
-    assert strict in options["options"]
-    options["options"] = options["options"].replace(strict, f"{strict}0")
+    for limit in ("idle_in_transaction_session_timeout=5000", "lock_timeout=3000"):
+        assert limit in options["options"]
+        options["options"] = options["options"].replace(limit, f"{limit}0")
 
 
 # At import, not in a hook: conftest files further down import models at their top.
