@@ -8,6 +8,7 @@ from uuid import UUID
 
 import psycopg
 from celery import current_app
+from kombu.exceptions import ChannelError
 
 from executions.models import Workflow, WorkflowExecution
 from runners import dispatch
@@ -50,8 +51,9 @@ def _waiting(workflow: Workflow) -> UUID:
 
 
 def _somebody_waits() -> bool:
-    with current_app.connection_for_write() as link:
+    with current_app.connection_for_write() as link, suppress(ChannelError):  # not there: empty
         return bool(link.default_channel.queue_declare("default", passive=True).message_count)
+    return False
 
 
 def clear(workflow: Workflow) -> None:
