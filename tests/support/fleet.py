@@ -15,10 +15,10 @@ from urllib.parse import quote
 import psutil
 from celery import current_app
 from django.db import connection
-from kombu import pools
 
 from runners.models import Runner
 from tests.support.nursery import Begin, Process, from_libraries
+from tests.support.reconfigured import reconfigure
 from tests.support.stack import PROJECT, clean_environment
 from tests.support.waiting import wait_until, wait_until_gone
 from valkyr_project.beat import ELECTION
@@ -242,21 +242,11 @@ def publishing_to(redis_url: str) -> Iterator[None]:
         },
     }
     before = {name: getattr(app.conf, name) for name in changed}
-    _reconfigure(app, changed)
+    reconfigure(app, changed)
     try:
         yield
     finally:
-        _reconfigure(app, before)
-
-
-def _reconfigure(app: Any, changes: dict[str, Any]) -> None:
-    # Pools are kept by address: one that is closed would be found again on the way back.
-    pools.reset()
-    app.conf.update(changes)
-    # Celery keeps connections and its backend for a life; a forked child forgets them this way.
-    app._after_fork()
-    app._backend_cache = None
-    app._local.__dict__.pop("backend", None)
+        reconfigure(app, before)
 
 
 def _somebody_is_elected() -> bool:

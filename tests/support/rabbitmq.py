@@ -18,7 +18,7 @@ from typing import Any
 from celery import current_app
 from kombu import Connection
 
-from tests.support.fleet import _reconfigure
+from tests.support.reconfigured import reconfigure
 from valkyr_project.embedded.account import server_account
 from valkyr_project.embedded.child import free_port, plain_environment, start_child, stop
 
@@ -177,10 +177,10 @@ def publishing_to(url: str) -> Iterator[None]:
         "task_create_missing_queue_type": "quorum",
     }
     before = {name: getattr(app.conf, name) for name in changed}
-    _reconfigure(app, changed)
+    reconfigure(app, changed)
     app.__dict__.pop("amqp", None)  # it keeps the queues' declarations
     try:
         yield
     finally:
-        _reconfigure(app, before)
+        reconfigure(app, before)
         app.__dict__.pop("amqp", None)

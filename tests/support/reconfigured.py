@@ -1,0 +1,19 @@
+"""The Celery app with other settings, told to a process that has used it already.
+
+Imported before Django is set up, by chaos' brokers.
+"""
+
+from typing import Any
+
+from kombu import pools
+
+
+def reconfigure(app: Any, changes: dict[str, Any]) -> None:
+    """Change settings, and let the app forget what it made of those before."""
+    # Pools are kept by address: one that is closed would be found again on the way back.
+    pools.reset()
+    app.conf.update(changes)
+    # Celery keeps connections and its backend for a life; a forked child forgets them this way.
+    app._after_fork()
+    app._backend_cache = None
+    app._local.__dict__.pop("backend", None)
