@@ -93,12 +93,12 @@ def publish(parcels: Sequence[Parcel]) -> None:
                 _send_together(parcels, producer)
             else:
                 _send(parcels, producer)
-        return
     except (OperationalError, ConnectionError, TimeoutError, OSError) as error:
         log.warning("messages not sent (%s); the sweeper will send them", error)
+        _unsend(parcels)
     except Exception:
+        # Not the broker's doing, so it may fail again: not tried each second, before all others.
         log.exception("messages not sent; the sweeper will send them")
-    _unsend(parcels)
 
 
 def _unsend(parcels: Sequence[Parcel]) -> None:

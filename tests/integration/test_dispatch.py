@@ -12,10 +12,12 @@ from celery._state import _task_stack
 
 from runners import dispatch
 from runners.canvas import Chain, Chord, Link
+from runners.models import Run
 from tests.support.cut_line import cut_line
 from tests.support.fleet import publishing_to
 from tests.support.folders import passable_folder
 from tests.support.outages import redis_away
+from tests.support.workflows import publish, start, task
 from valkyr_project.embedded import Redis
 
 BRANCHES = tuple(Link(f"branch{n}.main", "default", f"branch {n}") for n in range(20))
@@ -75,6 +77,19 @@ def test_without_redis_sending_gives_up_quickly_and_raises_nothing(redis: Redis)
         assert time.monotonic() - began < 2
     send(Chord(BRANCHES))
     assert current_app.backend.client.dbsize() > 0, "what is sent when it is back arrives"
+
+
+@pytest.mark.django_db
+def test_a_message_that_cannot_be_made_is_not_tried_each_second() -> None:
+    execution = start(publish({"tasks": [task("only")]}))
+    [run] = Run.objects.filter(execution=execution)
+    bad: Any = object()  # no queue has such a name
+    canvas = Chain((Link(run.segment, bad, "only"),))
+
+    dispatch.publish([dispatch.Parcel(execution, uuid4(), 5, (canvas,))])
+
+    run.refresh_from_db()
+    assert run.published_at is not None
 
 
 def test_many_that_go_together_arrive_though_the_line_is_cut_amid_them(redis: Redis) -> None:
