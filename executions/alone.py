@@ -11,28 +11,30 @@ import psycopg
 from django.conf import settings
 from django.db import connection
 
+from executions.advisory_locks import AdvisoryLock
+
 TAKE = "SELECT pg_try_advisory_lock(%s)"
 FREE = "SELECT pg_advisory_unlock(%s)"
 CONNECT_SECONDS = 5
 
 
 @contextmanager
-def alone(job: int) -> Iterator[bool]:
-    """Whether nobody else does the job of this number now; nobody begins it before the end."""
+def alone(job: AdvisoryLock) -> Iterator[bool]:
+    """Whether nobody else does this job now; nobody begins it before the end."""
     direct = str(settings.DATABASE_DIRECT_URL or "")
     with _past_the_pooler(direct, job) if direct else _on_our_session(job) as held:
         yield held
 
 
 @contextmanager
-def _past_the_pooler(url: str, job: int) -> Iterator[bool]:
+def _past_the_pooler(url: str, job: AdvisoryLock) -> Iterator[bool]:
     with psycopg.connect(url, autocommit=True, connect_timeout=CONNECT_SECONDS) as session:
         row = session.execute(TAKE, [job]).fetchone()
         yield bool(row and row[0])
 
 
 @contextmanager
-def _on_our_session(job: int) -> Iterator[bool]:
+def _on_our_session(job: AdvisoryLock) -> Iterator[bool]:
     with connection.cursor() as cursor:
         cursor.execute(TAKE, [job])
         row = cursor.fetchone()

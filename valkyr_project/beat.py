@@ -10,12 +10,11 @@ from django.conf import settings
 from django.db import connection
 from django_celery_beat.schedulers import DatabaseScheduler
 
+from executions.advisory_locks import AdvisoryLock
 from valkyr_project import duties, health
 
 log = logging.getLogger(__name__)
 
-# Any constant will do; it names the election among all sessions of one database.
-ELECTION = 7_263_544_401
 # How long "last sent" of a duty of every few seconds may lag behind.
 LAG_SECONDS = 60.0
 
@@ -80,7 +79,9 @@ class ElectedScheduler(DatabaseScheduler):
             if self._elected:
                 self._session.execute("SELECT 1")
                 return True
-            row = self._session.execute("SELECT pg_try_advisory_lock(%s)", [ELECTION]).fetchone()
+            row = self._session.execute(
+                "SELECT pg_try_advisory_lock(%s)", [AdvisoryLock.BEAT_ELECTION]
+            ).fetchone()
         except psycopg.Error as error:
             log.warning("beat cannot reach the database (%s); it does not tick", error)
             self._session = None

@@ -13,10 +13,9 @@ from collections.abc import Sequence
 import django
 import psycopg
 
+from executions.advisory_locks import AdvisoryLock
 from valkyr_project import environment as env
 
-# Any constant will do; it names this work among all sessions of one database.
-MIGRATING = 7_263_544_431
 PAUSE_SECONDS = 1.0
 
 
@@ -44,7 +43,7 @@ def _migrate() -> None:
     from valkyr_project.beat import direct_conninfo
 
     with psycopg.connect(direct_conninfo(), autocommit=True) as session:
-        session.execute("SELECT pg_advisory_lock(%s)", [MIGRATING])
+        session.execute("SELECT pg_advisory_lock(%s)", [AdvisoryLock.MIGRATION])
         call_command("migrate", interactive=False)
         if os.environ.get("VALKYR_ADMIN_PASSWORD"):
             call_command("ensure_admin")

@@ -1,10 +1,11 @@
 """What beat has done for the alerts: its pulse, the news, the messages, the conditions."""
 
 from dlq.alerts import pulse
-from dlq.alerts.alone import WATCHING, alone
 from dlq.alerts.folding import fold
 from dlq.alerts.sending import send_due
 from dlq.alerts.watching import watch
+from executions.advisory_locks import AdvisoryLock
+from executions.alone import alone
 
 
 def tell() -> dict[str, int]:
@@ -15,5 +16,5 @@ def tell() -> dict[str, int]:
 
 def look() -> dict[str, int]:
     """Every fifteen seconds: look at what rules ask about, if nobody else is at it."""
-    with alone(WATCHING) as mine:
+    with alone(AdvisoryLock.ALERT_WATCHING) as mine:
         return watch() if mine else {}

@@ -18,7 +18,6 @@ from uuid import UUID
 from django.db import connection, transaction
 from django.db.models import F
 
-from dlq.alerts.alone import SENDING, alone
 from dlq.alerts.attempt import Outcome, attempt
 from dlq.alerts.backoff import next_attempt
 from dlq.alerts.conf import config
@@ -26,6 +25,8 @@ from dlq.alerts.secrets import credential_of
 from dlq.metrics.counters import DELIVERIES
 from dlq.models import AlertDelivery, AlertRule, DeliveryReason, DeliveryState
 from executions.actor import Actor, record
+from executions.advisory_locks import AdvisoryLock
+from executions.alone import alone
 from executions.clock import database_now
 from executions.errors import NotFound, WrongState
 from executions.sealing import SealingError
@@ -47,7 +48,7 @@ _dragging: set[Future[Outcome]] = set()
 def send_due() -> int:
     """Send what is due, if nobody else is at it; how many attempts were made."""
     until, count = time.monotonic() + SECONDS, 0
-    with alone(SENDING) as mine:
+    with alone(AdvisoryLock.ALERT_SENDING) as mine:
         while mine and (taken := take(min(AT_ONCE, MOST_DRAGGING - len(_dragging)))):
             _send(taken)
             count += len(taken)

@@ -38,9 +38,10 @@ def end(**_: Any) -> None:
 def look(since: datetime) -> int:
     """Look once; how many alerts were told. Nobody counts as silent before `since`."""
     from dlq.alerts import pulse
-    from dlq.alerts.alone import WATCHING, alone
     from dlq.alerts.raising import notice, tell
     from dlq.alerts.sending import send_due
+    from executions.advisory_locks import AdvisoryLock
+    from executions.alone import alone
 
     told = 0
     rules = AlertRule.objects.select_related("workspace").filter(
@@ -51,7 +52,7 @@ def look(since: datetime) -> int:
     silent = [(rule, found) for rule in rules if (found := pulse.silence(rule, last, now))]
     if not silent:
         return 0
-    with alone(WATCHING) as mine:
+    with alone(AdvisoryLock.ALERT_WATCHING) as mine:
         for rule, found in silent if mine else ():
             with transaction.atomic():
                 notice(rule, found)

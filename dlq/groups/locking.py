@@ -9,10 +9,8 @@ from uuid import UUID
 from django.db import connection
 
 from dlq.models import FailureGroup
+from executions.advisory_locks import AdvisoryLock
 from executions.errors import NotFound, WrongState
-
-# Of counting, merging and splitting one is done at a time (`pg_advisory_xact_lock`).
-COUNTERS = 7_263_544_411
 
 
 def locked(group_id: UUID) -> FailureGroup:
@@ -37,12 +35,14 @@ def locked_all(group_ids: Iterable[UUID]) -> list[FailureGroup]:
 def keep_counters() -> None:
     """Wait until nobody else counts, merges or splits; held to the end of the transaction."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [COUNTERS])
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [AdvisoryLock.FAILURE_GROUP_COUNTERS])
 
 
 def try_counters() -> bool:
     """As `keep_counters`, without waiting: whether nobody else does."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [COUNTERS])
+        cursor.execute(
+            "SELECT pg_try_advisory_xact_lock(%s)", [AdvisoryLock.FAILURE_GROUP_COUNTERS]
+        )
         row = cursor.fetchone()
     return bool(row and row[0])

@@ -13,13 +13,13 @@ from dlq.models import Redrive
 from dlq.redrive.one_by_one import send_one
 from dlq.redrive.sending import Batch, send_batch
 from dlq.redrive.settling import settle
+from executions.advisory_locks import AdvisoryLock
 from executions.alone import alone
 
 log = logging.getLogger(__name__)
 
 TURN_SECONDS = 0.4
 SETTLE_SECONDS = 0.1
-DRIVING = 7_263_544_405
 # Redrives under way that one turn looks at; the next one begins behind them.
 MOST = 100
 
@@ -39,7 +39,7 @@ def drive() -> int:
 
 def drive_alone() -> Turn:
     """A turn, unless somebody else is at one: a session's lock, which dies with its holder."""
-    with alone(DRIVING) as free:
+    with alone(AdvisoryLock.REDRIVE_DRIVER) as free:
         return turn() if free else Turn()
 
 

@@ -14,13 +14,14 @@ from dlq.models import DeadLetterEntry, ItemState, Redrive, RedriveItem, Redrive
 from dlq.redrive import holding
 from dlq.redrive.states import MOVES
 from executions.actor import Actor, record
+from executions.advisory_locks import AdvisoryLock
 from executions.clock import ClockTimestamp
 from executions.errors import NotFound, WrongState
 
 State = RedriveState
 DRIVER = Actor.system("redrives")
 # A lock of transactions that hold entries of one workspace, so that no two hold the same one.
-HOLDING = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 7263544404))"
+HOLDING = "SELECT pg_advisory_xact_lock(hashtextextended(%s, %s))"
 
 
 def start(redrive_id: UUID, *, actor: Actor, reason: str = "") -> Redrive:
@@ -31,7 +32,9 @@ def start(redrive_id: UUID, *, actor: Actor, reason: str = "") -> Redrive:
     with transaction.atomic():
         redrive = _locked(redrive_id, "start", State.RUNNING, State.DRAFT)
         with connection.cursor() as cursor:
-            cursor.execute(HOLDING, [f"redrives of {redrive.workspace_id}"])
+            cursor.execute(
+                HOLDING, [f"redrives of {redrive.workspace_id}", AdvisoryLock.REDRIVE_HOLDS]
+            )
         redrive.skipped = holding.hold(redrive)
         _move(redrive, State.RUNNING, started_at=ClockTimestamp(), busy=True)
         begin_redrive(_groups(redrive))

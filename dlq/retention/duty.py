@@ -2,14 +2,14 @@
 
 from dataclasses import dataclass, field
 
-from dlq.alerts.alone import alone
 from dlq.retention import pruning, wanted
 from dlq.retention.pace import Pace
 from dlq.retention.tally import Tally
 from executions.actor import Actor, record
+from executions.advisory_locks import AdvisoryLock
+from executions.alone import alone
 from executions.clock import database_now
 
-RETAINING = 7_263_544_424
 TURN_SECONDS = 5.0
 ACTOR = Actor.system("retention")
 
@@ -27,7 +27,7 @@ def turn(seconds: float = TURN_SECONDS) -> Turn:
 
     Raises ImproperlyConfigured where the settings make no sense: then nothing is deleted.
     """
-    with alone(RETAINING) as held:
+    with alone(AdvisoryLock.RETENTION) as held:
         if not held:
             return Turn()
         tallies = pruning.carry_on(wanted.as_set(database_now()), Pace.for_seconds(seconds))

@@ -11,6 +11,7 @@ from datetime import datetime
 
 from django.db import connection
 
+from executions.advisory_locks import AdvisoryLock
 from executions.clock import ClockTimestamp
 from executions.models import Keyset
 from executions.sealing import installation_key
@@ -24,7 +25,6 @@ from executions.sealing.errors import (
 from executions.sealing.keys import Keys, new_keys, opened_keys, sealed_keys
 from executions.sealing.sources import Source
 
-LOCK = 7_305_811_942_016_001
 Stamp = tuple[int, datetime]
 
 
@@ -45,13 +45,13 @@ class _Kept:
 def hold_shared() -> None:
     """Keep keys from being added or removed until the transaction ends."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock_shared(%s)", [LOCK])
+        cursor.execute("SELECT pg_advisory_xact_lock_shared(%s)", [AdvisoryLock.SEALING_KEYS])
 
 
 def hold_alone() -> None:
     """Keep anybody from sealing until the transaction ends; waits for who seals now."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [AdvisoryLock.SEALING_KEYS])
 
 
 def present() -> Keys | None:

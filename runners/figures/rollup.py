@@ -12,6 +12,7 @@ from uuid import UUID
 
 from django.db import connection, transaction
 
+from executions.advisory_locks import AdvisoryLock
 from executions.clock import ClockTimestamp, database_now
 from executions.figures.ranges import HOUR, floor
 from executions.figures.scope import Scope
@@ -25,7 +26,6 @@ SETTLED = HOUR
 TURN_SECONDS = 5.0
 PIECES = 12  # the dispatch sample is spread over an hour
 ALL = 1_000_000_000
-LOCK = 7_263_544_431
 BATCH = 500
 
 
@@ -56,7 +56,7 @@ def count_hour(hour: datetime) -> bool:
     """Count one hour anew; False where somebody else counts right now."""
     with transaction.atomic():
         with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [LOCK])
+            cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [AdvisoryLock.FIGURES_ROLLUP])
             row = cursor.fetchone()
         if not (row and row[0]):
             return False

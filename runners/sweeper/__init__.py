@@ -7,6 +7,7 @@ once, and publishes last. Duties return counts. One sweep of a kind runs at a ti
 import logging
 from collections.abc import Callable
 
+from executions.advisory_locks import AdvisoryLock
 from executions.alone import alone
 from runners import metrics
 from runners.sweeper import (
@@ -60,15 +61,15 @@ SELDOM: dict[str, Duty] = {
 
 def often() -> dict[str, int]:
     """What is worth a look every second; counts by duty."""
-    return _run(OFTEN, 7_263_544_402)
+    return _run(OFTEN, AdvisoryLock.SWEEP_EVERY_SECOND)
 
 
 def seldom() -> dict[str, int]:
     """What is worth a look every five seconds; counts by duty."""
-    return _run(SELDOM, 7_263_544_403)
+    return _run(SELDOM, AdvisoryLock.SWEEP_EVERY_FIVE_SECONDS)
 
 
-def _run(duties: dict[str, Duty], lock: int) -> dict[str, int]:
+def _run(duties: dict[str, Duty], lock: AdvisoryLock) -> dict[str, int]:
     counts: dict[str, int] = {}
     with alone(lock) as free:
         if not free:

@@ -12,11 +12,11 @@ import pytest
 from django.db import connection
 
 from dlq.alerts import conf
-from dlq.alerts.alone import SENDING
 from dlq.alerts.raising import notice, tell
 from dlq.alerts.sending import LEASE, conclude, resend, send_due, send_now, take
 from dlq.alerts.trying import send_test
 from dlq.models import AlertDelivery, AlertRule, DeliveryState
+from executions.advisory_locks import AdvisoryLock
 from executions.clock import database_now
 from executions.errors import WrongState
 from executions.models import Activity
@@ -338,11 +338,11 @@ def test_one_process_sends_at_a_time(receiver: Receiver) -> None:
             connection.close()
 
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_lock(%s)", [SENDING])
+        cursor.execute("SELECT pg_advisory_lock(%s)", [AdvisoryLock.ALERT_SENDING])
         thread = threading.Thread(target=elsewhere)
         thread.start()
         thread.join(30)
-        cursor.execute("SELECT pg_advisory_unlock(%s)", [SENDING])
+        cursor.execute("SELECT pg_advisory_unlock(%s)", [AdvisoryLock.ALERT_SENDING])
 
     assert done == [0]
     assert send_due() == 1

@@ -3,6 +3,7 @@
 from datetime import datetime, timedelta
 from typing import Any
 
+import psycopg
 import pytest
 from django.contrib.auth import get_user_model
 from django.db import connection
@@ -10,6 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from guardian.shortcuts import assign_perm
 
 from executions.access import reach_of
+from executions.advisory_locks import AdvisoryLock
 from executions.clock import database_now
 from executions.figures.ranges import HOUR, RANGES, floor
 from executions.figures.scope import Scope
@@ -26,6 +28,7 @@ from runners.figures.counting import Stretch, count
 from runners.figures.reading import read
 from tests.support import admin_rows as rows
 from tests.support.figure_rows import ended, run
+from valkyr_project.beat import direct_conninfo
 
 pytestmark = pytest.mark.django_db
 ALL = Scope(everything=True)
@@ -44,6 +47,16 @@ def now() -> datetime:
 
 def other_workflow(slug: str = "other") -> Workflow:
     return rows.workflow(slug, owner=rows.workspace(slug))
+
+
+def test_hours_are_counted_while_another_session_migrates(
+    workflow: Workflow, now: datetime
+) -> None:
+    hour = floor(now, HOUR) - HOUR
+    with psycopg.connect(direct_conninfo(), autocommit=True) as session:
+        session.execute("SELECT pg_advisory_lock(%s)", [AdvisoryLock.MIGRATION])
+
+        assert rollup.count_hour(hour)
 
 
 def test_an_hour_is_counted_by_state_and_time(workflow: Workflow, now: datetime) -> None:

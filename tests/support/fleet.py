@@ -16,12 +16,12 @@ import psutil
 from celery import current_app
 from django.db import connection
 
+from executions.advisory_locks import AdvisoryLock
 from runners.models import Runner
 from tests.support.nursery import Begin, Process, from_libraries
 from tests.support.reconfigured import reconfigure
 from tests.support.stack import PROJECT, clean_environment
 from tests.support.waiting import wait_until, wait_until_gone
-from valkyr_project.beat import ELECTION
 from valkyr_project.commands import CELERY
 
 KEY_PREFIX = "valkyr-fleet:"
@@ -255,7 +255,7 @@ def _somebody_is_elected() -> bool:
             "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted "
             "AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) "
             "AND (classid::bigint << 32) | objid::bigint = %s",
-            [ELECTION],
+            [AdvisoryLock.BEAT_ELECTION],
         )
         row = cursor.fetchone()
     return bool(row and row[0])
