@@ -81,10 +81,14 @@ def beat() -> Program:
 
 
 def flower(host: str, port: int, sign_in: str, *options: str) -> Program:
-    """What workers do, for operators; read-only, behind `user:password`."""
+    """What workers do, for operators; read-only, behind `user:password`.
+
+    Workers decide by `--task-events` whether they report each message. Flower on its own would ask
+    every worker for it, every five seconds.
+    """
     command = (
         *(*CELERY, "flower", f"--address={host}", f"--port={port}"),
-        *("--read_only=True", "--max_tasks=10000", *options),
+        *("--read_only=True", "--enable_events=False", "--max_tasks=10000", *options),
     )
     environment = {
         "VALKYR_PROCESS": "flower",
