@@ -19,8 +19,9 @@ class AdminSite(SimpleAdminConfig):
 
     def ready(self) -> None:
         """Find every admin page now, unless this process serves none; `urls` does in any case."""
-        from valkyr_project import checks  # noqa: F401 - registers on import
+        from valkyr_project import checks, stack_health  # noqa: F401 - checks register on import
 
+        stack_health.register_part()
         super().ready()
         if not env.text("VALKYR_PROCESS").startswith(PAGELESS):
             discover()

@@ -136,6 +136,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "valkyr_project.sso.context.sign_in",
+                "valkyr_project.stack_health.context",
             ]
         },
     }

@@ -9,6 +9,8 @@ from django.http import HttpRequest
 from django.templatetags.static import static
 from django.urls import reverse_lazy
 
+from valkyr_project.up.failing import supervised
+
 
 def _icon(request: HttpRequest) -> str:
     return static("ui/icon.svg")
@@ -51,11 +53,13 @@ UNFOLD: dict[str, Any] = {
     "STYLES": [
         lambda request: static("ui/valkyr.css"),
         lambda request: static("ui/figures.css"),
+        lambda request: static("ui/health.css"),
         lambda request: static("dlq/entry.css"),
     ],
     "SCRIPTS": [
         lambda request: static("ui/alpine-csp.js"),
         lambda request: static("ui/valkyr.js"),
+        *([lambda request: static("ui/health.js")] if supervised() else []),
         lambda request: static("ui/figures.js"),
     ],
     "SIDEBAR": {

@@ -244,3 +244,35 @@ def _holder(stack: Stack) -> psutil.Process:
 
     wait_until(look, 30, "a worker's child that runs code")
     return found[0]
+
+
+def test_a_process_that_keeps_ending_is_named_on_every_page(desk: Page, stack: Stack) -> None:
+    failing = stack.home / "failing.json"
+    execution = started(stack, {**SLOW, "name": "under-a-notice"}, {})
+    workflow = api(stack, f"/v1/WorkflowExecution/{execution}")["workflowId"]
+    pages = (
+        "/admin/",
+        EXECUTIONS,
+        f"{EXECUTIONS}{execution}/monitor/",
+        "/studio/",
+        f"/studio/{workflow}/",
+    )
+    notice = desk.locator("#vk-health")
+    try:
+        failing.write_text('{"worker-io": "exit code 1"}')
+        for page in pages:
+            desk.goto(page)
+            expect(notice).to_contain_text("worker-io (exit code 1) keeps ending")
+            expect(notice).to_contain_text("worker-io.log")
+        desk.goto("/admin/")
+        expect(notice).to_be_visible()
+        assert findings(desk) == []
+        picture(desk, "desk-failing-process")
+        notice.get_by_role("button", name="Hide").click()
+        expect(notice).to_have_count(0)
+    finally:
+        failing.write_text("{}")
+    desk.goto("/admin/")
+    with desk.expect_response("**/actuator/health"):
+        desk.reload()
+    expect(notice).to_have_count(0)

@@ -219,6 +219,37 @@ def test_a_worker_that_is_killed_is_started_again(stack: Stack) -> None:
     wait_until(lambda: stack.find("worker -n io@"), 30)
 
 
+def test_a_worker_that_keeps_ending_is_named_and_everything_else_stays_up(stack: Stack) -> None:
+    def health() -> dict[str, Any]:
+        with httpx.Client(base_url=stack.url, timeout=30) as client:
+            account = {"username": "admin", "password": stack.secrets()["VALKYR_ADMIN_PASSWORD"]}
+            access = client.post("/v1/auth/token", json=account).json()["access"]
+            client.headers["Authorization"] = f"Bearer {access}"
+            found: dict[str, Any] = client.get("/actuator/health").json()["components"]["processes"]
+            return found
+
+    def named_once_killed() -> bool:
+        if "worker-io keeps ending right after its start (killed by SIGKILL)" in stack.text:
+            return True
+        if worker := stack.find("worker -n io@"):
+            worker.kill()
+        return False
+
+    others = ("valkyr_project.web", "worker -n control@", "worker -n default@", "beat", "flower")
+    before = {name: stack.find(name) for name in others}
+
+    wait_until(named_once_killed, 60, "the message about a worker that keeps ending")
+
+    found = health()
+    assert found["status"] == "DOWN"
+    assert found["found"].startswith("worker-io (killed by SIGKILL) keeps ending")
+    assert "worker-io.log" in found["do"]
+    assert stack.process.poll() is None
+    assert {name: stack.find(name) for name in others} == before
+    wait_until(lambda: "worker-io stays up again." in stack.text, 90)
+    wait_until(lambda: health()["status"] == "UP", 30)
+
+
 def test_a_killed_redis_is_started_again_at_the_same_address(stack: Stack) -> None:
     address = stack.facts()["redis_url"]
     with redis.Redis.from_url(address) as client:

@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 from valkyr_project.up.credentials import Credentials
+from valkyr_project.up.failing import FILE, VARIABLE
 from valkyr_project.up.options import Options
 
 # Where the demo's partner listens, and nothing else of this machine: steps may call it without
@@ -35,6 +36,7 @@ def stack_environment(
             "DJANGO_SETTINGS_MODULE": "valkyr_project.settings",
             "PYTHONUNBUFFERED": "1",
             "VALKYR_HOME": str(options.home),
+            VARIABLE: str(options.home.resolve() / FILE),
             "VALKYR_SECRET_KEY": credentials.secret_key,
             "VALKYR_ADMIN_USERNAME": credentials.username,
             "VALKYR_ADMIN_PASSWORD": credentials.password,

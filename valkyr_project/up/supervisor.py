@@ -1,5 +1,8 @@
 """The loop that keeps a stack alive: relays output, restarts what dies, stops in order.
 
+A process that keeps ending right after its start is started again ever more slowly, and the others
+stay up; `failing` tells the web process, which shows it on every page.
+
 Processes end before the servers they talk to. All children start from the main thread or from a
 thread that lives as long as they, because the kernel ties their death signal to it.
 """
@@ -15,10 +18,11 @@ from honcho.printer import Message
 from valkyr_project.embedded import ServerError
 from valkyr_project.up.child import Child
 from valkyr_project.up.errors import UpError
+from valkyr_project.up.failing import Failing
 from valkyr_project.up.output import Output, say
 from valkyr_project.up.processes import ProcessSpec
 from valkyr_project.up.readiness import Probe
-from valkyr_project.up.restarts import Restarts
+from valkyr_project.up.restarts import LONGEST_PAUSE, Restarts
 from valkyr_project.up.servers import Servers
 from valkyr_project.up.stopping import StopRequest
 
@@ -43,6 +47,7 @@ class Supervisor:
         self._servers = servers
         self._output = output
         self._stop_request = stop_request
+        self._failing = Failing(environment)
         self._children = {spec.name: Child(spec, environment) for spec in specs}
         self._restarts = {name: Restarts() for name in [*self._children, "servers"]}
         self._due: dict[str, float] = {}
@@ -56,9 +61,12 @@ class Supervisor:
             threading.Thread(target=self._ask, args=(name, probe), daemon=True).start()
 
     def wait_until_ready(self) -> bool:
-        """Watch until all are ready, one line each; False when a stop was asked for first."""
+        """Watch until all are ready, one line each; False when a stop was asked for first.
+
+        Processes that keep ending are not waited for. Raises UpError when web is one of them.
+        """
         notice_at = time.monotonic() + PATIENCE_SECONDS
-        while self._ready != set(self._children):
+        while set(self._children) - self._ready - self._failing.names:
             if self._stop_request.wanted:
                 return False
             self._turn()
@@ -69,7 +77,10 @@ class Supervisor:
         return True
 
     def watch(self) -> None:
-        """Keep everything alive until a stop is asked for; raises UpError when that fails."""
+        """Keep everything alive until a stop is asked for.
+
+        Raises UpError when PostgreSQL or Redis cannot be kept alive.
+        """
         while not self._stop_request.wanted:
             self._turn()
 
@@ -102,6 +113,7 @@ class Supervisor:
         else:
             self._take(message)
         self._start_due()
+        self._note_recovered()
         self._keep_servers()
 
     def _take(self, message: Message) -> None:
@@ -114,14 +126,30 @@ class Supervisor:
             self._died(message.name, message.data["returncode"])
 
     def _died(self, name: str, code: int) -> None:
-        pause = self._restarts[name].after(time.monotonic() - self._children[name].started_at)
-        if pause is None:
+        restarts = self._restarts[name]
+        pause = restarts.after(time.monotonic() - self._children[name].started_at)
+        self._due[name] = time.monotonic() + pause
+        if not restarts.failing:
+            say(f"{name} ended ({_ending(code)}); starting it again in {pause:.0f} s.")
+            return
+        if name == "web" and name not in self._ready:
             raise UpError(
-                f"{name} keeps ending right after its start ({_ending(code)}), so everything was "
+                f"web keeps ending right after its start ({_ending(code)}), so everything was "
                 f"stopped. Its last lines:\n{self._output.last_lines(name)}"
             )
-        say(f"{name} ended ({_ending(code)}); starting it again in {pause:.0f} s.")
-        self._due[name] = time.monotonic() + pause
+        if self._failing.add(name, _ending(code)):
+            say(
+                f"{name} keeps ending right after its start ({_ending(code)}). It is started again "
+                f"every {LONGEST_PAUSE:.0f} s; everything else stays up. Its last lines:\n"
+                f"{self._output.last_lines(name)}"
+            )
+
+    def _note_recovered(self) -> None:
+        for name in list(self._failing.names):
+            child = self._children[name]
+            if child.alive() and self._restarts[name].settled(time.monotonic() - child.started_at):
+                self._failing.remove(name)
+                say(f"{name} stays up again.")
 
     def _start_due(self) -> None:
         now = time.monotonic()
@@ -134,9 +162,10 @@ class Supervisor:
         for server in self._servers.embedded:
             if server.alive():
                 continue
-            pause = self._restarts["servers"].after(server.uptime())
+            restarts = self._restarts["servers"]
+            restarts.after(server.uptime())
             name = type(server).__name__
-            if pause is None:
+            if restarts.failing:
                 raise UpError(f"{name} keeps ending. Its last lines:\n{server.last_lines()}")
             say(f"{name} ended unexpectedly; starting it again.")
             try:

@@ -1,16 +1,35 @@
 """When a process that ended is started again."""
 
-from valkyr_project.up.restarts import LONGEST_PAUSE, MOST_QUICK_DEATHS, Restarts
+from valkyr_project.up.restarts import LONGEST_PAUSE, MOST_QUICK_DEATHS, QUICK_SECONDS, Restarts
 
 
-def test_a_process_that_ends_at_once_again_and_again_is_given_up() -> None:
+def test_a_process_that_ends_at_once_again_and_again_is_failing_and_started_ever_more_slowly() -> (
+    None
+):
     restarts = Restarts()
+    failing = []
+    pauses = []
 
-    pauses = [restarts.after(0.1) for _ in range(MOST_QUICK_DEATHS)]
+    for _ in range(5_000):
+        pauses.append(restarts.after(0.1))
+        failing.append(restarts.failing)
 
-    assert pauses[-1] is None
-    assert all(pause is not None for pause in pauses[:-1])
-    assert pauses[:-1] == sorted(p for p in pauses[:-1] if p is not None)
+    assert failing[: MOST_QUICK_DEATHS - 1] == [False] * (MOST_QUICK_DEATHS - 1)
+    assert all(failing[MOST_QUICK_DEATHS - 1 :])
+    assert pauses == sorted(pauses)
+    assert pauses[-1] == LONGEST_PAUSE
+
+
+def test_a_failing_process_that_lives_long_enough_is_failing_no_more() -> None:
+    restarts = Restarts()
+    for _ in range(MOST_QUICK_DEATHS):
+        restarts.after(0.1)
+
+    assert not restarts.settled(QUICK_SECONDS - 1)
+    assert restarts.failing
+    assert restarts.settled(QUICK_SECONDS)
+    assert not restarts.failing
+    assert not restarts.settled(3600), "there is nothing left to clear"
 
 
 def test_a_long_life_between_deaths_keeps_it_going_for_ever() -> None:
@@ -18,7 +37,8 @@ def test_a_long_life_between_deaths_keeps_it_going_for_ever() -> None:
 
     pauses = [restarts.after(3600) for _ in range(50)]
 
-    assert all(pause is not None and pause <= LONGEST_PAUSE for pause in pauses)
+    assert all(pause <= LONGEST_PAUSE for pause in pauses)
+    assert not restarts.failing
 
 
 def test_one_long_life_forgives_earlier_quick_deaths() -> None:
@@ -27,4 +47,6 @@ def test_one_long_life_forgives_earlier_quick_deaths() -> None:
     restarts.after(0.1)
     restarts.after(3600)
 
-    assert restarts.after(0.1) is not None
+    restarts.after(0.1)
+
+    assert not restarts.failing
