@@ -1,5 +1,6 @@
 """Code that workflows bring along: it works, and whatever it tries, it stays where it is."""
 
+import errno
 import json
 import os
 import signal
@@ -15,6 +16,7 @@ import pytest
 from runners.context import Context
 from runners.modules import registry
 from runners.modules.base import Result, StepError
+from runners.modules.code.confined import seccomp
 from runners.modules.code.process import HOME, START
 from runners.outcomes import Failure, classify
 from runners.states import ErrorType
@@ -143,6 +145,57 @@ def test_it_cannot_have(fail: Callable[..., Failure], what: str, code: str) -> N
     assert failure.error_type is ErrorType.PERMANENT
     kinds = ("Error: [Errno", "RuntimeError: can't start new thread", "gaierror")
     assert any(kind in failure.message for kind in kinds), failure.message
+
+
+@pytest.mark.parametrize(
+    "family",
+    ["AF_INET", "AF_INET6", "AF_VSOCK", "AF_NETLINK", "AF_PACKET", "AF_ALG", "AF_CAN", "AF_TIPC"],
+)
+def test_it_opens_no_socket_but_those_of_one_machine(
+    fail: Callable[..., Failure], family: str
+) -> None:
+    code = f"import socket\ndef main(i):\n    socket.socket(socket.{family}, socket.SOCK_DGRAM)\n"
+
+    assert f"OSError: [Errno {errno.EAFNOSUPPORT}]" in fail(code).message
+
+
+def test_a_pair_of_connected_sockets_can_be_had(run: Callable[..., Any]) -> None:
+    code = """
+import socket
+def main(inputs):
+    one, other = socket.socketpair()
+    one.sendall(b"hello")
+    return other.recv(9).decode()
+"""
+    assert run(code) == "hello"
+
+
+@pytest.mark.skipif(os.uname().machine not in seccomp.ARCHITECTURES, reason="no filter for it")
+def test_every_refused_system_call_fails_as_the_filter_says(run: Callable[..., Any]) -> None:
+    code = """
+import ctypes
+libc = ctypes.CDLL(None, use_errno=True)
+def main(numbers):
+    found = {}
+    for name, number in numbers.items():
+        ctypes.set_errno(0)
+        # No argument is valid, so a call that were let through would do nothing.
+        libc.syscall(ctypes.c_long(number), *[ctypes.c_long(-1)] * 6)
+        found[name] = ctypes.get_errno()
+    return found
+"""
+    _, numbers = seccomp.ARCHITECTURES[os.uname().machine]
+    expected = {name: seccomp.ERRORS.get(name, errno.EPERM) for name in numbers}
+    expected |= dict.fromkeys(seccomp.SOCKETS, errno.EAFNOSUPPORT)
+    expected |= {"newer than known": errno.ENOSYS, "of x32": errno.ENOSYS}
+    asked = {**numbers, "newer than known": seccomp.NEWEST + 1, "of x32": 0x4000_0000 | 41}
+
+    assert run(code, asked) == expected
+
+
+def test_a_processor_without_a_known_filter_is_refused() -> None:
+    with pytest.raises(OSError, match="no filter of system calls is known for riscv64"):
+        seccomp.program("riscv64")
 
 
 def test_no_system_call_gives_back_what_was_taken(run: Callable[..., Any]) -> None:

@@ -12,12 +12,21 @@ import sys
 from contextlib import suppress
 from typing import Any, NoReturn
 
-from runners.modules.code.confined import kernel, landlock, limits, namespaces, program, view
+from runners.modules.code.confined import (
+    kernel,
+    landlock,
+    limits,
+    namespaces,
+    program,
+    seccomp,
+    view,
+)
 
 SPARE_SECONDS = 10
 REFUSED = (
-    "this machine cannot confine it: {reason}. It needs Linux 5.13 or newer with Landlock, and "
-    "namespaces of users, mounts and networks, which some containers' seccomp profiles deny"
+    "this machine cannot confine it: {reason}. It needs Linux 5.13 or newer with Landlock and "
+    "seccomp filters on x86-64 or 64-bit ARM, and namespaces of users, mounts and networks, which "
+    "some containers' seccomp profiles deny"
 )
 
 
@@ -91,6 +100,7 @@ def _confine(request: dict[str, Any]) -> None:
     kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
     landlock.restrict("/", writable=view.TMP)
     limits.limit(request["seconds"], request["memoryMb"])
+    seccomp.restrict()
 
 
 def _require_landlock() -> None:
