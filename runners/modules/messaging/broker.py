@@ -13,6 +13,7 @@ from urllib.parse import unquote, urlsplit
 
 from runners.modules.base import StepError
 from runners.modules.network.addresses import ALLOWED_NETWORKS, may_connect
+from runners.modules.network.own_machine import same_machine
 
 FORMS = (
     "redis://:password@host:6379/1, rediss://… (TLS), amqp://user:password@host:5672/vhost or "
@@ -108,17 +109,16 @@ def _is_our_own(broker: Broker) -> bool:
         own = _parsed(os.environ.get(name, "").rpartition("+")[2])
         if own is None or (own.port, own.space) != (broker.port, broker.space):
             continue
-        if own.host == broker.host or _share_an_address(own, broker):
+        if own.host == broker.host or _is_same_server(own, broker):
             return True
     return False
 
 
-def _share_an_address(one: Broker, other: Broker) -> bool:
+def _is_same_server(one: Broker, other: Broker) -> bool:
     try:
-        mine, theirs = (set(_addresses(b.host, b.port)) for b in (one, other))
+        return same_machine(*(_addresses(b.host, b.port) for b in (one, other)))
     except OSError:
         return False
-    return bool(mine & theirs)
 
 
 def _addresses(host: str, port: int) -> list[str]:

@@ -9,12 +9,12 @@ import os
 import socket
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from ipaddress import ip_address
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from runners.modules.base import StepError
 from runners.modules.network.addresses import ALLOWED_NETWORKS, may_connect
+from runners.modules.network.own_machine import same_machine
 from runners.states import ErrorType
 
 ALLOWED_HOSTS = "VALKYR_SQL_ALLOWED_HOSTS"
@@ -147,16 +147,11 @@ def _resolved(host: str, port: int) -> list[str]:
 
 
 def _is_own(addresses: list[str], port: int) -> bool:
-    """Whether the engine's own server is there: same port, and same address or both loopback."""
-    for own_host, own_port in _own_servers():
-        if own_port != port:
-            continue
-        own = _quietly_resolved(own_host, own_port)
-        if set(own) & set(addresses):
-            return True
-        if any(map(_is_here, own)) and any(map(_is_here, addresses)):
-            return True
-    return False
+    """Whether the engine's own server is there: same port, same machine."""
+    return any(
+        own_port == port and same_machine(_quietly_resolved(own_host, own_port), addresses)
+        for own_host, own_port in _own_servers()
+    )
 
 
 def _own_servers() -> Iterator[tuple[str, int]]:
@@ -174,9 +169,3 @@ def _quietly_resolved(host: str, port: int) -> list[str]:
         return _resolved(host, port)
     except StepError:
         return []
-
-
-def _is_here(address: str) -> bool:
-    found = ip_address(address.partition("%")[0])
-    mapped = getattr(found, "ipv4_mapped", None)
-    return (mapped or found).is_loopback or (mapped or found).is_unspecified

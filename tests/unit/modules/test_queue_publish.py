@@ -2,12 +2,14 @@
 
 import json
 import os
+import socket
 import socketserver
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
+import psutil
 import pytest
 import redis
 
@@ -108,6 +110,23 @@ def test_a_queue_trigger_reads_what_a_step_sent(send: Send, store: "redis.Redis"
 
     assert message is not None
     assert json.loads(message.body) == {"orderId": 17}
+
+
+def test_the_engine_s_own_broker_is_known_by_every_address_of_this_machine(
+    send: Send, store: "redis.Redis"
+) -> None:
+    own = os.environ["REDIS_URL"]
+    card = {
+        found.address
+        for cards in psutil.net_if_addrs().values()
+        for found in cards
+        if found.family == socket.AF_INET
+    }
+    hosts = {"127.0.0.2", "127.255.255.254", "0.0.0.0", "[::1]", "[::ffff:127.0.0.1]", "127.1"}
+
+    for host in hosts | card:
+        address = own.replace("127.0.0.1", host)
+        assert "keeps its own messages" in refused(send, to=address, queue="a", json=1).message
 
 
 def test_the_engine_s_own_broker_takes_no_messages(
