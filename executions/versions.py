@@ -12,7 +12,10 @@ from executions.errors import InvalidPayload, NotFound
 from executions.graph.compile import compile_graph
 from executions.graph.model import Graph
 from executions.graph.problem import Problem
+from executions.json_schema.budget import REQUEST, Budget, BudgetExceeded
+from executions.json_schema.checking import mistakes, validator
 from executions.models import WorkflowVersion
+from executions.patterns import TooMuchWork
 from executions.states import VersionKind
 
 KEPT = 256
@@ -21,14 +24,14 @@ MAX_PROBLEMS = 100
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """A version ready to run: its graph and what its payload must look like."""
+    """A version ready to run: its graph, and the JSON Schema of its payload if it has one."""
 
     id: UUID
     workflow_id: UUID
     workspace_id: UUID
     number: int
     graph: Graph
-    input: Any  # a Draft202012Validator, or None
+    input_schema: Any
     reads_input: bool  # whether any template does
     test: bool = False  # made for a test run
 
@@ -39,9 +42,6 @@ def compiled(version_id: UUID) -> Compiled:
     row = WorkflowVersion.objects.select_related("workflow").filter(pk=version_id).first()
     if row is None:
         raise NotFound(f"There is no workflow version {version_id}.")
-    from jsonschema import Draft202012Validator  # a second to import; few processes need it
-
-    schema = row.definition.get("input")
     graph = compile_graph(row.definition, row.workflow_id)
     return Compiled(
         id=row.pk,
@@ -51,9 +51,7 @@ def compiled(version_id: UUID) -> Compiled:
         graph=graph,
         reads_input=_reads_input(graph),
         test=row.kind == VersionKind.TEST,
-        input=Draft202012Validator(schema, format_checker=Draft202012Validator.FORMAT_CHECKER)
-        if schema
-        else None,
+        input_schema=row.definition.get("input") or None,
     )
 
 
@@ -64,24 +62,41 @@ def _reads_input(graph: Graph) -> bool:
     return any(task.body is not None and _reads_input(task.body) for task in graph.tasks)
 
 
+@lru_cache(maxsize=KEPT)
+def _payload_validator(version_id: UUID) -> Any:
+    """Made when a payload is first checked: workers never do, and the library is slow to import."""
+    return validator(compiled(version_id).input_schema)
+
+
 def check_payload(version: Compiled, payload: Any, prefix: str = "params") -> None:
-    """Raise InvalidPayload, naming every field that breaks the version's input schema."""
-    if version.input is None:
+    """Raise InvalidPayload, naming every field that breaks the version's input schema.
+
+    The names come without values: they are kept where people may read who see no payloads. A
+    payload whose check would take too long is refused as well (`schema.budget`).
+    """
+    if version.input_schema is None:
         return
-    problems = []
-    for error in version.input.iter_errors(payload):
-        path = prefix + "".join(
-            f"[{part}]" if isinstance(part, int) else f".{part}" for part in error.absolute_path
-        )
-        problems.append(Problem(path, f"schema.{error.validator}", _sentence(error)[:300]))
-        if len(problems) == MAX_PROBLEMS:
-            break
+    try:
+        found = mistakes(_payload_validator(version.id), payload, Budget(REQUEST), MAX_PROBLEMS)
+    except (BudgetExceeded, TooMuchWork) as error:
+        raise _unchecked(prefix, "schema.budget", str(error)) from error
+    except RecursionError as error:
+        message = "The payload, or the schema's references, nest too deep to be checked."
+        raise _unchecked(prefix, "schema.depth", message) from error
+    problems = [
+        Problem(_path(prefix, mistake.path), f"schema.{mistake.rule}", mistake.without_value)
+        for mistake in found
+    ]
     if problems:
         raise InvalidPayload("The payload breaks the workflow's input schema.", problems)
 
 
-def _sentence(error: Any) -> str:
-    """What is wrong, without the value: it is kept where people may read who see no payloads."""
-    if error.validator == "unevaluatedItems":
-        return "it has items that the schema does not know"
-    return str(error.message).replace(repr(error.instance), "it")
+def _path(prefix: str, path: tuple[str | int, ...]) -> str:
+    return prefix + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
+
+
+def _unchecked(prefix: str, code: str, message: str) -> InvalidPayload:
+    return InvalidPayload(
+        "The payload could not be checked against the workflow's input schema.",
+        [Problem(prefix, code, message)],
+    )

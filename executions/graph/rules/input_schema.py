@@ -1,15 +1,20 @@
 """The payload's JSON Schema is one: valid, self-contained, and safe to validate with."""
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from executions.graph.canonical import canonical_json
 from executions.graph.problem import Problem, problem
-from executions.graph.rules.schema_references import DATA_KEYWORDS, reference_problems
+from executions.graph.rules.schema_references import reference_problems
+from executions.json_schema.budget import Budget, BudgetExceeded
+from executions.json_schema.checking import schema_mistakes
+from executions.json_schema.patterns import DATA_KEYWORDS, bad_patterns
 from executions.templating.errors import Pointer
 
-MAX_CHARACTERS = 131_072  # comparing with the meta-schema takes about a millisecond a part
+MAX_CHARACTERS = 131_072
+# Evaluations of the meta-schema: some 100 for a part of a schema.
+CHECKING = 400_000
+MAX_PROBLEMS = 100
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
@@ -34,19 +39,27 @@ def _dialect(schema: Mapping[str, Any]) -> Iterator[Problem]:
 
 
 def _meta_problems(schema: Mapping[str, Any]) -> Iterator[Problem]:
-    from jsonschema import Draft202012Validator
-
-    validator = Draft202012Validator(Draft202012Validator.META_SCHEMA)
+    try:
+        found = schema_mistakes(schema, Budget(CHECKING), MAX_PROBLEMS)
+    except BudgetExceeded:
+        message = "the schema of the payload has too many parts to be checked: split or shorten it"
+        yield problem(("input",), "too_large", message)
+        return
+    except RecursionError:
+        yield problem(("input",), "bad_schema", "the schema of the payload nests too deep")
+        return
     seen = set()
-    for error in validator.iter_errors(schema):
-        pointer: Pointer = ("input", *error.absolute_path)
+    for mistake in found:
+        pointer: Pointer = ("input", *mistake.path)
         if pointer not in seen:
             seen.add(pointer)
-            yield problem(pointer, "bad_schema", f"not a JSON Schema: {error.message[:200]}")
+            yield problem(pointer, "bad_schema", f"not a JSON Schema: {mistake.message[:200]}")
 
 
 def _part_problems(schema: Any) -> Iterator[Problem]:
-    """References out of the document and patterns that are no regular expression."""
+    """References out of the document and patterns that cannot be matched."""
+    for place, error in bad_patterns(schema):
+        yield problem(("input", *place), "bad_schema", str(error))
     pending: list[tuple[Pointer, Any]] = [(("input",), schema)]
     while pending:
         pointer, value = pending.pop()
@@ -66,15 +79,3 @@ def _keyword_problems(schema: Mapping[str, Any], pointer: Pointer) -> Iterator[P
     if len(pointer) > 1 and isinstance(schema.get("$id"), str):
         message = "a part of the schema cannot have an $id of its own"
         yield problem((*pointer, "$id"), "bad_schema", message)
-    if isinstance(schema.get("pattern"), str):
-        yield from _pattern(schema["pattern"], (*pointer, "pattern"))
-    patterns = schema.get("patternProperties")
-    for pattern in patterns if isinstance(patterns, dict) else ():
-        yield from _pattern(pattern, (*pointer, "patternProperties", pattern))
-
-
-def _pattern(pattern: str, pointer: Pointer) -> Iterator[Problem]:
-    try:
-        re.compile(pattern)
-    except (re.error, RecursionError, OverflowError) as error:
-        yield problem(pointer, "bad_schema", f'"{pattern}" is no regular expression: {error}')

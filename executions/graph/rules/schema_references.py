@@ -8,10 +8,8 @@ from typing import Any
 
 from executions.graph.problem import Problem, problem
 from executions.graph.topology import cycles
+from executions.json_schema.patterns import DATA_KEYWORDS
 from executions.templating.errors import Pointer
-
-# Keywords whose values are data, not schemas.
-DATA_KEYWORDS = frozenset({"const", "enum", "default", "examples"})
 
 # Keywords whose schemas apply to the same value as the schema they stand in.
 _LISTS = ("allOf", "anyOf", "oneOf")

@@ -2,11 +2,19 @@
 
 import json
 from functools import lru_cache
-from itertools import islice
 from typing import Any
 
 from pydantic import Field, field_validator
 
+from executions.json_schema.budget import STEP, Budget, BudgetExceeded
+from executions.json_schema.checking import (
+    Unresolvable,
+    mistakes,
+    schema_mistakes,
+    validator,
+)
+from executions.json_schema.patterns import check_patterns
+from executions.patterns import BadPattern, TooMuchWork
 from runners.modules.base import (
     Bad,
     Module,
@@ -55,9 +63,10 @@ class ValidateOutputs(ModuleOutputs):
 
 
 class Validate(Module[ValidateInputs]):
-    """Fails, for good and with every mistake listed (up to 100), unless data fits a JSON Schema.
+    """Fails permanently, with every mistake listed (up to 100), unless data fits a JSON Schema.
 
-    A regular expression in the schema that would take for ever ends with the step's time-out.
+    Regular expressions are matched in time linear in the text, which excludes lookaround and
+    backreferences. A check that takes too many evaluations of the schema fails the step.
     """
 
     type = "data.validate"
@@ -105,6 +114,7 @@ class Validate(Module[ValidateInputs]):
 
     def warm_up(self) -> None:
         import jsonschema  # noqa: F401 - takes a while to load
+        import re2  # type: ignore[import-untyped] # noqa: F401
 
     def execute(self, inputs: ValidateInputs, ctx: StepContext) -> Result:
         problems = _problems(inputs.data, inputs.json_schema)
@@ -121,45 +131,35 @@ class Validate(Module[ValidateInputs]):
 
 
 def _problems(data: Any, schema: Any) -> list[dict[str, str]]:
-    from jsonschema import Draft202012Validator
-    from referencing.exceptions import Unresolvable
-
-    validator = Draft202012Validator(
-        schema, registry=_local_registry(), format_checker=Draft202012Validator.FORMAT_CHECKER
-    )
-    problems = []
     try:
         # One at a time, and no more: an error's message may hold the whole data once again.
-        for error in islice(validator.iter_errors(data), MAX_ERRORS):
-            place = list(map(str, error.absolute_path))
-            problems.append((place, str(error.validator), error.message[:300]))
+        found = mistakes(validator(schema), data, Budget(STEP), MAX_ERRORS)
     except Unresolvable as error:
         raise StepError(f"the schema refers to something it does not hold: {error}") from error
+    except (BudgetExceeded, TooMuchWork) as error:
+        raise StepError(str(error)) from error
     except RecursionError as error:
         raise StepError("the data, or the schema's references, are nested too deeply") from error
+    problems = sorted((list(map(str, one.path)), one.rule, one.message[:300]) for one in found)
     return [
         {"field": ".".join(place) or "(all)", "rule": rule, "message": message}
-        for place, rule, message in sorted(problems)
+        for place, rule, message in problems
     ]
 
 
 @lru_cache(maxsize=256)
 def _require_schema(text: str) -> None:
-    """ValueError unless a text is a JSON Schema."""
-    from jsonschema import Draft202012Validator, SchemaError
-
+    """ValueError unless a text is a JSON Schema whose patterns can be matched."""
+    schema = json.loads(text)
     try:
-        Draft202012Validator.check_schema(json.loads(text))
-    except SchemaError as error:
-        place = ".".join(map(str, error.absolute_path)) or "its top"
-        raise ValueError(f"not a JSON Schema, at {place}: {error.message[:300]}") from error
+        found = schema_mistakes(schema, Budget(STEP), 1)
+        check_patterns(schema)
+    except BudgetExceeded as error:
+        raise ValueError("not a JSON Schema: it has too many parts to be checked") from error
+    except BadPattern as error:
+        raise ValueError(f"not a JSON Schema: {error}") from error
     except RecursionError as error:
         raise ValueError("not a JSON Schema: it is nested too deeply") from error
-
-
-@lru_cache(maxsize=1)
-def _local_registry() -> Any:
-    """Knows JSON Schema's own documents and fetches nothing; jsonschema's default one would."""
-    from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]
-
-    return REGISTRY
+    for mistake in found:
+        place = ".".join(map(str, mistake.path)) or "its top"
+        raise ValueError(f"not a JSON Schema, at {place}: {mistake.message[:300]}")

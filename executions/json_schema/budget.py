@@ -1,0 +1,62 @@
+"""How much one check of a value against a schema may cost.
+
+The unit is one evaluation of one keyword, some 2.5 µs of a processor. Work that grows with the
+value or the schema is charged in the same unit before it is done.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+# In the web process: 0.25 s of one thread, in pure Python, which other threads interrupt.
+REQUEST = 100_000
+# In a step, whose time limit ends it as well.
+STEP = 4_000_000
+# What one evaluation is worth: characters of an error's message, instructions of a pattern.
+CHARACTERS = 50
+INSTRUCTIONS = 1_000
+
+
+class BudgetExceeded(Exception):
+    """The check would take more evaluations than it may."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__(
+            f"Checking the value takes more than {most:,} evaluations of the schema. Send less "
+            "data, or simplify the schema: fewer alternatives, and fewer references that lead to "
+            "the same part."
+        )
+
+
+class Budget:
+    """Evaluations that are left."""
+
+    __slots__ = ("_left", "_most")
+
+    def __init__(self, most: int) -> None:
+        """Begin with `most` evaluations."""
+        self._most = self._left = most
+
+    def spend(self, evaluations: int) -> None:
+        """Take from what is left; raises BudgetExceeded when that is not enough."""
+        self._left -= evaluations
+        if self._left < 0:
+            raise BudgetExceeded(self._most)
+
+
+_current: ContextVar[Budget] = ContextVar("json_schema_budget")
+
+
+def current() -> Budget:
+    """Return the budget of the check that is under way in this thread."""
+    return _current.get()
+
+
+@contextmanager
+def spending(budget: Budget) -> Iterator[None]:
+    """Let the checks in this block spend from `budget`."""
+    token = _current.set(budget)
+    try:
+        yield
+    finally:
+        _current.reset(token)

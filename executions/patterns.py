@@ -1,0 +1,106 @@
+"""Regular expressions that tenants write: matched by RE2, in time linear in the text.
+
+Python's own engine backtracks and holds the interpreter meanwhile: a harmless-looking pattern and a
+few dozen letters stop a process. RE2 has no lookaround, no backreferences and no possessive
+quantifiers; patterns with these are refused when they are published.
+"""
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+MAX_CHARACTERS = 1_000
+# Memory of one pattern's automaton in bytes; RE2 goes on without it, more slowly, when it is full.
+MAX_MEMORY = 512 * 1024
+# Instructions of the pattern times bytes of the text: the worst case of a match, 2 ns each.
+MAX_WORK = 20_000_000
+KEPT = 256
+# ECMAScript's \uXXXX, which RE2 writes \x{XXXX}; a backslash before it makes it a plain text.
+_UNICODE = re.compile(r"(?<!\\)((?:\\\\)*)\\u([0-9a-fA-F]{4})")
+
+_HINTS = (
+    ("(?=", "lookahead is not supported: use two patterns, joined by `allOf` in a schema"),
+    ("(?!", "lookahead is not supported: in a schema, use `not` with a second pattern"),
+    ("(?<=", "lookbehind is not supported: match what precedes as a part of the pattern"),
+    ("(?<!", "lookbehind is not supported: match what precedes as a part of the pattern"),
+    ("invalid escape sequence: \\Z", "write \\z for the end of the text, or $"),
+    ("invalid escape sequence", "this escape, or a backreference, is not supported"),
+    ("invalid repetition size", "an expression may be repeated at most 1,000 times"),
+    ("bad repetition operator", "possessive quantifiers are not supported: leave the second + out"),
+    ("pattern too large", "repeat less: nested counts multiply"),
+)
+
+
+class BadPattern(ValueError):
+    """The text is no regular expression of RE2's syntax; the message says what to write."""
+
+
+class TooMuchWork(ValueError):
+    """The pattern and the text together are too large to match in bounded time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """A compiled pattern. `size` is its number of instructions."""
+
+    text: str
+    size: int
+    _compiled: Any
+
+    def found_in(self, text: str) -> bool:
+        """Return whether the pattern matches anywhere in `text`; raises TooMuchWork."""
+        encoded = text.encode("utf-8", "replace")
+        if self.work(len(encoded)) > MAX_WORK:
+            raise TooMuchWork(
+                f"The pattern {shown(self.text)} is too large for a text of "
+                f"{len(encoded):,} bytes. Make the pattern simpler, or bound the text with "
+                "maxLength first."
+            )
+        return self._compiled.search(encoded) is not None
+
+    def work(self, length: int) -> int:
+        """Return the worst-case number of instructions for a text of `length` bytes."""
+        return self.size * (length + 1)
+
+
+@lru_cache(maxsize=KEPT)
+def pattern(text: str) -> Pattern:
+    """Compile a pattern that is searched for anywhere in a text, as JSON Schema does.
+
+    Raises BadPattern for what RE2 cannot express and for more than MAX_CHARACTERS characters.
+    """
+    import re2  # type: ignore[import-untyped]
+
+    if len(text) > MAX_CHARACTERS:
+        raise BadPattern(
+            f"the pattern has {len(text):,} characters; at most {MAX_CHARACTERS:,} are allowed"
+        )
+    options = re2.Options()
+    options.log_errors = False
+    options.max_mem = MAX_MEMORY
+    try:
+        # Bytes, so that a text is encoded once, and errors of RE2 are not logged.
+        compiled = re2.compile(_for_re2(text).encode(), options)
+    except UnicodeEncodeError:
+        raise BadPattern("the pattern holds a lone surrogate, which is no character") from None
+    except re2.error as error:
+        raise BadPattern(_explained(error)) from None
+    return Pattern(text, compiled.programsize, compiled)
+
+
+def shown(text: str) -> str:
+    """A pattern as messages show it: quoted, shortened."""
+    return f'"{text}"' if len(text) <= 60 else f'"{text[:60]}…"'
+
+
+def _for_re2(text: str) -> str:
+    return _UNICODE.sub(lambda found: f"{found[1]}\\x{{{found[2]}}}", text)
+
+
+def _explained(error: Exception) -> str:
+    reason = error.args[0] if error.args else "it cannot be read"
+    if isinstance(reason, bytes):
+        reason = reason.decode("utf-8", "replace")
+    hint = next((hint for mark, hint in _HINTS if mark in reason), "")
+    return f"{reason[:200]}; {hint}" if hint else str(reason)[:200]

@@ -1,0 +1,155 @@
+"""Values checked against hostile and ordinary schemas: right, and within the budget."""
+
+import json
+import threading
+import time
+from typing import Any
+
+import pytest
+from hypothesis import given
+from jsonschema import Draft202012Validator
+
+from executions.json_schema.budget import REQUEST, Budget, BudgetExceeded
+from executions.json_schema.checking import Unresolvable, mistakes, schema_mistakes, validator
+from executions.patterns import BadPattern, TooMuchWork, pattern
+from tests.support.json_schemas import schemas, values
+
+
+def found(schema: Any, value: Any, budget: int = REQUEST) -> list[str]:
+    """The keywords that a value breaks."""
+    return [one.rule for one in mistakes(validator(schema), value, Budget(budget), 100)]
+
+
+def doubling(levels: int, last: Any) -> dict[str, Any]:
+    """A schema of `levels` parts that checks a value against `last` 2^levels times."""
+    parts: dict[str, Any] = {
+        f"p{n}": {"allOf": [{"$ref": f"#/$defs/p{n + 1}"}] * 2} for n in range(levels)
+    }
+    return {"$ref": "#/$defs/p0", "$defs": parts | {f"p{levels}": last}}
+
+
+@given(schemas(), values())
+def test_a_value_fits_where_the_reference_implementation_says_so(schema: Any, value: Any) -> None:
+    expected = Draft202012Validator(schema).is_valid(value)
+
+    assert (found(schema, value) == []) == expected
+
+
+def test_a_pattern_that_backtracking_never_finishes_is_matched_at_once() -> None:
+    schema = {"pattern": r"^([a-zA-Z0-9_.-]+)*@example\.com$"}
+
+    assert found(schema, "a" * 100_000) == ["pattern"]
+    assert found(schema, "a" * 30 + "@example.com") == []
+
+
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        (doubling(40, {"type": "string"}), "x"),
+        ({"items": {"enum": [[n] for n in range(2_000)]}}, [[n] for n in range(20_000)]),
+        ({"anyOf": [{"type": "string"}] * 200}, [[1] * 10] * 20_000),
+        ({"pattern": ".*a.{500}b"}, "ab" * 100_000),
+        ({"unevaluatedProperties": False, **doubling(40, {})}, {"a": 1}),
+        (
+            {"properties": {"a": {"allOf": [{"$ref": "#"}, {"$ref": "#"}]}}},
+            json.loads('{"a":' * 60 + "1" + "}" * 60),
+        ),
+    ],
+    ids=["references", "enumeration", "messages", "pattern", "unevaluated", "depth"],
+)
+def test_a_check_that_would_take_too_long_is_given_up(schema: Any, value: Any) -> None:
+    with pytest.raises((BudgetExceeded, TooMuchWork)):
+        found(schema, value)
+
+
+def test_items_are_compared_by_hash_whatever_their_types() -> None:
+    mixed = [[n] if n % 2 else {"n": n} for n in range(10_000)]
+    same_hash = [n * (2**61 - 1) for n in range(20_000)]
+
+    assert found({"uniqueItems": True}, mixed) == []
+    assert found({"uniqueItems": True}, [*mixed, {"n": 2}]) == ["uniqueItems"]
+    assert found({"uniqueItems": True}, same_hash) == []
+    assert found({"uniqueItems": True}, [1, True, "1", [1], 0, False]) == []
+    assert found({"uniqueItems": True}, [1, 1.0]) == ["uniqueItems"]
+
+
+def test_a_reference_out_of_the_schema_is_never_fetched() -> None:
+    with pytest.raises(Unresolvable):
+        found({"$ref": "http://127.0.0.1:9/schema"}, 1)
+
+
+def test_a_message_holds_no_large_value_and_can_leave_a_small_one_out() -> None:
+    checker = validator({"type": "string", "items": {"type": "string"}})
+
+    large = mistakes(checker, [[1] * 50_000], Budget(REQUEST), 1)[0]
+    small = mistakes(checker, [1234567], Budget(REQUEST), 2)[1]
+
+    assert len(large.message) <= 2_000
+    assert large.without_value == "it breaks `type`"
+    assert small.without_value == "it is not of type 'string'"
+
+
+def test_a_schema_that_is_none_is_told_by_place() -> None:
+    first = schema_mistakes({"properties": {"a": {"type": "text"}}}, Budget(REQUEST), 1)[0]
+
+    assert first.path == ("properties", "a", "type")
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("(?=a)b", "lookahead is not supported"),
+        ("(?<!a)b", "lookbehind is not supported"),
+        (r"(a)\1", "backreference"),
+        ("a++", "possessive"),
+        ("(a{1000}){1000}", "repeat"),
+        ("a{2000}", "at most 1,000 times"),
+        ("(", "missing )"),
+        ("x" * 1_001, "at most 1,000 are allowed"),
+        ("\ud800", "lone surrogate"),
+    ],
+)
+def test_a_pattern_that_cannot_be_matched_says_what_to_write(text: str, hint: str) -> None:
+    with pytest.raises(BadPattern, match=None) as caught:
+        pattern(text)
+
+    assert hint in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "fits", "fits_not"),
+    [
+        (r"^\u00e9+$", "éé", "e"),
+        (r"\\u00e9", r"\u00e9", "é"),
+        (r"^\p{L}+$", "Zürich", "Z1"),
+        ("^.{3}$", "äöü", "äö"),
+        ("a$", "ba", "a\n"),
+    ],
+)
+def test_patterns_mean_what_json_schema_says(text: str, fits: str, fits_not: str) -> None:
+    assert pattern(text).found_in(fits)
+    assert not pattern(text).found_in(fits_not)
+
+
+def test_other_threads_run_while_a_long_text_is_matched() -> None:
+    """RE2 lets go of the interpreter: a second thread counts while the first one matches."""
+    compiled = pattern(".*a.{40}b")
+    text = "ab" * 25_000
+    counted = [0]
+    done = threading.Event()
+
+    def count() -> None:
+        while not done.is_set():
+            counted[0] += 1
+            time.sleep(0)
+
+    other = threading.Thread(target=count)
+    other.start()
+    before = counted[0]
+    for _ in range(20):
+        compiled.found_in(text)
+    after = counted[0]
+    done.set()
+    other.join()
+
+    assert after - before > 20
