@@ -3,8 +3,8 @@
 It is started through admission like every other, and planned from the runs it brings along.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -32,11 +32,14 @@ from executions.triggers.request import Branch
 from executions.triggers.start import start_execution
 from executions.versions import compiled
 from runners import ending, points, statements
+from runners.approvals import APPROVAL, asked_again
 from runners.journey import Journey
 from runners.models import Run
+from runners.overrides import LATEST, PINNED, Overrides
 from runners.prepare import merged
 
-PINNED, LATEST = "pinned", "latest"
+__all__ = ["LATEST", "PINNED", "InvalidFork", "Overrides", "fork"]
+
 MAX_NAMED = 100
 MAX_VARIABLES_BYTES = 1024 * 1024
 
@@ -45,18 +48,6 @@ class InvalidFork(WithProblems):
     """The fork cannot begin there, or not with these overrides."""
 
     code = "invalid_fork"
-
-
-@dataclass(frozen=True, slots=True)
-class Overrides:
-    """What is to be different, each merged into what is there (RFC 7396).
-
-    `steps` changes the inputs of steps that the fork begins with, by their paths.
-    """
-
-    input: Any = None
-    variables: Mapping[str, Any] = field(default_factory=dict)
-    steps: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 def fork(
@@ -69,19 +60,24 @@ def fork(
     actor: Actor,
     reason: str = "",
     priority: int | None = None,
+    named: bool = True,
 ) -> WorkflowExecution:
     """Start a new execution from a checkpoint, or from right before a step, which runs again.
 
-    Without either it begins at the beginning. The origin, in whatever state, is left as it is.
-    Trigger type is inherited, and so is the priority, unless it is given, and the version, unless
-    `version` is `latest` or a number. Raises NotFound, NoSuchPoint, WrongState (checkpoint of a
-    past rolled back), InvalidFork, and what `start_execution` raises.
+    Without either it begins at the beginning. Where a step would run under an approval that the
+    origin was given, it begins right before that approval, which is asked again. The origin, in
+    whatever state, is left as it is. Trigger type is inherited, and so is the priority, unless it
+    is given, and the version, unless `version` is `latest` or a number. `named` is whether the
+    caller may see the workflow, so that errors may name its steps and variables. The caller has
+    checked what `fork_permissions` asks for. Raises NotFound, NoSuchPoint, WrongState (checkpoint
+    of a past rolled back), InvalidFork, and what `start_execution` raises.
     """
     overrides = overrides or Overrides()
     origin = WorkflowExecution.objects.select_related("workflow").filter(pk=execution_id).first()
     if origin is None:
         raise NotFound(f"There is no execution {execution_id}.")
-    point = _point(origin, checkpoint_id, step_path)
+    point = _point(origin, checkpoint_id, step_path, named=named)
+    beginning = _Beginning(origin, point, overrides, named)
     payload = origin.trigger_payload
     if overrides.input is not None:
         payload = merged(payload, overrides.input)
@@ -97,7 +93,7 @@ def fork(
                 origin_id=origin.pk,
                 version_id=_version(origin, version),
                 point=point.label if point else "start",
-                prepare=lambda made: _prepare(made, origin, point, overrides),
+                prepare=beginning.prepare,
             ),
         ).execution
         record(
@@ -107,18 +103,27 @@ def fork(
             object_type="WorkflowExecution",
             object_id=origin.pk,
             reason=reason,
-            details={"executionId": str(started.pk), "from": started.origin_point},
+            details={
+                "executionId": str(started.pk),
+                "from": beginning.label,
+                "version": version,
+                "overrides": overrides.names(),
+            },
         )
     return WorkflowExecution.objects.get(pk=started.pk)
 
 
 def _point(
-    origin: WorkflowExecution, checkpoint_id: UUID | None, step_path: str | None
+    origin: WorkflowExecution,
+    checkpoint_id: UUID | None,
+    step_path: str | None,
+    *,
+    named: bool,
 ) -> Point | None:
     if checkpoint_id is not None:
         return points.at_checkpoint(origin, checkpoint_id)
     if step_path:
-        return points.before_step(origin, step_path)
+        return points.before_step(origin, step_path, named=named)
     return None
 
 
@@ -140,22 +145,38 @@ def _version(origin: WorkflowExecution, wanted: str | int) -> UUID:
     return found
 
 
-def _prepare(
-    made: WorkflowExecution, origin: WorkflowExecution, point: Point | None, overrides: Overrides
-) -> None:
-    """Give the new execution its past; in its transaction, before anything of it may run."""
-    variables = dict(compiled(made.version_id).graph.variables)
-    if point is not None:
-        _hold(origin)
-        if made.version_id != origin.version_id:
-            _require_steps(made, origin, point)
-        variables |= points.variables_at(origin, point)
-        _copy(made, origin, point)
-    variables = _changed(made, variables, overrides.variables)
-    WorkflowExecution.objects.filter(pk=made.pk).update(context_data=variables)
-    checkpoints.begin(made, variables)
-    if overrides.steps:
-        _override(made, overrides.steps)
+@dataclass(slots=True)
+class _Beginning:
+    """What the new execution begins with, and where: moved back to before approvals."""
+
+    origin: WorkflowExecution
+    point: Point | None
+    overrides: Overrides
+    named: bool
+
+    @property
+    def label(self) -> str:
+        """Where it begins, for people."""
+        return self.point.label if self.point else "start"
+
+    def prepare(self, made: WorkflowExecution) -> None:
+        """Give the new execution its past; in its transaction, before anything of it may run."""
+        version = compiled(made.version_id)
+        variables = dict(version.graph.variables)
+        if self.point is not None:
+            _hold(self.origin)
+            self.point = asked_again(self.origin, version, self.point)
+            if made.version_id != self.origin.version_id:
+                _require_steps(made, self.origin, self.point, named=self.named)
+            variables |= points.variables_at(self.origin, self.point)
+            _copy(made, self.origin, self.point)
+        variables = _changed(made, variables, self.overrides.variables, named=self.named)
+        WorkflowExecution.objects.filter(pk=made.pk).update(
+            context_data=variables, origin_point=self.label
+        )
+        checkpoints.begin(made, variables)
+        if self.overrides.steps:
+            _override(made, self.overrides.steps, named=self.named)
 
 
 def _copy(made: WorkflowExecution, origin: WorkflowExecution, point: Point) -> None:
@@ -189,7 +210,9 @@ def _hold(origin: WorkflowExecution) -> None:
         )
 
 
-def _require_steps(made: WorkflowExecution, origin: WorkflowExecution, point: Point) -> None:
+def _require_steps(
+    made: WorkflowExecution, origin: WorkflowExecution, point: Point, *, named: bool
+) -> None:
     """Raise InvalidFork, naming every step of the past that the chosen version does not have."""
     version = compiled(made.version_id)
     paths = [path for (path,) in statements.fetch("kept_steps", points.params(origin, point))]
@@ -207,24 +230,29 @@ def _require_steps(made: WorkflowExecution, origin: WorkflowExecution, point: Po
             "bring along. Fork with the version that the execution ran, or from an earlier point.",
             [
                 Problem(path, "missing_step", f"Version {version.number} has no step {path}.")
-                for path in missing[:MAX_NAMED]
+                for path in missing[: MAX_NAMED if named else 0]
             ],
         )
 
 
 def _changed(
-    made: WorkflowExecution, variables: dict[str, Any], changes: Mapping[str, Any]
+    made: WorkflowExecution,
+    variables: dict[str, Any],
+    changes: Mapping[str, Any],
+    *,
+    named: bool,
 ) -> dict[str, Any]:
     declared = compiled(made.version_id).graph.variables
     unknown = sorted(set(changes) - set(declared))
     if unknown:
+        known = f"The workflow declares: {', '.join(sorted(declared)) or 'no variables'}."
         raise InvalidFork(
             "Some variables are not declared by the workflow.",
             [
                 Problem(
                     f"overrides.variables.{name}",
                     "unknown_variable",
-                    f"The workflow declares: {', '.join(sorted(declared)) or 'no variables'}.",
+                    known if named else "The workflow does not declare it.",
                 )
                 for name in unknown[:MAX_NAMED]
             ],
@@ -244,29 +272,45 @@ def _changed(
     return changed
 
 
-def _override(made: WorkflowExecution, steps: Mapping[str, Mapping[str, Any]]) -> None:
+def _override(
+    made: WorkflowExecution, steps: Mapping[str, Mapping[str, Any]], *, named: bool
+) -> None:
     """Plan what the fork begins with, and give those steps their changed inputs."""
     _plan(made)
-    ready = dict(
-        Run.objects.filter(execution_id=made.pk, state="PENDING").values_list("step_path", "pk")
-    )
+    rows = Run.objects.filter(execution_id=made.pk, state="PENDING")
+    ready = {
+        path: (pk, module) for path, pk, module in rows.values_list("step_path", "pk", "module")
+    }
     unknown = sorted(set(steps) - set(ready))
     if unknown:
-        some = ", ".join(sorted(ready)[:10]) or "none"
         raise InvalidFork(
             "Only the inputs of steps that the fork begins with can be changed.",
+            [_not_first(path, ready if named else ()) for path in unknown[:MAX_NAMED]],
+        )
+    asking = sorted(path for path in steps if ready[path][1] == APPROVAL)
+    if asking:
+        raise InvalidFork(
+            "The inputs of an approval cannot be overridden. Change and publish the workflow, then "
+            "fork on the new version.",
             [
-                Problem(
-                    f"overrides.steps.{path}",
-                    "not_first",
-                    f"The fork does not begin with step {path}; it begins with: {some}. Fork from "
-                    f"right before {path} to change its inputs.",
-                )
-                for path in unknown[:MAX_NAMED]
+                Problem(f"overrides.steps.{path}", "approval", "This step is an approval.")
+                for path in asking
             ],
         )
     for path, inputs in steps.items():
-        Run.objects.filter(pk=ready[path]).update(overrides={"inputs": dict(inputs)})
+        Run.objects.filter(pk=ready[path][0]).update(overrides={"inputs": dict(inputs)})
+
+
+def _not_first(path: str, first: Iterable[str]) -> Problem:
+    """The problem with a step that the fork does not begin with; `first` are those that it does."""
+    some = ", ".join(sorted(first)[:10])
+    return Problem(
+        f"overrides.steps.{path}",
+        "not_first",
+        f"The fork does not begin with step {path}{f'; it begins with: {some}' if some else ''}. "
+        f"Fork from right before {path} to change its inputs. Behind an approval they cannot be "
+        "changed: the fork begins with the approval.",
+    )
 
 
 def _plan(made: WorkflowExecution) -> None:
