@@ -11,6 +11,7 @@ from django.contrib.auth import get_user_model
 from executions import publishing
 from executions.history import checkpoints
 from executions.models import Membership, Workflow, WorkflowExecution
+from runners.children import wake_parent
 from runners.decisions import decide
 from runners.fork import InvalidFork, Overrides, fork
 from runners.models import Run
@@ -52,12 +53,20 @@ def approval(name: str, after: Any = None) -> dict[str, Any]:
 def approve(queue: World, pk: UUID, decision: str = "approved") -> list[str]:
     """Decide on all that an execution waits for, until it waits for nothing; what was asked."""
     asked = []
-    queue.drain()
+    settle(queue, pk)
     while run := waiting(pk).first():
         decide_on(run, decision)
         asked.append(run.step_path)
-        queue.drain()
+        settle(queue, pk)
     return asked
+
+
+def settle(queue: World, pk: UUID) -> None:
+    """Until nothing runs, also in children, whose ends are told by hand."""
+    queue.drain()
+    for child in WorkflowExecution.objects.filter(parent_id=pk).values_list("pk", flat=True):
+        if wake_parent(child):
+            queue.drain()
 
 
 def decide_on(run: Run, decision: str = "approved") -> None:
@@ -139,7 +148,7 @@ def test_a_step_before_the_approval_is_forked_from_as_ever(queue: World) -> None
 def test_an_approval_stays_given_where_nothing_more_runs_under_it(queue: World) -> None:
     go = task("go", "flow.wait_for_event", **{"with": {"event": "go"}})
     document = {
-        "tasks": [approval("ask"), effect("pay", "ask:approved"), go, effect("tell", "go")],
+        "tasks": [approval("ask"), effect("pay", "ask:approved"), go, effect("tell", "go:success")],
     }
     origin = start(publish(document))
     approve(queue, origin)
@@ -208,7 +217,7 @@ def test_a_child_in_which_nobody_decided_is_not_called_again(queue: World) -> No
 
 def test_approvals_in_the_turns_of_a_body_are_asked_again(queue: World) -> None:
     body = {"tasks": [approval("ask"), effect("note", "ask:approved")]}
-    each = task("each", "flow.map", body=body, **{"with": {"items": [1, 2], "concurrency": 1}})
+    each = task("each", "flow.map", body=body, **{"with": {"items": [1, 2], "maxConcurrency": 1}})
     origin = done(queue, {"tasks": [each, effect("pay", "each")]})
 
     made = fork(origin, step_path="pay.main", actor=ACTOR)
