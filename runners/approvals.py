@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping
 from datetime import datetime
 from uuid import UUID
 
+from executions.errors import ValkyrError
 from executions.graph.model import Graph
 from executions.graph.places import Place, find
 from executions.history.points import Point
@@ -16,6 +17,30 @@ from executions.versions import Compiled
 from runners import points, statements
 
 APPROVAL = "flow.approval"
+
+
+class ApprovalNeeded(ValkyrError):
+    """An approval is given by those whom it asks, and in no other way."""
+
+    code = "approval_needed"
+
+
+def refuse_other_inputs(module: str, step_path: str) -> None:
+    """Raise ApprovalNeeded where the step is an approval: nobody changes what it asks, or whom."""
+    if module == APPROVAL:
+        raise ApprovalNeeded(
+            f"Step {step_path} is an approval, whose inputs cannot be overridden. Requeue it as it "
+            "is, or change and publish the workflow and fork on the new version."
+        )
+
+
+def refuse_given_result(module: str, step_path: str) -> None:
+    """Raise ApprovalNeeded where the step is an approval: its result is nobody's to write."""
+    if module == APPROVAL:
+        raise ApprovalNeeded(
+            f"Step {step_path} is an approval, whose decision cannot be given by hand. Requeue it: "
+            "it is asked again."
+        )
 
 
 def asked_again(origin: WorkflowExecution, version: Compiled, point: Point) -> Point:

@@ -32,7 +32,7 @@ from executions.triggers.request import Branch
 from executions.triggers.start import start_execution
 from executions.versions import compiled
 from runners import ending, points, statements
-from runners.approvals import APPROVAL, asked_again
+from runners.approvals import asked_again, refuse_other_inputs
 from runners.journey import Journey
 from runners.models import Run
 from runners.overrides import LATEST, PINNED, Overrides
@@ -287,16 +287,8 @@ def _override(
             "Only the inputs of steps that the fork begins with can be changed.",
             [_not_first(path, ready if named else ()) for path in unknown[:MAX_NAMED]],
         )
-    asking = sorted(path for path in steps if ready[path][1] == APPROVAL)
-    if asking:
-        raise InvalidFork(
-            "The inputs of an approval cannot be overridden. Change and publish the workflow, then "
-            "fork on the new version.",
-            [
-                Problem(f"overrides.steps.{path}", "approval", "This step is an approval.")
-                for path in asking
-            ],
-        )
+    for path in sorted(steps):
+        refuse_other_inputs(ready[path][1], path)
     for path, inputs in steps.items():
         Run.objects.filter(pk=ready[path][0]).update(overrides={"inputs": dict(inputs)})
 

@@ -1,10 +1,13 @@
-"""How a fork or a replay differs from a plain start: what `executions.access.changes` judges."""
+"""How a fork, a replay or a repair differs from its origin, as `executions.access` judges it."""
+
+from uuid import UUID
 
 from django.db.models import QuerySet
 
-from executions.access import Base, Change
+from executions.access import Action, Base, Change, Powers, check_change
 from executions.models import WorkflowExecution
 from executions.states import VersionKind
+from runners.approvals import given_in
 from runners.overrides import LATEST, PINNED, Overrides
 
 
@@ -36,6 +39,15 @@ def change_of(
         variables=bool(overrides.variables),
         steps=bool(overrides.steps),
     )
+
+
+def check_repair(may: Powers, execution_id: UUID) -> None:
+    """Raise Forbidden where other inputs, or a result by hand, would follow a given approval.
+
+    Who may rewrite the workflow could leave its approvals out: authors may. One query for others.
+    """
+    if not may.allows(Action.AUTHOR):
+        check_change(may, Change(approved=bool(given_in([execution_id]))))
 
 
 def _base(origin: WorkflowExecution, wanted: str | int) -> Base:

@@ -5,7 +5,13 @@ permissions on a workflow (which its executions, runs and dead letters inherit),
 permissions. An API token takes away whatever lies outside its workspace and scopes.
 """
 
-from executions.access.changes import Base, Change, check_change, may_override
+from executions.access.changes import (
+    Base,
+    Change,
+    check_change,
+    may_override,
+    operators_powers,
+)
 from executions.access.errors import AmbiguousWorkspace, Forbidden
 from executions.access.powers import Powers, TokenLimits, User, powers_on, role_in
 from executions.access.reach import Reach, reach_of
@@ -47,6 +53,7 @@ __all__ = [
     "let_through",
     "may_override",
     "obtain",
+    "operators_powers",
     "powers_on",
     "powers_on_row",
     "reach_of",

@@ -28,6 +28,7 @@ class Change:
     """How a new execution differs from its origin, or from a plain start of its workflow.
 
     `inside`: it begins at a step or a checkpoint. `payload`: it has another input than its origin.
+    `approved`: what a step runs with, or gives, is changed in an execution that was approved.
     """
 
     base: Base = Base.LATEST
@@ -35,6 +36,7 @@ class Change:
     payload: bool = False
     variables: bool = False
     steps: bool = False
+    approved: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,13 @@ def needs(change: Change) -> Iterator[Need]:
         yield Need("override variables", OVERRIDE)
     if change.steps:
         yield Need("override the inputs of steps", OVERRIDE)
+    if change.approved:
+        yield Need("change what runs after an approval was given", AUTHOR)
+
+
+def operators_powers(change: Change) -> list[Power]:
+    """Powers that together suffice for a change, an operator's rather than an author's."""
+    return list(dict.fromkeys(power for need in needs(change) for power in need.either[-1]))
 
 
 def may_override(may: Powers) -> bool:

@@ -247,7 +247,7 @@ def test_whom_an_approval_asks_cannot_be_overridden(author: APIClient, paid: str
     body = {"stepPath": "approve.main", "overrides": {"steps": {"approve.main": {"approvers": []}}}}
     answer = post(author, f"{paid}/fork", body)
 
-    assert (answer.status_code, answer.json()["code"]) == (422, "invalid_fork")
+    assert (answer.status_code, answer.json()["code"]) == (422, "approval_needed")
     assert WorkflowExecution.objects.count() == 1
 
 

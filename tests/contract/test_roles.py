@@ -56,7 +56,7 @@ OPERATIONS: dict[str, tuple[str, str, Any, tuple[int, int, int, int]]] = {
     "start": (
         "post", "/api/v1/workflow/executions/start",
         {"workflowDefinitionId": "{w}", "workspaceId": "{ws}", "input": {"name": "x"}},
-        (202, 202, 403, 403),
+        (202, 202, 404, 404),
     ),
     "queue item": (
         "get", "/api/v1/workflow/executions/queue/{e}", None, (200, 200, 404, 404)
