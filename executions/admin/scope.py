@@ -32,7 +32,7 @@ def may(request: HttpRequest, row: Model, power: Power) -> bool:
 
 def user_of(actor: Actor) -> Any:
     """The signed-in person behind an actor; raises DoesNotExist where it is no person."""
-    return get_user_model().objects.get(pk=actor.user_id)
+    return get_user_model().objects.get(pk=actor.user_id or 0)
 
 
 def is_superuser(request: HttpRequest) -> bool:

@@ -29,7 +29,7 @@ from executions.api.execution_shapes import (
     WorkflowExecutionShape,
 )
 from executions.api.idempotency import idempotency_key
-from executions.models import Workflow, WorkflowExecution, WorkflowVersion
+from executions.models import Workflow, WorkflowExecution
 from executions.statements import fetch_one
 from executions.triggers.start import Started, start_batch, start_execution
 
@@ -70,8 +70,8 @@ class Starting(Endpoint):
         """Raise Forbidden where the caller may start the latest version only, and names another."""
         if number is None or may.allows(Action.OPERATE):
             return
-        latest = WorkflowVersion.objects.filter(pk=workflow.latest_version_id)
-        if number != latest.values_list("number", flat=True).first():
+        latest = Workflow.objects.filter(pk=workflow.pk, latest_version__number=number)
+        if not latest.exists():
             check_change(may, Change(Base.OTHER))
 
 
