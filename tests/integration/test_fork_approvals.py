@@ -215,6 +215,29 @@ def test_a_child_in_which_nobody_decided_is_not_called_again(queue: World) -> No
     assert not WorkflowExecution.objects.filter(parent=made).exists()
 
 
+def test_a_copied_result_of_a_child_is_known_for_what_it_is(queue: World) -> None:
+    child = publish({"tasks": [approval("ask")]})
+    call = task("call", "flow.subworkflow", **{"with": {"workflow": child.slug}})
+    go = task("go", "flow.wait_for_event", **{"with": {"event": "go"}})
+    tell = effect("tell", "go:success")
+    workflow = publish({"tasks": [call, go, tell]})
+    origin = start(workflow)
+    approve(queue, origin)
+    signal(WorkflowExecution.objects.get(pk=origin), "go", {}, actor=ACTOR)
+    queue.drain()
+    first = fork(origin, step_path="tell.main", actor=ACTOR)
+    queue.drain()
+    assert (first.origin_point, ran(first.pk)) == ("before tell.main", ["tell.main"])
+    republish(workflow, {"tasks": [call, effect("pay", "call"), go, tell]})
+
+    second = fork(first.pk, step_path="tell.main", version="latest", actor=ACTOR)
+
+    assert second.origin_point == "before call.main"
+    settle(queue, second.pk)
+    assert "pay.main" not in ran(second.pk)
+    assert [run.step_path for run in waiting(second.pk)] == ["ask.main"]
+
+
 def test_approvals_in_the_turns_of_a_body_are_asked_again(queue: World) -> None:
     body = {"tasks": [approval("ask"), effect("note", "ask:approved")]}
     each = task("each", "flow.map", body=body, **{"with": {"items": [1, 2], "maxConcurrency": 1}})
