@@ -72,7 +72,7 @@ class ExportActivity(Endpoint):
         "exportActivity",
         "Activity",
         {(200, LINES): OpenApiTypes.STR},
-        errors=[403],
+        errors=[403, 404],
         parameters=[ActivityFilters],
     )
     def get(self, request: Request) -> StreamingHttpResponse:

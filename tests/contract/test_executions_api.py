@@ -303,7 +303,7 @@ def test_a_queue_item_is_pending_until_admitted_and_failed_when_never_admitted(
     assert author.get(address).json()["status"] == "FAILED"
 
 
-def test_the_queue_tells_unknown_from_elsewhere(
+def test_the_queue_answers_for_elsewhere_as_for_unknown(
     author: APIClient,
     greeting: dict[str, Any],
     workspace: Workspace,
@@ -320,7 +320,7 @@ def test_the_queue_tells_unknown_from_elsewhere(
         return int(answer.status_code)
 
     assert start(author, uuid4(), workspace.id) == 404
-    assert start(author, greeting["id"], elsewhere.id) == 403
-    assert start(client_of(both), greeting["id"], elsewhere.id) == 403
-    assert start(author, greeting["id"], uuid4()) == 403
+    assert start(author, greeting["id"], elsewhere.id) == 404
+    assert start(client_of(both), greeting["id"], elsewhere.id) == 404
+    assert start(author, greeting["id"], uuid4()) == 404
     assert WorkflowExecution.objects.count() == 0
