@@ -86,7 +86,7 @@ def end(session_id: UUID, *, actor: Actor, user: User | None = None, reason: str
             rows = rows.filter(user_id=user.pk)
         session = live(rows).select_for_update(no_key=True).first()
         if session is None:
-            raise NotFound(f"There is no live session {session_id} of yours.")
+            raise NotFound(f"There is no live session {session_id}, or it is not yours.")
         close(session, SessionEnd.REVOKED)
         audit(actor, "session.end", session, reason=reason, before=facts(session))
 
