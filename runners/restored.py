@@ -17,6 +17,7 @@ from django.db.models import Max
 
 from executions.accounts.sessions import end_all
 from executions.actor import Actor, record
+from executions.audit import seals
 from executions.models import WorkflowExecution
 from runners.statements import fetch
 
@@ -65,6 +66,8 @@ def settle(actor: Actor, *, force: bool = False) -> Restored:
             object_id="",
             after={"runs": runs, "sessions": sessions},
         )
+    # The server may number transactions anew: what is unsealed gets a link, and so does this.
+    seals.seal_after_restore()
     return Restored(runs, sessions, newest)
 
 

@@ -245,6 +245,7 @@ class Migration(migrations.Migration):
                 ('leaves', models.BinaryField()),
                 ('last_transaction', models.BigIntegerField()),
                 ('last_row', models.UUIDField()),
+                ('since', models.DateTimeField()),
                 ('sealed_at', models.DateTimeField()),
             ],
             options={

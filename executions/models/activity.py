@@ -76,6 +76,8 @@ class AuditSeal(models.Model):
     # Where the next link begins: after this row of this transaction.
     last_transaction = models.BigIntegerField()
     last_row = models.UUIDField()
+    # Only rows made after this time come next: after a restore, transactions are numbered anew.
+    since = models.DateTimeField()
     sealed_at = models.DateTimeField()
 
     class Meta:
