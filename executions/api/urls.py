@@ -79,6 +79,7 @@ urlpatterns: list[URLPattern] = [
     path("v1/Trigger/<uuid:id>/rotate-secret", triggers.RotateSecret.as_view()),
     path("v1/hooks/<uuid:triggerId>", hooks.Hook.as_view()),
     path("v1/Activity", activity.Activities.as_view()),
+    path("v1/Activity/head", activity.NewestSeal.as_view()),
     path("v1/Activity/export", activity.ExportActivity.as_view()),
     path("v1/Activity/<uuid:id>", activity.OneActivity.as_view()),
     path("v1/Event", events.Events.as_view()),

@@ -8,6 +8,7 @@ since a link's number is its key.
 
 import logging
 from dataclasses import dataclass
+from datetime import datetime
 from uuid import UUID
 
 from django.db import transaction
@@ -51,14 +52,26 @@ def seal() -> Sealed:
 def seal_after_restore() -> Sealed:
     """Begin to count transactions anew, with a link over all rows that have none."""
     with transaction.atomic():
-        last = _last() if _is_alone() else None
+        last = newest() if _is_alone() else None
         return _told([_rejoin(last)] if last is not None else [])
 
 
 def head() -> Head | None:
     """The newest link; None while there is none."""
-    last = AuditSeal.objects.order_by("-number").values_list("number", "digest").first()
-    return None if last is None else Head(last[0], bytes(last[1]))
+    last = newest()
+    return None if last is None else Head(last.number, bytes(last.digest))
+
+
+def newest() -> AuditSeal | None:
+    """The newest link without its leaves; None while there is none."""
+    return AuditSeal.objects.order_by("-number").defer("leaves").first()
+
+
+def progress() -> tuple[int, datetime | None]:
+    """How many links there are, and when the first row was made that waits for one, if any does."""
+    row = statements.fetch_one("audit_state", {})
+    assert row is not None
+    return row[0] or 0, row[1]
 
 
 def _next() -> Link | None:
@@ -66,7 +79,7 @@ def _next() -> Link | None:
     with transaction.atomic():
         if not _is_alone():
             return None
-        last = _last()
+        last = newest()
         cursor = {
             "transaction": 0 if last is None else last.last_transaction,
             "row": UUID(int=0) if last is None else last.last_row,
@@ -75,7 +88,7 @@ def _next() -> Link | None:
         }
         row = statements.fetch_one("rows_to_seal", cursor)
         assert row is not None
-        count, leaves, newest, now, still_open = row
+        count, leaves, highest, now, still_open = row
         if last is not None and still_open <= last.last_transaction:
             log.warning(
                 "The server numbers transactions anew, as after a restore: %d is open, %d is "
@@ -90,7 +103,7 @@ def _next() -> Link | None:
                 previous=BEGINNING if last is None else bytes(last.digest),
                 sealed_at=now,
                 since=cursor["since"],
-                last_transaction=newest,
+                last_transaction=highest,
                 last_row=UUID(bytes=bytes(leaves)[-48:-32]),
                 leaves=bytes(leaves),
             )
@@ -101,13 +114,13 @@ def _rejoin(last: AuditSeal) -> Link:
     known = {"transaction": last.last_transaction, "sealed": last.sealed_at}
     row = statements.fetch_one("rows_to_seal_after_restore", known)
     assert row is not None
-    _, leaves, newest, now, still_open = row
+    _, leaves, youngest, now, still_open = row
     return _stored(
         Link(
             number=last.number + 1,
             previous=bytes(last.digest),
             sealed_at=now,
-            since=max(last.sealed_at, newest or last.sealed_at),
+            since=max(last.sealed_at, youngest or last.sealed_at),
             last_transaction=still_open - 1,
             last_row=LAST_ID,
             leaves=bytes(leaves or b""),
@@ -118,10 +131,6 @@ def _rejoin(last: AuditSeal) -> Link:
 def _is_alone() -> bool:
     row = statements.fetch_one("try_lock", {"number": LOCK})
     return bool(row and row[0])
-
-
-def _last() -> AuditSeal | None:
-    return AuditSeal.objects.order_by("-number").defer("leaves").first()
 
 
 def _stored(link: Link) -> Link:
@@ -142,7 +151,6 @@ def _stored(link: Link) -> Link:
 def _told(made: list[Link]) -> Sealed:
     if not made:
         return Sealed(0, 0, None)
-    newest = Head(made[-1].number, made[-1].digest())
-    rows = sum(link.count for link in made)
-    log.info("audit head %s", newest)
-    return Sealed(len(made), rows, newest)
+    last = Head(made[-1].number, made[-1].digest())
+    log.info("audit head %s", last)
+    return Sealed(len(made), sum(link.count for link in made), last)
