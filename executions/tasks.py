@@ -49,7 +49,7 @@ def prune_answers() -> int:
 
 @shared_task(name="executions.seal_audit")
 def seal_audit() -> int:
-    """Every ten seconds: seal what is new in the audit trail; how many rows."""
+    """Every thirty seconds: seal what is new in the audit trail; how many rows."""
     return seals.seal().rows
 
 

@@ -64,8 +64,8 @@ SCHEDULE: dict[str, Any] = {
     },
     "valkyr: audit seals": {
         "task": "executions.seal_audit",
-        "schedule": timedelta(seconds=10),
-        "options": {"expires": 10.0, "queue": "control"},
+        "schedule": timedelta(seconds=30),
+        "options": {"expires": 30.0, "queue": "control"},
     },
     "valkyr: account sessions": {
         "task": "executions.prune_sessions",

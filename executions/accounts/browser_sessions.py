@@ -36,7 +36,7 @@ class BrowserSessions(AuthenticationMiddleware):
         """Give the request its user, who is looked up when somebody asks."""
         super().process_request(request)
         request.user = SimpleLazyObject(lambda: _user(request))  # type: ignore[assignment]
-        request.auser = sync_to_async(partial(_user, request))  # type: ignore[assignment]
+        request.auser = sync_to_async(partial(_user, request))
 
 
 def open_for(request: Any, user: Any) -> None:

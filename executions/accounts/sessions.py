@@ -72,7 +72,7 @@ def own_sessions(user: User) -> QuerySet[AccountSession]:
             "An API token can neither see nor end sessions. Sign in with your user name and "
             "password, or use a browser."
         )
-    return live(AccountSession.objects.filter(user_id=user.pk))
+    return live(AccountSession.objects.filter(user=user.pk))
 
 
 def end(session_id: UUID, *, actor: Actor, user: User | None = None, reason: str = "") -> None:
@@ -83,7 +83,7 @@ def end(session_id: UUID, *, actor: Actor, user: User | None = None, reason: str
     with transaction.atomic():
         rows = AccountSession.objects.filter(pk=session_id)
         if user is not None:
-            rows = rows.filter(user_id=user.pk)
+            rows = rows.filter(user=user.pk)
         session = live(rows).select_for_update(no_key=True).first()
         if session is None:
             raise NotFound(f"There is no live session {session_id}, or it is not yours.")
@@ -94,7 +94,7 @@ def end(session_id: UUID, *, actor: Actor, user: User | None = None, reason: str
 def end_others(user: User, kept: UUID | None, *, actor: Actor) -> int:
     """End all live sessions of `user` but the one that is `kept`; returns how many."""
     with transaction.atomic():
-        others = live(AccountSession.objects.filter(user_id=user.pk))
+        others = live(AccountSession.objects.filter(user=user.pk))
         if kept is not None:
             others = others.exclude(pk=kept)
         ended = others.update(ended_at=ClockTimestamp(), end_reason=SessionEnd.REVOKED)

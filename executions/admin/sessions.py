@@ -65,7 +65,7 @@ class AccountSessionAdmin(OperatingAdmin, FactAdmin):
     def scope(self, request: HttpRequest, rows: QuerySet[Any], action: Power) -> QuerySet[Any]:
         """The live ones of the person; everybody's for a superuser."""
         live = sessions.live(rows)
-        return live if is_superuser(request) else live.filter(user_id=request.user.pk)
+        return live if is_superuser(request) else live.filter(user=request.user.pk)
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Everybody sees their own."""

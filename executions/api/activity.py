@@ -79,7 +79,7 @@ class NewestSeal(Endpoint):
             raise refused(None, Action.ADMINISTER)
         seal = seals.newest()
         if seal is None:
-            raise NotFound("No row of the audit trail is sealed yet; try again in ten seconds.")
+            raise NotFound("No row of the audit trail is sealed yet; try again in thirty seconds.")
         return Response(AuditHead(seal).data)
 
 

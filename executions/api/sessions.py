@@ -1,5 +1,6 @@
 """One's own sessions: see them, end one, end all others."""
 
+from typing import Any
 from uuid import UUID
 
 from rest_framework.request import Request
@@ -52,9 +53,10 @@ class OneSession(Endpoint):
 
 def own(request: Request) -> UUID | None:
     """The session that makes the request; None for one that belongs to none."""
-    if request.auth is None:
+    token: Any = request.auth
+    if token is None:
         return browser_sessions.current(request)
     try:
-        return token_sessions.session_of(request.auth)
+        return token_sessions.session_of(token)
     except (TokenRefused, TypeError):
         return None

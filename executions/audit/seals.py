@@ -80,13 +80,16 @@ def _next() -> Link | None:
         if not _is_alone():
             return None
         last = newest()
-        cursor = {
-            "transaction": 0 if last is None else last.last_transaction,
-            "row": UUID(int=0) if last is None else last.last_row,
-            "since": EPOCH if last is None else last.since,
-            "most": ROWS,
-        }
-        row = statements.fetch_one("rows_to_seal", cursor)
+        since = EPOCH if last is None else last.since
+        row = statements.fetch_one(
+            "rows_to_seal",
+            {
+                "transaction": 0 if last is None else last.last_transaction,
+                "row": UUID(int=0) if last is None else last.last_row,
+                "since": since,
+                "most": ROWS,
+            },
+        )
         assert row is not None
         count, leaves, highest, now, still_open = row
         if last is not None and still_open <= last.last_transaction:
@@ -102,7 +105,7 @@ def _next() -> Link | None:
                 number=1 if last is None else last.number + 1,
                 previous=BEGINNING if last is None else bytes(last.digest),
                 sealed_at=now,
-                since=cursor["since"],
+                since=since,
                 last_transaction=highest,
                 last_row=UUID(bytes=bytes(leaves)[-48:-32]),
                 leaves=bytes(leaves),

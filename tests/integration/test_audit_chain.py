@@ -368,6 +368,25 @@ def test_a_time_that_is_none_or_has_no_seal_is_refused(at: str) -> None:
         call_command("audit_head", "--at", at)
 
 
+def test_sealing_reads_new_rows_by_their_transactions_however_long_the_trail_is() -> None:
+    note()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO executions_activity (id, actor_name, via, action, object_type, object_id, "
+            "reason, details) SELECT gen_random_uuid(), 'ada', '', 'x.y', 'Thing', '1', '', '{}' "
+            "FROM generate_series(1, 5000)"
+        )
+        cursor.execute("ANALYZE executions_activity")
+        cursor.execute(
+            "EXPLAIN " + statements.statement("rows_to_seal"),
+            {"transaction": 1, "row": UUID(int=0), "since": database_now(), "most": 1000},
+        )
+        plan = "\n".join(line for (line,) in cursor.fetchall())
+
+    assert "activity_transaction" in plan
+    assert "Seq Scan" not in plan
+
+
 def test_verifying_stops_when_too_much_does_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(verifying, "MOST_PROBLEMS", 3)
     note(5)

@@ -30,7 +30,7 @@ class Command(BaseCommand):
             if head is None:
                 raise CommandError(
                     "No row of the audit trail is sealed yet. A control worker seals new rows "
-                    "every ten seconds."
+                    "every thirty seconds."
                 )
             return str(head)
         try:
