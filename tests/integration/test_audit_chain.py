@@ -379,7 +379,7 @@ def test_sealing_reads_new_rows_by_their_transactions_however_long_the_trail_is(
         cursor.execute("ANALYZE executions_activity")
         cursor.execute(
             "EXPLAIN " + statements.statement("rows_to_seal"),
-            {"transaction": 1, "row": UUID(int=0), "since": database_now(), "most": 1000},
+            {"transaction": 1, "row": UUID(int=0), "since": EPOCH, "most": 1000},
         )
         plan = "\n".join(line for (line,) in cursor.fetchall())
 
