@@ -6,10 +6,10 @@ from uuid import uuid4
 
 import pytest
 from rest_framework.test import APIClient
-from rest_framework_simplejwt.tokens import AccessToken
 
 from executions.models import Activity, Membership, Tier, WorkflowExecution, Workspace
 from tests.support.round_trips import round_trips
+from tests.support.signed_in import bearer
 
 pytestmark = pytest.mark.django_db
 FIELDS = {
@@ -61,8 +61,7 @@ def test_a_password_s_token_takes_one_round_trip_more(
     author: APIClient, greeting: dict[str, Any]
 ) -> None:
     client = APIClient()
-    token = AccessToken.for_user(Membership.objects.get().user)
-    client.credentials(HTTP_AUTHORIZATION=f"Bearer {token}")
+    client.credentials(HTTP_AUTHORIZATION=bearer(Membership.objects.get().user))
     execute(client, greeting)
 
     with round_trips() as trips:
