@@ -164,7 +164,7 @@ class _LateEvaluator:
             with _COMPILING:
                 if self._render is None:
                     body = counted(tree)
-                    assign = nodes.Assign(nodes.Name("result", "store"), body, lineno=1)  # type: ignore[arg-type]
+                    assign = nodes.Assign(nodes.Name("result", "store"), body, lineno=1)
                     document = nodes.Template([assign], lineno=1)
                     document.set_environment(ENVIRONMENT)
                     self._render = ENVIRONMENT.from_string(document).root_render_func

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sized
 from inspect import signature
 from typing import Any
 
-from jinja2.defaults import DEFAULT_FILTERS
+from jinja2.filters import FILTERS as DEFAULT_FILTERS
 from jinja2.filters import ignore_case, make_attrgetter, make_multi_attrgetter
 from jinja2.utils import pass_environment
 

@@ -35,7 +35,7 @@ def formatted(text: str, values: Any) -> str:
             raise TooLarge(
                 f"the text could have {length:,} characters; at most {MAX_TEXT:,} may be"
             )
-    return text % values
+    return str(text % values)
 
 
 def _number(text: str | None) -> int:

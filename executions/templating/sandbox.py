@@ -37,7 +37,7 @@ _METHODS: Mapping[type, frozenset[str]] = {
 }
 _WIDENING = frozenset({"center", "expandtabs", "ljust", "rjust", "zfill"})
 _SPLITTING = frozenset({"rsplit", "split", "splitlines"})
-_KEYS = (str, int, float, type(None))
+_KEYS = frozenset({str, int, float, bool, type(None)})
 
 
 class StrictName(StrictUndefined):
@@ -80,8 +80,8 @@ class ExpressionEnvironment(ImmutableSandboxedEnvironment):
 
     def getitem(self, obj: Any, argument: Any) -> Any:
         """`obj[argument]`, never a method; no key is looked up that takes long to hash."""
-        if not isinstance(argument, _KEYS):
-            return self.undefined(obj=obj, name=str(type(argument).__name__))
+        if type(argument) not in _KEYS:
+            return self.undefined(obj=obj, name=type(argument).__name__)
         try:
             return obj[argument]
         except (TypeError, LookupError):

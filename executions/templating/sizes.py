@@ -4,8 +4,8 @@
 """
 
 import sys
-from collections.abc import ItemsView, KeysView, Mapping, ValuesView
-from typing import Any
+from collections.abc import ItemsView, KeysView, Mapping, Sized, ValuesView
+from typing import Any, TypeVar, cast
 
 from executions.templating.meter import build, charge
 
@@ -18,6 +18,8 @@ ITEM_BYTES = 60
 
 # Values that are looked at between two charges.
 STRIDE = 1_000
+
+T = TypeVar("T")
 
 _SCALARS = (bool, int, float, type(None))
 _MANY = (list, tuple, range, KeysView, ValuesView, ItemsView)
@@ -50,11 +52,11 @@ def text_length(value: Any) -> int:
     return 32 * parts + 10 * characters
 
 
-def built(value: Any, *, new_items: bool = False) -> Any:
+def built(value: T, *, new_items: bool = False) -> T:
     """Return a value that was built, its memory charged, with `new_items` that of its items."""
     size = sys.getsizeof(value)
     if new_items:
-        size += ITEM_BYTES * len(value)
+        size += ITEM_BYTES * len(cast("Sized", value))
     build(size)
     return value
 
