@@ -142,6 +142,11 @@ class Context:
         self.credential = credential
         self.log.scrub = scrub
 
+    @property
+    def uses_secrets(self) -> bool:
+        """Whether the inputs may hold values of secrets, or the step names a credential."""
+        return self.log.scrub is not None
+
     def mind(self, *, cancelled: Callable[[], bool], details: Callable[[Any], None]) -> None:
         """Connect the process's heartbeat, which knows of cancelling and keeps details."""
         self._cancelled = cancelled

@@ -90,11 +90,8 @@ def _class() -> Any:
 
     from executions.json_schema.keywords import OWN, charged
 
-    rules: Mapping[str, Any] = {
-        name: charged(name, OWN.get(name, rule))
-        for name, rule in Draft202012Validator.VALIDATORS.items()
-        if rule is not None
-    }
+    known: Mapping[str, Any] = Draft202012Validator.VALIDATORS
+    rules = {name: charged(name, OWN.get(name, rule)) for name, rule in known.items()}
     return validators.extend(Draft202012Validator, rules)  # type: ignore[no-untyped-call]
 
 

@@ -104,6 +104,10 @@ class StepContext(Protocol):
         """The fields of the credential that the step names, or None where it names none."""
 
     @property
+    def uses_secrets(self) -> bool:
+        """Whether the inputs may hold values of secrets, or the step names a credential."""
+
+    @property
     def log(self) -> StepLog:
         """Where messages about this run go."""
 

@@ -111,6 +111,7 @@ def opened(call: Call, ctx: StepContext) -> Iterator[httpx.Response]:
             private=private,
             digest=_digest(call, ctx),
             follow=call.follow_redirects,
+            guarded=ctx.uses_secrets,
             name=request_name(request, call.shown),
         ) as response,
     ):

@@ -1,6 +1,7 @@
 """The way from a request to its final answer: signing in by digest, and redirects.
 
-What may be a credential does not follow to another origin.
+What may be a credential does not follow to another origin: headers are dropped, and a body that may
+hold a secret of the step ends the way there.
 """
 
 from collections.abc import Collection, Iterator
@@ -23,11 +24,13 @@ def followed(
     private: Collection[str],
     digest: httpx.DigestAuth | None,
     follow: bool,
+    guarded: bool,
     name: str,
 ) -> Iterator[httpx.Response]:
     """The final answer, its body not read yet, after the redirects that are to be followed.
 
-    `private` are the lower-case names of headers that are for the first origin alone.
+    `private` are the lower-case names of headers that are for the first origin alone. With
+    `guarded`, no body goes to another origin. Raises StepError.
     """
     for _ in range(MAX_REDIRECTS + 1):
         response = _sent(request, digest)
@@ -40,6 +43,8 @@ def followed(
             # The body of a redirect is not read: it may be endless.
             response.close()
         if origin(following.url) != origin(request.url):
+            if guarded and _has_body(following):
+                raise _refused(following, name)
             drop_private(following.headers, private)
             digest = None
         request = following
@@ -56,6 +61,23 @@ def drop_private(headers: httpx.Headers, private: Collection[str]) -> None:
     for name in private:
         if name not in HARMLESS_HEADERS:
             headers.pop(name, None)
+
+
+def _has_body(request: httpx.Request) -> bool:
+    """Whether a redirect kept the method and the body (307, 308)."""
+    return (
+        request.headers.get("content-length", "0") != "0" or "transfer-encoding" in request.headers
+    )
+
+
+def _refused(following: httpx.Request, name: str) -> StepError:
+    scheme, host, port = origin(following.url)
+    place = f"{scheme}://{host}" + (f":{port}" if port else "")
+    return StepError(
+        f"{name} redirects to {place}, another origin, and wants the body sent there. The step "
+        f"uses secrets, so its body goes to no other origin: call {place} itself if it is to have "
+        "them, or set followRedirects to false"
+    )
 
 
 def _sent(request: httpx.Request, digest: httpx.DigestAuth | None) -> httpx.Response:

@@ -9,7 +9,7 @@ import pytest
 from executions.catalog import catalog
 from runners.context import Context
 from runners.modules import registry
-from runners.modules.base import Module, ModuleInputs, StepContext, StepError
+from runners.modules.base import Module, ModuleInputs, Result, StepContext, StepError
 from runners.modules.function_step import step
 from runners.modules.mail.settings import SmtpServer, destination
 from runners.scrubbing import Scrubber
@@ -71,6 +71,30 @@ def test_another_origin_does_not_get_the_credential(
 
     assert "authorization" in partner.received[0]["headers"]
     assert "authorization" not in other.received[0]["headers"]
+
+
+@pytest.mark.parametrize("code", [307, 308])
+def test_a_body_of_a_step_with_secrets_goes_to_no_other_origin(
+    partner: Partner, step_context: Context, code: int
+) -> None:
+    other = Partner()
+    inputs = {"method": "POST", "json": {"key": "s3cret"}}
+    step_context.reveal(None, Scrubber({}))
+    try:
+        target = f"{partner.url}/redirect?code={code}&to={other.url}/"
+        with pytest.raises(StepError, match="its body goes to no other origin") as caught:
+            registry.get("http.request").run({"url": target, **inputs}, step_context)
+        same = f"{partner.url}/redirect?code={code}&to=/echo"
+        kept = registry.get("http.request").run({"url": same, **inputs}, step_context)
+        seen = f"{partner.url}/redirect?code=303&to={other.url}/"
+        registry.get("http.request").run({"url": seen, **inputs}, step_context)
+    finally:
+        other.stop()
+
+    assert other.url.removesuffix("/") in caught.value.message
+    assert isinstance(kept, Result)
+    assert kept.outputs["body"]["body"] == '{"key": "s3cret"}'
+    assert [request["method"] for request in other.received] == ["GET"]
 
 
 def test_a_mail_server_of_a_credential_is_no_private_one(
