@@ -19,8 +19,8 @@ from executions.graph.rules.input_schema import input_problems
 from executions.graph.rules.loops import loop_problems
 from executions.graph.rules.modules import module_problems
 from executions.graph.rules.order import order_problems
+from executions.graph.rules.queues import queue_problems
 from executions.graph.rules.references import bodies_by_task, template_problems
-from executions.graph.rules.remote import remote_problems
 from executions.graph.rules.settings import settings_problems
 from executions.graph.rules.subworkflows import subworkflow_problems
 from executions.graph.rules.triggers import trigger_problems
@@ -88,7 +88,7 @@ def _rule_problems(
         yield from module_problems(body, catalog, variables)
         yield from body_problems(body)
         yield from loop_problems(body, variables, limits)
-        yield from remote_problems(body, limits)
+        yield from queue_problems(body, limits)
         yield from cache_problems(body)
         yield from credential_problems(body)
         yield from subworkflow_problems(body)

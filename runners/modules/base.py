@@ -241,10 +241,11 @@ class Module(Generic[InputsT]):
     """A kind of step. Subclasses declare the facts below and write `execute`.
 
     `effect` is `none` (safe to repeat), `idempotent` (safe with the idempotency key) or
-    `external` (may happen twice after a crash). An `inline` module does no I/O and takes under
-    a millisecond. `outcomes` is empty for a module that has only `success`; where they depend on
-    its `with`, `outcomes_from` says how. `credential` are the types of credential it takes, one of
-    them at a time, as `ctx.credential`. A module that gives its inputs back does not
+    `external` (may happen twice after a crash). One that `computes` takes the processor, and cannot
+    be sent to a queue that threads of one process serve. An `inline` module does no I/O and takes
+    under a millisecond. `outcomes` is empty for a module that has only `success`; where they depend
+    on its `with`, `outcomes_from` says how. `credential` are the types of credential it takes, one
+    of them at a time, as `ctx.credential`. A module that gives its inputs back does not
     `takes_secrets`; nor does one that is inline, holds a body or sets variables. One that
     `costs` spends money or tokens (`ctx.cost`): it is refused once a budget is spent, and it is not
     inline. `circuit_target` says in words what `circuit` gives, for the docs; `example` is a `with`
@@ -270,6 +271,7 @@ class Module(Generic[InputsT]):
     takes_secrets: ClassVar[bool] = True
     container: ClassVar[str] = ""
     waits: ClassVar[bool] = False
+    computes: ClassVar[bool] = False
     deferred: ClassVar[tuple[str, ...]] = ()
     costs: ClassVar[bool] = False
     circuit_target: ClassVar[str] = ""

@@ -217,6 +217,7 @@ def spec(module: Module[Any]) -> ModuleSpec:
         category=module.category,
         description=module.description,
         queue=module.queue,
+        computes=module.computes,
         inline=module.inline,
         effect=module.effect,
         outcomes=module.outcomes,

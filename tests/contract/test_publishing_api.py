@@ -48,6 +48,23 @@ def test_validating_reports_every_problem_with_its_path(author: APIClient) -> No
     assert all(p["path"] and p["code"] and p["message"] for p in answer.json()["problems"])
 
 
+@pytest.mark.parametrize("use", ["data.validate", "data.sort", "quality.assess"])
+def test_a_module_that_computes_cannot_be_sent_to_a_queue_of_threads(
+    author: APIClient, use: str
+) -> None:
+    document = {
+        "schema": "valkyr/1",
+        "name": "w",
+        "tasks": [{"id": "a", "use": use, "queue": "io"}],
+    }
+    document["tasks"].append({"id": "b", "use": "flow.if", "queue": "io"})  # type: ignore[attr-defined]
+
+    found = author.post(f"{draft(author, document)}/validate").json()["problems"]
+
+    assert ("tasks[0].queue", "computes") in [(one["path"], one["code"]) for one in found]
+    assert ("tasks[1].queue", "computes") not in [(one["path"], one["code"]) for one in found]
+
+
 def test_validating_can_look_at_another_definition_than_the_draft(author: APIClient) -> None:
     answer = author.post(
         f"{draft(author, BROKEN)}/validate", {"definition": GREETING}, format="json"

@@ -101,6 +101,7 @@ class QualityAssess(Module[AssessInputs]):
     retry = "none"
     timeout_seconds = 10.0
     outcomes = ("true", "false")
+    computes = True
     Inputs = AssessInputs
     Outputs: ClassVar[Any] = AssessOutputs
     example: ClassVar[Mapping[str, Any]] = {

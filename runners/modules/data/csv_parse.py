@@ -88,6 +88,7 @@ class CsvParse(Module[CsvParseInputs]):
     type = "data.csv_parse"
     title = "Parse CSV"
     category = "data"
+    computes = True
     takes_secrets = False
     retry = "none"
     Inputs = CsvParseInputs

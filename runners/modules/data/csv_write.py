@@ -86,6 +86,7 @@ class CsvWrite(Module[CsvWriteInputs]):
     type = "data.csv_write"
     title = "Write CSV"
     category = "data"
+    computes = True
     effect = "idempotent"
     takes_secrets = False
     retry = "none"

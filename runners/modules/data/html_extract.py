@@ -113,6 +113,7 @@ class HtmlExtract(Module[HtmlExtractInputs]):
     type = "data.html_extract"
     title = "Extract from HTML"
     category = "data"
+    computes = True
     takes_secrets = False
     retry = "none"
     Inputs = HtmlExtractInputs

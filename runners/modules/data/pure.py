@@ -10,5 +10,6 @@ class PureModule(Module[Any]):
 
     category: ClassVar[str] = "data"
     inline: ClassVar[bool] = True
+    computes: ClassVar[bool] = True
     retry: ClassVar[str] = "none"
     timeout_seconds: ClassVar[float] = 10.0

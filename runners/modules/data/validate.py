@@ -72,6 +72,7 @@ class Validate(Module[ValidateInputs]):
     type = "data.validate"
     title = "Validate"
     category = "data"
+    computes = True
     takes_secrets = False
     retry = "none"
     Inputs = ValidateInputs

@@ -70,6 +70,7 @@ class XmlParse(Module[XmlParseInputs]):
     type = "data.xml_parse"
     title = "Parse XML"
     category = "data"
+    computes = True
     takes_secrets = False
     retry = "none"
     Inputs = XmlParseInputs
