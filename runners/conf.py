@@ -29,6 +29,7 @@ class Config:
     chain_links: int  # segments a Celery chain links at most
     chord_headers: int  # headers a chord has at most
     stuck_threads: int  # threads past their deadline before a worker drains
+    worker_memory: int  # MiB of address space that a process of a prefork pool may have; 0: any
     remote_waiters: int  # remote runners that one process lets wait for work at once
 
 
@@ -54,6 +55,7 @@ def config() -> Config:
         chain_links=8,
         chord_headers=100,
         stuck_threads=env.integer("VALKYR_STUCK_THREADS", 8),
+        worker_memory=env.whole("VALKYR_WORKER_MEMORY_MB", 4096),
         remote_waiters=env.integer("VALKYR_REMOTE_WAITERS", 32),
     )
 

@@ -6,6 +6,7 @@ from executions.templates import TemplateError
 from executions.templating.meter import RenderingTimeout
 from runners.conf import config
 from runners.deadline import StepTimeout
+from runners.memory_limit import limited_megabytes
 from runners.modules import registry
 from runners.outcomes import Failure, classify
 from runners.secrets import Revealed
@@ -33,13 +34,23 @@ def failure_of(
     if isinstance(error, registry.UnknownModule):
         # During a deploy another worker may know it already, or still.
         return Failure(ErrorType.TRANSIENT, str(error), "UnknownModule", None, None, "")
-    if isinstance(error, RenderingTimeout):
-        message = f"Step {path}: {error}"
-        return Failure(ErrorType.TIMEOUT, message, "RenderingTimeout", None, None, "")
+    known = _of_the_engine(error, path)
+    return known or classify(error, None if revealed is None else revealed.scrub)
+
+
+def _of_the_engine(error: BaseException, path: str) -> Failure | None:
+    """The failure of an error that the engine itself raises around a module."""
+    kind, message, name = ErrorType.PERMANENT, "", type(error).__name__
     if isinstance(error, TemplateError):
-        return Failure(
-            ErrorType.PERMANENT, f"Step {path}: {error}", "TemplateError", None, None, ""
+        is_late = isinstance(error, RenderingTimeout)
+        kind = ErrorType.TIMEOUT if is_late else kind
+        message, name = f"Step {path}: {error}", name if is_late else "TemplateError"
+    elif isinstance(error, PayloadError):
+        message, name = error.message, "PayloadError"
+    elif isinstance(error, MemoryError) and limited_megabytes():
+        message = (
+            f"Step {path} needs more memory than its process may have "
+            f"({limited_megabytes():,} MiB). Give it less to do at once, or raise "
+            "VALKYR_WORKER_MEMORY_MB."
         )
-    if isinstance(error, PayloadError):
-        return Failure(ErrorType.PERMANENT, error.message, "PayloadError", None, None, "")
-    return classify(error, None if revealed is None else revealed.scrub)
+    return Failure(kind, message, name, None, None, "") if message else None

@@ -56,6 +56,15 @@ def tidy_connections(**_: Any) -> None:
 
 
 @worker_process_init.connect(weak=False)
+def limit_child_memory(**_: Any) -> None:
+    """Bind a process of a prefork pool to its share of memory."""
+    from runners.conf import config
+    from runners.memory_limit import limit_memory
+
+    limit_memory(config().worker_memory)
+
+
+@worker_process_init.connect(weak=False)
 def forget_parent_connections(**_: Any) -> None:
     """A forked child opens its own connections."""
     for connection in connections.all(initialized_only=True):

@@ -66,3 +66,19 @@ def test_a_batch_of_five_triggers_runs_five_times(fleet: Fleet) -> None:
     outputs = WorkflowExecution.objects.in_bulk(ids)
     assert [outputs[pk].output for pk in ids] == [0, 1, 2, 3, 4]
     audit(ids)
+
+
+def test_a_step_that_asks_for_too_much_memory_fails_and_its_process_lives_on(fleet: Fleet) -> None:
+    fleet.ensure()
+    before = {pid for name in ("default-1", "default-2") for pid in fleet[name].children}
+    workflow = publish({"tasks": [effect("work", holdMebibytes="{{ input.mebibytes }}")]})
+
+    greedy, modest = start_many(workflow, [{"mebibytes": 8_000}, {"mebibytes": 8}])
+
+    assert wait_for_end([greedy, modest]) == {greedy: "FAILED", modest: "SUCCESS"}
+    run = Run.objects.get(execution_id=greedy)
+    assert (run.state, run.error_type, run.attempt, run.recoveries) == ("DLQ", "PERMANENT", 1, 0)
+    assert "needs more memory than its process may have (4,096 MiB)" in run.error
+    after = {pid for name in ("default-1", "default-2") for pid in fleet[name].children}
+    assert after == before
+    audit([greedy, modest])

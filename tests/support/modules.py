@@ -65,6 +65,7 @@ class EffectInputs(ModuleInputs):
     kill_times: int = Field(0, description="How many of the first tries kill their process.")
     ignore_timeout: bool = Field(False, description="Hang on when told that the time is over.")
     tell: Any = Field(None, description="What to give to `heartbeat`.")
+    hold_mebibytes: int = Field(0, description="How much memory to ask for.")
     while_there: str = Field("", description="A file that holds each try for as long as it exists.")
 
 
@@ -161,6 +162,8 @@ class Effect(Module[EffectInputs]):
             os.kill(os.getpid(), signal.SIGKILL)
         if tries <= inputs.hang_times and inputs.hang_seconds:
             linger(inputs.hang_seconds, ctx, stubborn=inputs.ignore_timeout)
+        if inputs.hold_mebibytes:
+            bytearray(inputs.hold_mebibytes * 1024 * 1024)
         if inputs.seconds:
             linger(inputs.seconds, ctx, stubborn=inputs.ignore_timeout)
         while inputs.while_there and Path(inputs.while_there).exists():
