@@ -30,15 +30,15 @@ def blame(run_id: UUID, token: int, cause: str) -> bool:
     return bool(mend(run_id, token, looked.crashes, crash(cause)))
 
 
-def mend(run_id: UUID, token: int, crashes: int, death: Death) -> int:
+def mend(run_id: UUID, token: int, crashes: int, death: Death, *, at_once: bool = False) -> int:
     """Release a lost run and send it, or fail it where it crashed too often; 1, or 0 if taken over.
 
-    `crashes` are those counted before.
+    `crashes` are those counted before. After the second the run waits, unless `at_once`.
     """
     crashes += death.crashed
     if crashes >= config().poison:
         return _end(run_id, token, crashes, death)
-    delay = backoff(crashes) if death.crashed else 0
+    delay = backoff(crashes) if death.crashed and not at_once else 0
     rows = release(run_id, token, death, delay=delay)
     if rows:
         metrics.DEATHS.labels("step" if death.crashed else "unknown").inc()

@@ -40,6 +40,12 @@ def gone(other: str) -> bool:
     return started(int(parts[1])) != parts[2]
 
 
+def lives(other: str) -> bool:
+    """Whether that holder's process certainly runs, so that it was no more than slow or cut off."""
+    parts = other.split(SEPARATOR)
+    return _is_here(parts) and parts[1].isdigit() and started(int(parts[1])) == parts[2]
+
+
 def shared(other: str) -> bool:
     """Whether the holder may have executed several runs at once, or does not say."""
     return len(other.split(SEPARATOR)) != ALONE

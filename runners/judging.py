@@ -7,7 +7,7 @@ worker, still lives.
 
 from dataclasses import dataclass
 
-from runners.holder import gone, parent_lives, shared
+from runners.holder import gone, lives, parent_lives, shared
 from runners.models import Runner
 
 MOST = 200  # characters of a cause
@@ -15,29 +15,33 @@ MOST = 200  # characters of a cause
 
 @dataclass(frozen=True, slots=True)
 class Death:
-    """What is counted: `lost` makes the run a suspect, `crashed` is held against it."""
+    """What is counted: `crashed` is held against the run, a `suspect` is executed apart then."""
 
     lost: int = 0
     crashed: int = 0
     cause: str = ""
+    suspect: bool = False
 
 
-LOST = Death(lost=1)
+LOST = Death(lost=1, suspect=True)
+SILENT = Death(lost=1)
 
 
 def crash(cause: str) -> Death:
     """A death that this run alone can have caused."""
-    return Death(lost=1, crashed=1, cause=cause[:MOST])
+    return Death(lost=1, crashed=1, cause=cause[:MOST], suspect=True)
 
 
 def judge(leased_by: str, companions: int = 0, cause: str = "") -> Death:
     """What to count for a run whose holder is gone or renewed its lease no more.
 
     `companions` are other runs that the same process held. A worker that said that it was leaving
-    counts for nothing.
+    counts for nothing, and a process that lives but could not renew its leases ended for nobody.
     """
     if announced(leased_by):
         return Death()
+    if lives(leased_by):
+        return SILENT
     if shared(leased_by) or companions or not gone(leased_by) or not parent_lives(leased_by):
         return LOST
     return crash(cause or "its process ended while its worker lived on")

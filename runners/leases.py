@@ -157,6 +157,7 @@ def claim(journey: Journey, seen: Seen) -> Work | None:
             "lost": death.lost,
             "crashed": death.crashed,
             "cause": death.cause,
+            "suspect": death.suspect,
             "inputs": prepared.text if prepared else None,
             "inputs_hash": prepared.hash if prepared else "",
             "config_hash": seen.step.config_hash,

@@ -20,6 +20,7 @@ from django.db import Error, connection
 from runners import draining, statements
 from runners.conf import config, pool
 from runners.holder import SEPARATOR, gone, holder
+from runners.isolation.client import client
 from runners.releasing import release
 from runners.resend import resend
 
@@ -79,8 +80,9 @@ def give_back() -> int:
 
 
 def _end_children() -> None:
-    """Kill the processes of a prefork pool; nothing that they do is recorded any more."""
+    """Kill the processes in which steps run; nothing that they do is recorded any more."""
     if pool() == "threads":
+        client().stop()
         return
     children = psutil.Process().children()
     for child in children:

@@ -24,7 +24,7 @@ def release(
             "lost": death.lost,
             "crashed": death.crashed,
             "cause": death.cause,
-            "suspect": bool(death.lost),
+            "suspect": death.suspect,
             "delay": delay,
             "patience": config().patience,
         },

@@ -11,10 +11,11 @@ from django.db import connection
 from runners import metrics, outside, statements
 from runners.blame import mend
 from runners.conf import config, pool
+from runners.draining import draining
 from runners.holder import gone, holder, pid_of
 from runners.isolation.client import End, ServerLost, client
 from runners.journey import Journey
-from runners.judging import LOST, judge
+from runners.judging import LOST, crash, judge
 from runners.outside import Looked
 from runners.seen import Seen
 from runners.states import RunState
@@ -60,7 +61,10 @@ def carry(journey: Journey, seen: Seen) -> None:
     try:
         connection.close()  # back to the pool while the step runs
         with places().running:
-            _carry(journey, seen)
+            if draining():
+                _postpone(seen)
+            else:
+                _carry(journey, seen)
     finally:
         places().taken.release()
 
@@ -82,7 +86,7 @@ def _carry(journey: Journey, seen: Seen) -> None:
         _postpone(seen)
         return
     looked = outside.look(seen.id)
-    if looked is None or not _held_by(end, looked):
+    if looked is None or not (_held_by(end, looked) or _before_claim(seen, end, looked)):
         metrics.ISOLATED.labels("done").inc()
         return
     if end.error:
@@ -91,7 +95,7 @@ def _carry(journey: Journey, seen: Seen) -> None:
         mend(seen.id, looked.token, looked.crashes, LOST)
         return
     metrics.ISOLATED.labels("crashed").inc()
-    death = judge(looked.leased_by, cause=cause_of(end))
+    death = crash(cause_of(end))
     mend(seen.id, looked.token, looked.crashes, death)
 
 
@@ -117,6 +121,12 @@ def _held_by(end: End, looked: Looked) -> bool:
         and looked.leased_by.partition("|")[0] == name
         and pid_of(looked.leased_by) == end.pid
     )
+
+
+def _before_claim(seen: Seen, end: End, looked: Looked) -> bool:
+    """Whether the process ended before it held the run, while the step's inputs were rendered."""
+    untouched = (looked.state, looked.token) == (RunState.PENDING, seen.token)
+    return untouched and bool(end.code or end.error)
 
 
 def _postpone(seen: Seen) -> None:

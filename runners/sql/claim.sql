@@ -27,7 +27,7 @@ UPDATE runners_run r
        recoveries = r.recoveries + %(lost)s,
        crashes = r.crashes + %(crashed)s,
        crash_cause = CASE WHEN %(crashed)s > 0 THEN %(cause)s ELSE r.crash_cause END,
-       suspect = r.suspect OR %(lost)s > 0,
+       suspect = r.suspect OR %(suspect)s,
        inputs = %(inputs)s::jsonb,
        inputs_hash = %(inputs_hash)s,
        config_hash = %(config_hash)s,

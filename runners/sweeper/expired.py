@@ -11,7 +11,7 @@ from executions.limits import limits
 from runners import metrics, outside, statements
 from runners.blame import mend
 from runners.conf import config
-from runners.judging import LOST, crash, judge
+from runners.judging import MOST, SILENT, Death, judge
 from runners.leases import permanent
 from runners.models import Run
 from runners.outcomes import Failure
@@ -49,11 +49,12 @@ def _release(run_id: UUID, token: int, leased_by: str, crashes: int) -> int:
 
 def _take_back(run_id: UUID, token: int, leased_by: str, crashes: int) -> int:
     if _companions(run_id, leased_by):
-        return mend(run_id, token, crashes, LOST)
-    death = crash(f"the remote runner {leased_by} fell silent while it held this step alone")
+        return mend(run_id, token, crashes, SILENT)
+    cause = f"the remote runner {leased_by} fell silent while it held this step alone"
+    death = Death(lost=1, crashed=1, cause=cause[:MOST])
     silent = crashes + 1
     if silent < config().poison:
-        return mend(run_id, token, crashes, death)
+        return mend(run_id, token, crashes, death, at_once=True)  # the lease was long enough
     failure = permanent(
         f"Remote runners fell silent over this step {silent} times, the last of them {leased_by}, "
         "so it is not tried again. Look for what ends them, or keeps them from their heartbeats.",
