@@ -7,10 +7,11 @@ from uuid import UUID
 
 import pytest
 
+from runners.blame import blame
 from runners.models import Run
 from tests.support.auditor import audit
 from tests.support.fleet import Fleet, Member
-from tests.support.outages import marks_of, wait_for_mark
+from tests.support.outages import kill, marks_of, wait_for_mark
 from tests.support.waiting import wait_until
 from tests.support.workflows import effect, publish, start, start_many, wait_for_end
 
@@ -68,6 +69,39 @@ def test_a_worker_killed_twenty_times_makes_no_dead_letter(
     assert Counter(wait_for_end(ids, 120).values()) == {"SUCCESS": len(ids)}
     assert not Run.objects.filter(execution_id__in=ids, crashes__gt=0).exists()
     audit(ids)
+
+
+def test_a_killed_child_of_a_pool_is_blamed_on_its_own_step_alone(fleet: Fleet) -> None:
+    task = effect("work", hangSeconds=60, hangTimes=1, timeoutSeconds=300)
+    ids = start_many(publish({"tasks": [task]}), [{}] * 4)
+    marks = [wait_for_mark(execution) for execution in ids]
+    victim, others = ids[0], ids[1:]
+    kill(marks[0]["pid"])
+    assert wait_for_end([victim], 30) == {victim: "SUCCESS"}
+    assert Run.objects.get(execution_id=victim).crashes == 1
+    held = Run.objects.filter(execution_id__in=others).values_list("state", "crashes", "suspect")
+    assert set(held) == {("RUNNING", 0, False)}
+    for name in ("default-1", "default-2"):
+        fleet[name].kill()
+    fleet.ensure()
+    assert set(wait_for_end(others, 60).values()) == {"SUCCESS"}
+    assert not Run.objects.filter(execution_id__in=others, crashes__gt=0).exists()
+    audit(ids)
+
+
+def test_a_step_that_another_process_blames_is_fenced_and_dead_after_three(
+    fleet: Fleet, crowded: Member, held: Path
+) -> None:
+    [execution] = crowd(1, held)
+    for number in range(1, 4):
+        mark = wait_for_mark(execution, number=number, seconds=60)
+        assert blame(mark["run"], mark["token"], "its worker's heartbeat stalled")
+        assert not blame(mark["run"], mark["token"], "seen late"), "counted once"
+    held.unlink()
+    assert wait_for_end([execution], 60) == {execution: "FAILED"}
+    run = Run.objects.get(execution_id=execution)
+    assert (run.state, run.crashes, run.crash_cause) == ("DLQ", 3, "its worker's heartbeat stalled")
+    assert "heartbeat stalled" in run.error
 
 
 def in_flight(ids: list[UUID]) -> int:
