@@ -20,6 +20,8 @@ from django.db import Error, connection
 from runners import draining, statements
 from runners.conf import config, pool
 from runners.holder import SEPARATOR, gone, holder
+from runners.isolation.client import client
+from runners.releasing import release
 from runners.resend import resend
 
 log = logging.getLogger(__name__)
@@ -73,14 +75,14 @@ def give_back() -> int:
     rows = []
     for run_id, token, leased_by in statements.fetch("held_by", {"name": name + SEPARATOR}):
         if leased_by == holder() or gone(leased_by):
-            given = {"run": run_id, "token": token, "crashed": 0, "patience": config().patience}
-            rows += statements.fetch("release", given)
+            rows += release(run_id, token)
     return resend(rows)
 
 
 def _end_children() -> None:
-    """Kill the processes of a prefork pool; nothing that they do is recorded any more."""
+    """Kill the processes in which steps run; nothing that they do is recorded any more."""
     if pool() == "threads":
+        client().stop()
         return
     children = psutil.Process().children()
     for child in children:

@@ -4,7 +4,6 @@ Workers load this file by `VALKYR_EXTRA_MODULES`; a test's own process by `insta
 """
 
 import os
-import signal
 import time
 from collections.abc import Mapping
 from decimal import Decimal
@@ -63,6 +62,7 @@ class EffectInputs(ModuleInputs):
     )
     named: str = Field("", description="What these failures are called.")
     kill_times: int = Field(0, description="How many of the first tries kill their process.")
+    kill_by: int = Field(9, description="With which signal; 0 exits with code 3.")
     ignore_timeout: bool = Field(False, description="Hang on when told that the time is over.")
     tell: Any = Field(None, description="What to give to `heartbeat`.")
     hold_mebibytes: int = Field(0, description="How much memory to ask for.")
@@ -159,7 +159,9 @@ class Effect(Module[EffectInputs]):
         if inputs.tell is not None:
             ctx.heartbeat(inputs.tell)
         if tries <= inputs.kill_times:
-            os.kill(os.getpid(), signal.SIGKILL)
+            if inputs.kill_by == 0:
+                os._exit(3)
+            os.kill(os.getpid(), inputs.kill_by)
         if tries <= inputs.hang_times and inputs.hang_seconds:
             linger(inputs.hang_seconds, ctx, stubborn=inputs.ignore_timeout)
         if inputs.hold_mebibytes:

@@ -1,0 +1,81 @@
+"""What the loss of a holder counts for, by what is known of its process and its parent."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from runners.blame import MOST_DELAY, backoff
+from runners.holder import holder, started
+from runners.judging import Death, judge
+from runners.models import Runner
+
+pytestmark = pytest.mark.django_db
+SLEEPER = [sys.executable, "-c", "import sys; sys.stdin.read()"]
+GONE = {"pid": "1", "start": "0"}
+
+
+@pytest.fixture
+def parent() -> Iterator[int]:
+    with subprocess.Popen(SLEEPER, stdin=subprocess.PIPE) as process:
+        yield process.pid
+        process.kill()
+
+
+def child_of(parent: int, **other: str) -> str:
+    """A holder that is gone, alone in its process, whose parent is that one."""
+    _, _, _, namespace, boot, *_ = holder().split("|")
+    parts = {"name": "somebody", **GONE, "namespace": namespace, "boot": boot}
+    return "|".join([*(parts | other).values(), str(parent), started(parent) or "0"])
+
+
+def threads_of(name: str = "somebody") -> str:
+    """A holder that is gone, whose process executed many steps at once."""
+    return "|".join([name, *child_of(os.getpid()).split("|")[1:5]])
+
+
+def test_a_process_that_ended_while_its_parent_lives_blames_its_one_step(parent: int) -> None:
+    death = judge(child_of(parent))
+    assert (death.crashed, death.suspect) == (1, True)
+    assert death.cause
+
+
+def test_with_companions_in_the_process_nobody_is_blamed(parent: int) -> None:
+    assert judge(child_of(parent), companions=1) == Death(lost=1, suspect=True)
+    assert judge(threads_of()) == Death(lost=1, suspect=True)
+
+
+def test_a_process_that_went_with_its_parent_blames_nobody() -> None:
+    with subprocess.Popen(SLEEPER, stdin=subprocess.PIPE) as process:
+        process.kill()
+    assert judge(child_of(process.pid)) == Death(lost=1, suspect=True)
+
+
+@pytest.mark.parametrize("elsewhere", [{"boot": "another"}, {"namespace": "another"}])
+def test_a_process_that_cannot_be_seen_from_here_blames_nobody(
+    parent: int, elsewhere: dict[str, str]
+) -> None:
+    assert judge(child_of(parent, **elsewhere)) == Death(lost=1, suspect=True)
+
+
+def test_a_process_that_lives_and_was_cut_off_makes_no_suspect() -> None:
+    assert judge(holder()) == Death(lost=1)
+
+
+def test_a_worker_that_said_that_it_leaves_counts_for_nothing(parent: int) -> None:
+    Runner.objects.create(
+        name="somebody", host="h", pid=1, pool="prefork", processes=1, queues=["default"],
+        started_at="2026-01-01T00:00:00Z", seen_at="2026-01-01T00:00:00Z",
+        leaving_at="2026-01-01T00:00:00Z",
+    )  # fmt: skip
+    assert judge(child_of(parent)) == Death()
+    assert judge(threads_of()) == Death()
+
+
+def test_a_crash_loop_slows_down() -> None:
+    waits = [backoff(crashes) for crashes in range(12)]
+    assert waits[:4] == [0, 0, 1, 2]
+    assert waits == sorted(waits)
+    assert waits[-1] == MOST_DELAY
