@@ -13,9 +13,17 @@ from jinja2 import TemplateError as JinjaError
 from jinja2 import TemplateSyntaxError, nodes
 from jinja2.parser import Parser
 
-from executions.templating.errors import ExpressionSyntaxError, TemplateError
+from executions.templating.budget import Budget
+from executions.templating.errors import (
+    ExpressionSyntaxError,
+    OutOfTime,
+    TemplateError,
+    TemplateTimeout,
+    quoted,
+)
 from executions.templating.paths import path_evaluator, plain_path
-from executions.templating.sandbox import ENVIRONMENT, FUNCTIONS
+from executions.templating.rewriting import rewritten
+from executions.templating.sandbox import ENVIRONMENT, FUNCTIONS, ScopeContext
 from executions.templating.secrets import (
     ROOT,
     SecretField,
@@ -23,14 +31,17 @@ from executions.templating.secrets import (
     secret_evaluator,
     secret_of,
 )
-from executions.templating.syntax import check_syntax, text_operands
+from executions.templating.syntax import check_syntax
 from executions.templating.unfinished import refuse_unfinished
 from executions.templating.values import UnusableValue, as_json
 
 Reference = tuple[str, ...]
 Scope = Mapping[str, Any]
+Evaluate = Callable[[Scope, Budget], Any]
 
 MAX_SOURCE = 10_000
+MAX_REASON = 500  # characters of what a library says, which may hold a value
+EXPRESSION_WORK = 100  # of any expression that is more than a path
 
 # How much of a path names what is read: `tasks.a.output.rows` reads `tasks.a.output`.
 _REFERENCE_LENGTH = {"tasks": 3, "vars": 2, "execution": 2, "loop": 2}
@@ -62,7 +73,7 @@ class Expression:
         self,
         source: str,
         references: frozenset[Reference],
-        evaluate: Callable[[Scope], Any],
+        evaluate: Evaluate,
         secret: SecretField | None = None,
     ) -> None:
         self.source = source
@@ -86,7 +97,7 @@ def compile_expression(source: str) -> Expression:
     references = frozenset(_reference(keys) for keys in paths if keys[0] not in FUNCTIONS)
     if any(root == ROOT for root, *_ in references):
         raise refuse_in_expression()
-    return Expression(source, references, _LateEvaluator(text_operands(tree)))
+    return Expression(source, references, _LateEvaluator(rewritten(tree)))
 
 
 def _reference(keys: tuple[str | int, ...]) -> Reference:
@@ -140,13 +151,17 @@ class _LateEvaluator:
         self._tree: nodes.Expr | None = tree
         self._render: Callable[[Any], Any] | None = None
 
-    def __call__(self, scope: Scope) -> Any:
+    def __call__(self, scope: Scope, budget: Budget) -> Any:
         try:
             render = self._render or self._compile()
-            context = ENVIRONMENT.context_class(ENVIRONMENT, scope, None, {})  # type: ignore[arg-type]
+            budget.spend(EXPRESSION_WORK)
+            context = ScopeContext(ENVIRONMENT, scope, None, {})  # type: ignore[arg-type]
+            context.budget = budget
             for _ in render(context):
                 pass
-            return as_json(context.vars["result"])
+            return as_json(budget, context.vars["result"])
+        except OutOfTime as error:
+            raise TemplateTimeout(str(error)) from error
         except _EVALUATION_ERRORS as error:
             raise TemplateError(_reason(error)) from error
 
@@ -170,4 +185,4 @@ def _reason(error: BaseException) -> str:
         return "the expression is nested too deeply"
     if isinstance(error, MemoryError):
         return "the expression needs too much memory"
-    return str(error) or type(error).__name__
+    return quoted(str(error), MAX_REASON) or type(error).__name__

@@ -52,21 +52,6 @@ def check_syntax(tree: nodes.Expr) -> list[Keys]:
     return found
 
 
-def text_operands(tree: nodes.Expr) -> nodes.Expr:
-    """The tree with the operands of `~` turned to text as everywhere else: JSON unless text."""
-    for concat in _concats(tree):
-        concat.nodes = [
-            nodes.Filter(operand, "string", [], [], None, None, lineno=concat.lineno)
-            for operand in concat.nodes
-        ]
-    return tree
-
-
-def _concats(tree: nodes.Expr) -> list[nodes.Concat]:
-    found = list(tree.find_all(nodes.Concat))
-    return [tree, *found] if isinstance(tree, nodes.Concat) else found
-
-
 def _check_available(node: nodes.Node) -> None:
     if not isinstance(node, _KINDS):
         raise ExpressionSyntaxError(
