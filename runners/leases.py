@@ -16,7 +16,7 @@ from runners.conf import config
 from runners.holder import gone, holder
 from runners.journey import Journey
 from runners.models import Runner
-from runners.outcomes import Failure, classify
+from runners.outcomes import Failure, classify, template_failure
 from runners.packs import Pack
 from runners.prepare import Prepared, prepare, restored
 from runners.resend import resend
@@ -213,7 +213,7 @@ def attempt_prepare(
     try:
         return prepare(journey, step, attempt, overrides), None
     except TemplateError as error:
-        return None, permanent(f"Step {journey.path(step)}: {error}", "TemplateError")
+        return None, template_failure(error, journey.path(step))
     except PayloadError as error:
         return None, permanent(error.message, "PayloadError")
     except RecursionError as error:

@@ -1,5 +1,6 @@
 """A step's inputs: rendered, merged with an operator's overrides, hashed, keyed."""
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
@@ -7,17 +8,22 @@ from typing import Any
 
 from executions import payloads
 from executions.graph.model import Step
+from executions.templates import Budget
 from runners.journey import Journey
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """Inputs ready to run: their value, canonical JSON, hash and the idempotency key."""
+    """Inputs ready to run: their value, canonical JSON, hash and the idempotency key.
+
+    `seconds` is how long they took to render, which counts towards the step's time limit.
+    """
 
     value: Any
     text: str
     hash: str
     key: str
+    seconds: float = 0.0
 
 
 def prepare(
@@ -26,12 +32,21 @@ def prepare(
     """Render a step's `with`.
 
     `overrides` is what a requeue stored: `inputs`, merged into the rendered ones (nested keys
-    too), and `salt`, which makes the key a new one. Raises TemplateError, PayloadError.
+    too), and `salt`, which makes the key a new one. Raises TemplateError, PayloadError, and
+    TemplateTimeout when rendering alone takes the step's time limit.
     """
-    value = step.config.render(journey.scope(step, attempt))
+    began = time.monotonic()
+    value = step.config.render(journey.scope(step, attempt), budget_of(step))
     if overrides and overrides.get("inputs"):
         value = merged(value, overrides["inputs"])
-    return restored(journey, step, value, overrides)
+    made = restored(journey, step, value, overrides)
+    return Prepared(made.value, made.text, made.hash, made.key, time.monotonic() - began)
+
+
+def budget_of(step: Step) -> Budget:
+    """What rendering a step's inputs may spend: no more time than the step has."""
+    seconds = step.timeout_seconds
+    return Budget(seconds=seconds, deadline=time.monotonic() + seconds)
 
 
 def restored(

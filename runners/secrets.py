@@ -17,6 +17,7 @@ from executions.templating.errors import Pointer, key_path
 from executions.templating.secrets import SecretField, at, reference, reveal
 from runners.journey import Journey
 from runners.modules.base import Result, StepError, Wait
+from runners.prepare import budget_of
 from runners.scrubbing import Scrubber
 
 Fields = Mapping[str, str]
@@ -68,7 +69,7 @@ def revealed(
     given, left = inputs, list[Pointer]()
     if step.secrets:
         scope = journey.scope(step, attempt)
-        given, left = reveal(step.config.sealed, inputs, scope, values)
+        given, left = reveal(step.config.sealed, inputs, scope, values, budget_of(step))
         _refuse_written(journey, step, inputs, left, overrides)
     return Revealed(given, found.get(step.credential), _scrubber(step, found))
 

@@ -6,7 +6,7 @@ from executions.templates import TemplateError
 from runners.conf import config
 from runners.deadline import StepTimeout
 from runners.modules import registry
-from runners.outcomes import Failure, classify
+from runners.outcomes import Failure, classify, template_failure
 from runners.secrets import Revealed
 from runners.states import ErrorType
 
@@ -33,9 +33,7 @@ def failure_of(
         # During a deploy another worker may know it already, or still.
         return Failure(ErrorType.TRANSIENT, str(error), "UnknownModule", None, None, "")
     if isinstance(error, TemplateError):
-        return Failure(
-            ErrorType.PERMANENT, f"Step {path}: {error}", "TemplateError", None, None, ""
-        )
+        return template_failure(error, path)
     if isinstance(error, PayloadError):
         return Failure(ErrorType.PERMANENT, error.message, "PayloadError", None, None, "")
     return classify(error, None if revealed is None else revealed.scrub)

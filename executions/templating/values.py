@@ -76,17 +76,41 @@ class _Copy:
         self.characters = 0
 
     def copy(self, value: Any, depth: int) -> Any:
-        self.values += 1
-        self._budget.spend(4)
-        if self.values > MAX_VALUES:
-            raise UnusableValue(f"the result has more than {MAX_VALUES:,} values")
+        self._one()
+        if isinstance(value, (Mapping, list, tuple, range, Iterator)):
+            return self._inside(value, depth)
+        return self._scalar(value)
+
+    def _inside(self, value: Any, depth: int) -> Any:
         if depth > MAX_DEPTH:
             raise UnusableValue(f"the result is nested more than {MAX_DEPTH} deep")
         if isinstance(value, Mapping):
-            return self._object(value, depth)
-        if isinstance(value, (list, tuple, range, Iterator)):
-            return self._list(value, depth)
-        return self._scalar(value)
+            return self._object(value, depth + 1)
+        copied = [self._item(item, depth + 1) for item in value]
+        self._budget.hold(sys.getsizeof(copied))
+        return copied
+
+    def _item(self, item: Any, depth: int) -> Any:
+        kind_of = type(item)
+        if kind_of is int and -_SMALL < item < _SMALL:
+            self._one()
+            return item
+        return self.copy(item, depth)
+
+    def _one(self) -> None:
+        self.values += 1
+        if self.values > MAX_VALUES:
+            raise UnusableValue(f"the result has more than {MAX_VALUES:,} values")
+        self._budget.spend(4)
+
+    def _object(self, value: Mapping[Any, Any], depth: int) -> dict[str, Any]:
+        copied = {}
+        for name, item in value.items():
+            if not isinstance(name, str):
+                raise UnusableValue(f"a key of the object is {kind(name)}; keys must be text")
+            copied[self._text(name)] = self.copy(item, depth)
+        self._budget.hold(sys.getsizeof(copied))
+        return copied
 
     def _scalar(self, value: Any) -> Any:
         if isinstance(value, Undefined):
@@ -102,20 +126,6 @@ class _Copy:
         if callable(value):
             raise UnusableValue("the expression yields a method, not a value; call it with ()")
         raise UnusableValue(f"the expression yields {kind(value)}, which is not JSON")
-
-    def _object(self, value: Mapping[Any, Any], depth: int) -> dict[str, Any]:
-        copied = {}
-        for name, item in value.items():
-            if not isinstance(name, str):
-                raise UnusableValue(f"a key of the object is {kind(name)}; keys must be text")
-            copied[self._text(name)] = self.copy(item, depth + 1)
-        self._budget.hold(sys.getsizeof(copied))
-        return copied
-
-    def _list(self, value: Any, depth: int) -> list[Any]:
-        copied = [self.copy(item, depth + 1) for item in value]
-        self._budget.hold(sys.getsizeof(copied))
-        return copied
 
     def _text(self, value: str) -> str:
         if len(value) > MAX_TEXT:
