@@ -4,6 +4,7 @@ Plain paths are resolved directly. Everything else is parsed by Jinja2 now, so t
 found, and turned into Python when first evaluated, so that compiling a graph stays cheap.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from threading import Lock
@@ -40,6 +41,7 @@ Scope = Mapping[str, Any]
 Evaluate = Callable[[Scope, Budget], Any]
 
 MAX_SOURCE = 10_000
+MAX_TOKENS = 1_000  # compiling takes about 60 µs a token, once in each process
 MAX_REASON = 500  # characters of what a library says, which may hold a value
 EXPRESSION_WORK = 100  # of any expression that is more than a path
 
@@ -59,6 +61,9 @@ _EVALUATION_ERRORS = (
 )
 
 _COMPILING = Lock()
+
+# A text, a word, or a sign; about what Jinja takes for one token.
+_TOKEN = re.compile(r""""(?:\\.|[^"\\])*+"?|'(?:\\.|[^'\\])*+'?|\w++|[^\w\s]""", re.DOTALL)
 
 
 class Expression:
@@ -117,6 +122,12 @@ def parse(source: str) -> nodes.Expr:
     if len(source) > MAX_SOURCE:
         raise ExpressionSyntaxError(
             "template_too_complex", f"an expression may have at most {MAX_SOURCE:,} characters"
+        )
+    if sum(1 for _ in _TOKEN.finditer(source)) > MAX_TOKENS:
+        raise ExpressionSyntaxError(
+            "template_too_complex",
+            f"an expression may have at most {MAX_TOKENS:,} names, values and signs; keep tables "
+            "in the workflow's variables",
         )
     try:
         parser = Parser(ENVIRONMENT, source, state="variable")

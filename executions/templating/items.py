@@ -19,7 +19,7 @@ from executions.templating.sizes import OBJECT, POINTER, bounded_items
 from executions.templating.texts import whole
 from executions.templating.weight import weigh
 
-CALL_WORK = 30  # of one call of a filter or test for one item
+CALL_WORK = 50  # of one call of a filter or test for one item
 MAX_ARGUMENTS = 100
 BLOCK = 16
 

@@ -6,6 +6,7 @@ be called: above all not `format`, whose fields reach into objects.
 
 import sys
 from collections.abc import Callable, Mapping
+from inspect import signature
 from typing import Any
 
 from executions.templating import comparing, texts
@@ -25,21 +26,36 @@ Method = Callable[..., Any]
 class BoundMethod:
     """A method of a value, ready to be called with a budget."""
 
-    __slots__ = ("function", "owner")
+    __slots__ = ("function", "name", "owner")
 
-    def __init__(self, function: Method, owner: Any) -> None:
+    def __init__(self, name: str, function: Method, owner: Any) -> None:
+        self.name = name
         self.function = function
         self.owner = owner
 
     def __call__(self, budget: Budget, /, *args: Any, **kwargs: Any) -> Any:
         """Call the method, which spends what it takes."""
-        return self.function(budget, self.owner, *args, **kwargs)
+        try:
+            return self.function(budget, self.owner, *args, **kwargs)
+        except TypeError:
+            check_call(self.name, self.function, (budget, self.owner, *args), kwargs)
+            raise
 
 
 def method_of(value: Any, name: str) -> BoundMethod | None:
     """The listed method of a value's type."""
     function = _METHODS.get(type(value), {}).get(name)
-    return None if function is None else BoundMethod(function, value)
+    return None if function is None else BoundMethod(name, function, value)
+
+
+def check_call(
+    name: str, function: Method, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> None:
+    """Raise TypeError with the name as templates write it where the arguments do not fit."""
+    try:
+        signature(function).bind(*args, **kwargs)
+    except TypeError as error:
+        raise TypeError(f"{name}(): {error}") from None
 
 
 def _reading(name: str) -> Method:

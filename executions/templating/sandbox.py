@@ -15,7 +15,7 @@ from jinja2.utils import missing
 from executions.templating import arithmetic, items, judging, rewriting, texts
 from executions.templating.access import StrictName, item_of
 from executions.templating.budget import Budget
-from executions.templating.methods import BoundMethod, method_of
+from executions.templating.methods import BoundMethod, check_call, method_of
 
 
 class ScopeContext(Context):
@@ -29,17 +29,21 @@ class ScopeContext(Context):
         return FUNCTIONS.get(key, missing) if value is missing else value
 
 
-def counted(function: Callable[..., Any]) -> Callable[..., Any]:
+def counted(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """A filter, test or function whose first argument is the budget, as Jinja calls it."""
 
     @pass_context
     def call(context: ScopeContext, /, *args: Any, **kwargs: Any) -> Any:
-        return function(context.budget, *args, **kwargs)
+        try:
+            return function(context.budget, *args, **kwargs)
+        except TypeError:
+            check_call(name, function, (context.budget, *args), kwargs)
+            raise
 
     return call
 
 
-FUNCTIONS: Mapping[str, Any] = {"range": counted(arithmetic.numbers_between)}
+FUNCTIONS: Mapping[str, Any] = {"range": counted("range", arithmetic.numbers_between)}
 _OPERATORS: Mapping[str, Callable[[Budget, Any, Any], Any]] = {
     "+": arithmetic.add,
     "*": arithmetic.multiply,
@@ -131,9 +135,11 @@ def _environment() -> ExpressionEnvironment:
     )
     environment.globals.clear()
     named = {**_FILTERS, **rewriting.OPERATORS}
-    environment.filters = {name: counted(function) for name, function in named.items()}
+    environment.filters = {name: counted(name, function) for name, function in named.items()}
     environment.filters |= {name: pass_context(items.each(name)) for name in _EACH}
-    environment.tests = {name: counted(function) for name, function in judging.COUNTED.items()}
+    environment.tests = {
+        name: counted(name, function) for name, function in judging.COUNTED.items()
+    }
     environment.tests |= judging.PLAIN
     return environment
 

@@ -19,6 +19,7 @@ from executions.templating.sizes import (
     built_text,
 )
 
+ENCODING_WORK = 40  # of writing any list or object as JSON
 MAX_DIGITS = 4_300  # as in Python: writing a longer number takes time with the square of it
 
 
@@ -52,7 +53,7 @@ def as_text(budget: Budget, value: Any) -> str:
     if isinstance(plain, str):
         return plain
     bounded_text(copied.characters)  # at the least; an escape takes up to six
-    budget.spend(2 * copied.values + scan_of(copied.characters))
+    budget.spend(ENCODING_WORK + 2 * copied.values + scan_of(copied.characters))
     return built_text(budget, _encode(plain))
 
 
@@ -62,6 +63,7 @@ def scan_of(characters: int) -> int:
 
 
 _SMALL = 2**63
+_AS_THEY_ARE = frozenset({bool, type(None)})
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
@@ -76,34 +78,23 @@ class _Copy:
         self.characters = 0
 
     def copy(self, value: Any, depth: int) -> Any:
-        self._one()
-        if isinstance(value, (Mapping, list, tuple, range, Iterator)):
-            return self._inside(value, depth)
-        return self._scalar(value)
-
-    def _inside(self, value: Any, depth: int) -> Any:
-        if depth > MAX_DEPTH:
-            raise UnusableValue(f"the result is nested more than {MAX_DEPTH} deep")
-        if isinstance(value, Mapping):
-            return self._object(value, depth + 1)
-        copied = [self._item(item, depth + 1) for item in value]
-        self._budget.hold(sys.getsizeof(copied))
-        return copied
-
-    def _item(self, item: Any, depth: int) -> Any:
-        kind_of = type(item)
-        if kind_of is int and -_SMALL < item < _SMALL:
-            self._one()
-            return item
-        return self.copy(item, depth)
-
-    def _one(self) -> None:
+        kind_of = type(value)
         self.values += 1
         if self.values > MAX_VALUES:
             raise UnusableValue(f"the result has more than {MAX_VALUES:,} values")
-        self._budget.spend(4)
+        self._budget.spend(6)
+        if kind_of is str:
+            return self._text(value)
+        if kind_of in _AS_THEY_ARE or (kind_of is int and -_SMALL < value < _SMALL):
+            return value
+        if kind_of is dict or isinstance(value, Mapping):
+            return self._object(value, depth + 1)
+        if kind_of is list or isinstance(value, (tuple, range, Iterator)):
+            return self._list(value, depth + 1)
+        return self._scalar(value)
 
     def _object(self, value: Mapping[Any, Any], depth: int) -> dict[str, Any]:
+        self._enter(depth)
         copied = {}
         for name, item in value.items():
             if not isinstance(name, str):
@@ -111,6 +102,17 @@ class _Copy:
             copied[self._text(name)] = self.copy(item, depth)
         self._budget.hold(sys.getsizeof(copied))
         return copied
+
+    def _list(self, value: Any, depth: int) -> list[Any]:
+        self._enter(depth)
+        copied = [self.copy(item, depth) for item in value]
+        self._budget.hold(sys.getsizeof(copied))
+        return copied
+
+    def _enter(self, depth: int) -> None:
+        self._budget.spend(10)
+        if depth > MAX_DEPTH + 1:
+            raise UnusableValue(f"the result is nested more than {MAX_DEPTH} deep")
 
     def _scalar(self, value: Any) -> Any:
         if isinstance(value, Undefined):

@@ -5,7 +5,14 @@ import tracemalloc
 
 import pytest
 
-from executions.templates import WEB, Budget, TemplateError, TemplateTimeout, compile_template
+from executions.templates import (
+    WEB,
+    WORKER,
+    Budget,
+    TemplateError,
+    TemplateTimeout,
+    compile_template,
+)
 
 MEBIBYTE = 1024 * 1024
 NESTED = "[[[[1] * 100] * 100] * 100] * 100"
@@ -15,6 +22,15 @@ SCOPE = {"input": {"n": 1, "words": ["b", "a"], "text": "x" * 1_000_000, "row": 
 def render(expression: str, **limits: object) -> object:
     budget = Budget(**({"profile": WEB} | limits))  # type: ignore[arg-type]
     return compile_template("{{ " + expression + " }}").render(SCOPE, budget)
+
+
+def ended(expression: str) -> str:
+    """The message of the error that rendering ends with; empty where it is done."""
+    try:
+        render(expression)
+    except TemplateError as error:
+        return str(error)
+    return ""
 
 
 HOSTILE = [
@@ -36,7 +52,6 @@ HOSTILE = [
     "{(((((1,) * 100,) * 100,) * 100,) * 100): 1}",
     "({})[((((1,) * 100,) * 100,) * 100,) * 100]",
     "({}).get(((((1,) * 100,) * 100,) * 100,) * 100)",
-    "((((1,) * 100,) * 100,) * 100,) * 100 is filter",
     "range(100000) | map('map', 'map') | list | sort",
     "('ab' * 500000).rfind('ab' + 'a' * 400000)",
     "('a' * 1000000).rsplit('ab' + 'a' * 400000)",
@@ -50,7 +65,7 @@ HOSTILE = [
     "['a' * 1000000] * 100000",
     NESTED,
     f"({NESTED}) | length | string ~ ({NESTED})",
-    " ~ ".join(["input.text"] * 500),
+    " ~ ".join(["input.text"] * 240),
     # Formats.
     '"%(a)1500000000s" % {"a": 1}',
     '"%1500000000s" % 1',
@@ -77,11 +92,11 @@ HOSTILE = [
     r'"a\nb" | indent(width=2000000000)',
     r'("a\r" * 100000) | indent(1000)',
     r'("a\u2028" * 100000) | indent(width=1000)',
-    '[1] | batch(linecount=2000000000, fill_with=0) | list',
-    '[1] | slice(slices=2000000000) | list',
+    "[1] | batch(linecount=2000000000, fill_with=0) | list",
+    "[1] | slice(slices=2000000000) | list",
     '"x" | round(2, "ceil")',
     '["x"] | round(precision=9, method="floor")',
-    '1.5 | round(precision=2000000000)',
+    "1.5 | round(precision=2000000000)",
     '("\\u0390" * 500000) | upper',
     '("&" * 1000000) | e',
     '("\\U0001F600" * 200000) | urlencode',
@@ -100,7 +115,8 @@ HOSTILE = [
     # Loops of filters within filters.
     "([range(100000)] * 100000) | map('sum') | sum",
     "([range(100000)] * 100000) | map('list') | list",
-    "([range(100000)] * 100000) | map('sort') | first | length + ([range(100000)] * 100000) | map('max') | max",
+    "([range(100000)] * 100000) | map('sort') | first | length",
+    "([range(100000)] * 100000) | map('max') | max",
     "([[1] * 1000] * 100000) | map('map', 'string') | map('join') | join",
     "([[1] * 1000] * 100000) | sum(start=[])",
     "(['x' * 1000] * 100000) | map('replace', 'x', 'y' * 1000) | list",
@@ -121,20 +137,130 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.quiet
 @pytest.mark.parametrize("expression", HOSTILE)
-def test_a_hostile_expression_is_refused_or_done_within_what_a_web_process_allows(expression):
-    compile_template("{{ " + expression + " }}")
+def test_a_hostile_expression_stays_within_the_memory_of_a_web_process(expression):
     tracemalloc.start()
-    began = time.thread_time()
     try:
-        render(expression)
-    except TemplateError as error:
-        assert len(str(error)) < 1_000
-    finally:
-        spent = time.thread_time() - began
+        message = ended(expression)
         _, peak = tracemalloc.get_traced_memory()
+    finally:
         tracemalloc.stop()
 
     assert peak < 128 * MEBIBYTE
-    assert spent < 1  # tracing makes it some ten times slower; the fuzzer measures without
+    assert len(message) < 1_000
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        f"({NESTED}) == ({NESTED})",
+        '"%(a)1500000000s" % {"a": 1}',
+        r'"\t".expandtabs(tabsize=2000000000)',
+        "(['a' * 1000000] * 100000) | tojson",
+        '("%s" * 100000) % (["x" * 1000] * 100000)',
+        f"[{NESTED}] | sort | unique | list",
+    ],
+)
+def test_what_no_process_may_do_is_refused_in_a_worker_too(expression):
+    with pytest.raises(TemplateError):
+        render(expression, profile=WORKER)
+
+
+def test_all_expressions_of_a_template_share_one_budget():
+    one = "{{ range(15000) | map('string') | list | length }}"
+    assert compile_template([one]).render(SCOPE, Budget(profile=WEB)) == [15_000]
+
+    with pytest.raises(TemplateError, match="more work than a web process allows"):
+        compile_template([one] * 10).render(SCOPE, Budget(profile=WEB))
+
+
+def test_a_text_that_repeats_a_large_value_is_refused_before_it_is_joined():
+    with pytest.raises(TemplateError, match="characters"):
+        compile_template("{{ input.text }}" * 1_000).render(SCOPE, Budget(profile=WEB))
+
+
+def test_many_large_texts_in_one_template_are_refused():
+    with pytest.raises(TemplateError, match="MiB"):
+        compile_template(["x{{ input.text }}"] * 1_000).render(SCOPE, Budget(profile=WEB))
+
+
+def test_rendering_ends_when_its_step_is_out_of_time():
+    late = Budget(profile=WORKER, deadline=time.monotonic() - 1)
+
+    with pytest.raises(TemplateTimeout, match="time limit of the step"):
+        compile_template("{{ range(90000) | map('string') | list | length }}").render(SCOPE, late)
+
+
+def test_rendering_ends_when_its_cpu_time_is_over():
+    brief = Budget(profile=WORKER, seconds=0.001)
+
+    with pytest.raises(TemplateTimeout, match="CPU time"):
+        compile_template("{{ range(90000) | map('string') | list | length }}").render(SCOPE, brief)
+
+
+def test_a_worker_may_do_more_than_a_web_process():
+    expression = "range(90000) | map('string') | list | sort | length"
+
+    with pytest.raises(TemplateError):
+        render(expression, profile=WEB)
+    assert render(expression, profile=WORKER) == 90_000
+
+
+@pytest.mark.parametrize(
+    ("expression", "value"),
+    [
+        ("1 < input.n + 1 < 3", True),
+        ("1 < 5 < 3", False),
+        ("[1, [2]] == [1, [2]]", True),
+        ("[1] < [2]", True),
+        ("'a' in input.words", True),
+        ("[1] not in [[1]]", False),
+        ("3 in range(5)", True),
+        ("'id' in input.row", True),
+        ("input.words[::-1]", ["a", "b"]),
+        ("'abc'[1:]", "bc"),
+        ("{1: 'x'}[1]", "x"),
+        ("input.row.items() | list", [["id", 1]]),
+        ("input.words.index('a')", 1),
+        ("'%s is %5.1f%%' % ('x', 2)", "x is   2.0%"),
+        ("'%(a)s' % {'a': [1, 'x']}", '[1, "x"]'),
+        ("'%05d|%-3s|%+d' | format(7, 'a', 3)", "00007|a  |+3"),
+        ("'a,b,c'.split(',', 1)", ["a", "b,c"]),
+        ("'a b'.rsplit()", ["a", "b"]),
+        (r"'a\tb'.expandtabs(tabsize=2)", "a b"),
+        ("'x'.center(3, fillchar='-')", "-x-"),
+        (r"'a\nb' | indent(2, first=true)", "  a\n  b"),
+        ("'hello big world' | truncate(length=9)", "hello..."),
+        ("'<!-- c --><b>x</b> &amp; y' | striptags", "x & y"),
+        ("'hello wOrld-wide' | title", "Hello World-Wide"),
+        ("'a/b c' | urlencode", "a/b%20c"),
+        ("{'q': 'a b', 'r': 1} | urlencode", "q=a+b&r=1"),
+        ("[{'a': 'B'}, {'a': 'b'}, {'a': 'A'}] | groupby('a') | map('first') | list", ["A", "B"]),
+        (
+            "[{'a': 2, 'b': 1}, {'a': 1, 'b': 2}] | sort(attribute='a,b') | map(attribute='b')",
+            [2, 1],
+        ),
+        ("['b', 'A', 'c'] | sort(reverse=true)", ["c", "b", "A"]),
+        ("['b', 'A', 'B'] | unique | list", ["b", "A"]),
+        ("{'b': 1, 'A': 2} | dictsort", [["A", 2], ["b", 1]]),
+        ("[1, 2, 3] | batch(2, 0) | list", [[1, 2], [3, 0]]),
+        ("[1, 2, 3] | slice(2) | list", [[1, 2], [3]]),
+        ("[3, 1, 2] | max", 3),
+        ("[{'a': 1}, {'a': 2}] | min(attribute='a')", {"a": 1}),
+        ("'12.7' | int", 12),
+        ("'ff' | int(0, 16)", 255),
+        ("'x' | int(default=3)", 3),
+        ("2.567 | round(2)", 2.57),
+        ("2.1 | round(0, 'ceil')", 3.0),
+        ("1500000 | filesizeformat", "1.5 MB"),
+        ("[1, 2, 3] | select('odd') | list", [1, 3]),
+        ("[{'a': 1}, {'a': 2}] | selectattr('a', '>', 1) | list", [{"a": 2}]),
+        ("[{'a': 1}, {}] | map(attribute='a', default=0) | list", [1, 0]),
+        ("'a b c' | wordcount", 3),
+        ("'<' | tojson", '"<"'),
+        ("[1, 2] | reverse | list", [2, 1]),
+        ("10 is divisibleby 5", True),
+    ],
+)
+def test_operators_filters_and_methods_give_what_they_gave(expression, value):
+    assert render(expression) == value
