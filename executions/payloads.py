@@ -63,7 +63,7 @@ def _left(value: Any, left: int) -> int:
 
 
 def _left_of_object(value: dict[Any, Any], left: int) -> int:
-    left -= 2 + 4 * len(value)
+    left -= 1 + (4 * len(value) or 1)
     for key, item in value.items():
         kind = type(item)
         if type(key) is str:
@@ -80,7 +80,7 @@ def _left_of_object(value: dict[Any, Any], left: int) -> int:
 
 
 def _left_of_list(value: Any, left: int) -> int:
-    left -= 2 + len(value)
+    left -= 1 + (len(value) or 1)
     for item in value:
         kind = type(item)
         if kind is dict:
@@ -104,7 +104,7 @@ def _least(value: Any) -> int:
     return value.bit_length() >> 2 if isinstance(value, int) else 1
 
 
-# Each takes at least one byte, which its place in the list or the object counts.
+# Not counted: they cannot be large, and the commas between them are.
 _SHORT = frozenset({bool, float, type(None)})
 _LONG = 2**63
 

@@ -83,7 +83,7 @@ def absolute(_: Budget, value: Any) -> Any:
     return abs(number(value, "abs"))
 
 
-def rounded(_: Budget, value: Any, precision: int = 0, method: str = "common") -> float:
+def rounded(_: Budget, value: Any, precision: int = 0, method: str = "common") -> Any:
     """`round`: `value` with `precision` decimals; method is common, ceil or floor."""
     digits = number(precision, "round")
     if abs(digits) > MAX_DIGITS:

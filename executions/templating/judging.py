@@ -65,4 +65,5 @@ COUNTED: Mapping[str, Callable[..., Any]] = {
     "odd": _odd,
     "upper": _upper,
 }
-PLAIN: Mapping[str, Callable[..., Any]] = {name: TESTS[name] for name in OF_TYPE}
+_TESTS: Mapping[str, Any] = TESTS
+PLAIN: Mapping[str, Callable[..., Any]] = {name: _TESTS[name] for name in OF_TYPE}

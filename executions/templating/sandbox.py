@@ -15,6 +15,7 @@ from jinja2.utils import missing
 from executions.templating import arithmetic, items, judging, rewriting, texts
 from executions.templating.access import StrictName, item_of
 from executions.templating.budget import Budget
+from executions.templating.comparing import taken
 from executions.templating.methods import BoundMethod, check_call, method_of
 
 
@@ -72,7 +73,7 @@ _FILTERS: Mapping[str, Callable[..., Any]] = {
     "join": texts.join,
     "last": items.last,
     "length": items.length,
-    "list": items.taken,
+    "list": taken,
     "lower": texts.cased(str.lower),
     "max": items.maximum,
     "min": items.minimum,
@@ -134,7 +135,7 @@ def _environment() -> ExpressionEnvironment:
         undefined=StrictName, autoescape=False, auto_reload=False, cache_size=0, optimized=False
     )
     environment.globals.clear()
-    named = {**_FILTERS, **rewriting.OPERATORS}
+    named: dict[str, Callable[..., Any]] = {**_FILTERS, **rewriting.OPERATORS}
     environment.filters = {name: counted(name, function) for name, function in named.items()}
     environment.filters |= {name: pass_context(items.each(name)) for name in _EACH}
     environment.tests = {
