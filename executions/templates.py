@@ -85,7 +85,9 @@ class Template:
         Objects and lists of the template are new at each call. Values out of the scope are
         passed on, not copied: treat them as read-only.
         """
-        return self._render(scope, Budget() if budget is None else budget)
+        if budget is None and not self.constant:
+            budget = Budget()
+        return self._render(scope, budget)  # type: ignore[arg-type] - a constant spends nothing
 
 
 def compile_template(value: Any) -> Template:

@@ -36,27 +36,35 @@ def prepare(
     TemplateTimeout when rendering alone takes the step's time limit.
     """
     began = time.monotonic()
-    value = step.config.render(journey.scope(step, attempt), budget_of(step))
+    value = step.config.render(journey.scope(step, attempt), budget_of(step, began))
     if overrides and overrides.get("inputs"):
         value = merged(value, overrides["inputs"])
-    made = restored(journey, step, value, overrides)
-    return Prepared(made.value, made.text, made.hash, made.key, time.monotonic() - began)
+    return restored(journey, step, value, overrides, began)
 
 
-def budget_of(step: Step) -> Budget:
+def budget_of(step: Step, began: float) -> Budget | None:
     """What rendering a step's inputs may spend: no more time than the step has."""
-    seconds = step.timeout_seconds
-    return Budget(seconds=seconds, deadline=time.monotonic() + seconds)
+    if step.config.constant:
+        return None
+    return Budget(seconds=step.timeout_seconds, deadline=began + step.timeout_seconds)
 
 
 def restored(
-    journey: Journey, step: Step, value: Any, overrides: Mapping[str, Any] | None = None
+    journey: Journey,
+    step: Step,
+    value: Any,
+    overrides: Mapping[str, Any] | None = None,
+    began: float | None = None,
 ) -> Prepared:
-    """The same of inputs that were rendered already: those of a run that is woken."""
+    """The same of inputs that were rendered already: those of a run that is woken.
+
+    `began` is when rendering began, where it was now (of `time.monotonic`).
+    """
     text = payloads.dump(value, f"inputs of step {journey.path(step)}")
     hashed = sha256(text.encode()).hexdigest()
     salt = overrides.get("salt", "") if overrides else ""
-    return Prepared(value, text, hashed, key(journey, step, hashed, salt))
+    seconds = 0.0 if began is None else time.monotonic() - began
+    return Prepared(value, text, hashed, key(journey, step, hashed, salt), seconds)
 
 
 def key(journey: Journey, step: Step, inputs_hash: str, salt: str = "") -> str:

@@ -7,6 +7,7 @@ runs, in one query, and only for steps that name secrets or a credential (`uses_
     scrubber_of(journey, step) -> Scrubber      for what a remote runner hands in later
 """
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -69,7 +70,9 @@ def revealed(
     given, left = inputs, list[Pointer]()
     if step.secrets:
         scope = journey.scope(step, attempt)
-        given, left = reveal(step.config.sealed, inputs, scope, values, budget_of(step))
+        given, left = reveal(
+            step.config.sealed, inputs, scope, values, budget_of(step, time.monotonic())
+        )
         _refuse_written(journey, step, inputs, left, overrides)
     return Revealed(given, found.get(step.credential), _scrubber(step, found))
 
