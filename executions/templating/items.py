@@ -11,7 +11,12 @@ from jinja2.filters import FILTERS
 from jinja2.runtime import Context, Undefined
 
 from executions.templating import methods
-from executions.templating.access import StrictName, attribute_reader
+from executions.templating.access import (
+    READ_WORK,
+    StrictName,
+    attribute_parts,
+    attribute_reader,
+)
 from executions.templating.budget import Budget
 from executions.templating.comparing import equal, extreme, ordered, taken
 from executions.templating.errors import TooLarge
@@ -57,7 +62,7 @@ def dictsort(
     if not isinstance(value, Mapping):
         raise TypeError("dictsort takes an object")
     at = 0 if by == "key" else 1
-    read = attribute_reader(at, caseless=not case_sensitive)
+    read = attribute_reader(budget, at, caseless=not case_sensitive)
     return ordered(budget, methods.pairs(budget, value), read, reverse=bool(reverse))
 
 
@@ -85,8 +90,8 @@ def groupby(
     case_sensitive: bool = False,
 ) -> list[tuple[Any, list[Any]]]:
     """Pairs of a key and the items that have it, sorted by key."""
-    read = attribute_reader(attribute, default=default, caseless=not case_sensitive)
-    shown = attribute_reader(attribute, default=default)
+    read = attribute_reader(budget, attribute, default=default, caseless=not case_sensitive)
+    shown = attribute_reader(budget, attribute, default=default)
     groups: list[tuple[Any, list[Any]]] = []
     before: Any = None
     for item in ordered(budget, taken(budget, value), read):
@@ -130,7 +135,7 @@ def _extreme(
     found = taken(budget, value)
     if not found:
         return StrictName("there is no such item, the list is empty")
-    read = attribute_reader(attribute, caseless=not case_sensitive)
+    read = attribute_reader(budget, attribute, caseless=not case_sensitive)
     return extreme(budget, found, read, choose)
 
 
@@ -174,14 +179,13 @@ def sort(
     """Sorted by the items or by one or more attributes (`"age,name"`)."""
     named = attribute.split(",") if isinstance(attribute, str) and "," in attribute else None
     if named is None:
-        read = attribute_reader(attribute, caseless=not case_sensitive)
+        read = attribute_reader(budget, attribute, caseless=not case_sensitive)
     else:
         if len(named) > MAX_ARGUMENTS:
             raise TooLarge(f"sort takes at most {MAX_ARGUMENTS} attributes")
-        readers = [attribute_reader(one, caseless=not case_sensitive) for one in named]
+        readers = [attribute_reader(budget, one, caseless=not case_sensitive) for one in named]
 
         def read(item: Any) -> Any:
-            budget.spend(CALL_WORK * len(readers))
             budget.hold(OBJECT + POINTER * len(readers))
             return [reader(item) for reader in readers]
 
@@ -192,7 +196,7 @@ def unique(
     budget: Budget, value: Any, case_sensitive: bool = False, attribute: Any = None
 ) -> Iterator[Any]:
     """Each item whose key did not occur before; keys are weighed before they are hashed."""
-    read = attribute_reader(attribute, caseless=not case_sensitive)
+    read = attribute_reader(budget, attribute, caseless=not case_sensitive)
     seen = set()
     for item in counted(budget, value, CALL_WORK // 2):
         key = read(item)
@@ -241,9 +245,9 @@ def each(name: str) -> Callable[..., Any]:
             raise TooLarge(f"{name} takes at most {MAX_ARGUMENTS} arguments")
         if len(args) > at and not isinstance(args[at], str):
             raise TypeError(f"{name} takes the name of a filter or test, as text")
-        for attribute in (*args[:at], kwargs.get("attribute")):
-            attribute_reader(attribute)
-        units = CALL_WORK + len(args) + len(kwargs)
+        named = [*args[:at], kwargs.get("attribute")]
+        parts = sum(len(attribute_parts(attribute)) for attribute in named)
+        units = CALL_WORK + len(args) + len(kwargs) + READ_WORK * parts
         budget: Budget = context.budget  # type: ignore[attr-defined]
         return function(context, counted(budget, value, units) if value else value, *args, **kwargs)
 

@@ -112,6 +112,14 @@ HOSTILE = [
     '("a" * 1000000).split("a")',
     '(" a" * 500000).split()',
     r'("\n" * 1000000).splitlines()',
+    # Keys to sort by, which are texts in lower case.
+    "(['f' * 90000] * 20000) | sort",
+    "(['f' * 90000] * 20000) | unique | list",
+    "(['f' * 90000] * 20000) | max",
+    "([{'a': 'f' * 90000}] * 20000) | groupby('a')",
+    "([{'a': 'f' * 90000}] * 20000) | sort(attribute='a,a')",
+    "({'a': 'f' * 90000} | items | list) * 20000 | sort(attribute=1)",
+    "range(50000) | list | groupby(1)",
     # Loops of filters within filters.
     "([range(100000)] * 100000) | map('sum') | sum",
     "([range(100000)] * 100000) | map('list') | list",
