@@ -13,7 +13,7 @@ from executions import payloads, statements
 from executions.errors import InvalidPayload, PayloadError
 from executions.graph.model import Concurrency
 from executions.graph.problem import Problem
-from executions.templates import TemplateError
+from executions.templates import Budget, TemplateError
 
 MAX_KEY = 300
 
@@ -46,10 +46,11 @@ def render_all(
         return [None] * len(payload_list)
     keys: list[Key | None] = []
     problems: list[Problem] = []
+    budget = Budget()  # one for all payloads of a request
     for number, payload in enumerate(payload_list):
         path = f"payloads[{number}]" if len(payload_list) > 1 else "params"
         try:
-            text = render(rule, payload)
+            text = render(rule, payload, budget)
         except (TemplateError, PayloadError) as error:
             problems.append(Problem(path, "concurrency_key", f"settings.concurrency.key: {error}"))
             continue
@@ -61,13 +62,13 @@ def render_all(
     return keys
 
 
-def render(rule: Concurrency, payload: Any) -> str | None:
+def render(rule: Concurrency, payload: Any, budget: Budget | None = None) -> str | None:
     """The text of a payload's key; None when it yields null or "": then no rule applies.
 
     A value that is no text counts as its canonical JSON, a key longer than 300 characters as its
     digest. Raises TemplateError, PayloadError.
     """
-    value = rule.key.render({"input": payload})
+    value = rule.key.render({"input": payload}, budget)
     if value is None or value == "":
         return None
     text = value if isinstance(value, str) else payloads.dump(value, "concurrency key")

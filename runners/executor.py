@@ -273,7 +273,7 @@ def stretch(journey: Journey, unit: Unit) -> None:
                 seconds=step.timeout_seconds,
                 variables=journey.variables,
             )
-            with time_limit(seconds_for(step)):
+            with time_limit(seconds_for(step) - prepared.seconds):
                 done = _at_once(execute(journey, step, prepared, context))
         except (Exception, StepTimeout) as error:
             unit.broken = Broken(step, prepared, failure_of(error, step, journey.path(step)))
@@ -373,18 +373,23 @@ def execute(
 
 @contextmanager
 def held(work: Work, context: Context, pack: Pack | None = None) -> Iterator[None]:
-    """The block in which a module runs: timed, its lease renewed, no connection kept."""
+    """The block in which a module runs: timed, its lease renewed, no connection kept.
+
+    What the step's inputs took to render is taken off its time limit.
+    """
+    rendering = work.prepared.seconds if work.prepared is not None else 0.0
     if work.step.inline:
-        with time_limit(seconds_for(work.step)):
+        with time_limit(seconds_for(work.step) - rendering):
             yield
         return
     if pool() == "threads":
         connection.close()  # back to the pool
     heart = heartbeat.heart()
-    beat = heart.hold(work, work.step.timeout_seconds, pack)
+    seconds = max(0.001, work.step.timeout_seconds - rendering)
+    beat = heart.hold(work, seconds, pack)
     context.mind(cancelled=beat.cancelled, details=beat.tell)
     try:
-        with time_limit(work.step.timeout_seconds):
+        with time_limit(seconds):
             yield
     finally:
         heart.release(beat)

@@ -10,14 +10,13 @@ from executions.errors import PayloadError
 from executions.graph.model import Step
 from executions.graph.places import find, place_of, split
 from executions.templates import TemplateError
-from executions.templating.meter import RenderingTimeout
 from executions.versions import compiled
 from runners import metrics, statements
 from runners.conf import config
 from runners.holder import gone, holder
 from runners.journey import Journey
 from runners.judging import Death, judge
-from runners.outcomes import Failure, classify
+from runners.outcomes import Failure, classify, template_failure
 from runners.packs import Pack
 from runners.prepare import Prepared, prepare, restored
 from runners.releasing import release
@@ -221,11 +220,8 @@ def attempt_prepare(
     """The step's inputs, or why they cannot be made."""
     try:
         return prepare(journey, step, attempt, overrides), None
-    except RenderingTimeout as error:
-        message = f"Step {journey.path(step)}: {error}"
-        return None, Failure(ErrorType.TIMEOUT, message, "RenderingTimeout", None, None, "")
     except TemplateError as error:
-        return None, permanent(f"Step {journey.path(step)}: {error}", "TemplateError")
+        return None, template_failure(error, journey.path(step))
     except PayloadError as error:
         return None, permanent(error.message, "PayloadError")
     except RecursionError as error:

@@ -7,6 +7,7 @@ runs, in one query, and only for steps that name secrets or a credential (`uses_
     scrubber_of(journey, step) -> Scrubber      for what a remote runner hands in later
 """
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,6 +18,7 @@ from executions.templating.errors import Pointer, key_path
 from executions.templating.secrets import SecretField, at, reference, reveal
 from runners.journey import Journey
 from runners.modules.base import Result, StepError, Wait
+from runners.prepare import budget_of
 from runners.scrubbing import Scrubber
 
 Fields = Mapping[str, str]
@@ -68,7 +70,9 @@ def revealed(
     given, left = inputs, list[Pointer]()
     if step.secrets:
         scope = journey.scope(step, attempt)
-        given, left = reveal(step.config.sealed, inputs, scope, values)
+        given, left = reveal(
+            step.config.sealed, inputs, scope, values, budget_of(step, time.monotonic())
+        )
         _refuse_written(journey, step, inputs, left, overrides)
     return Revealed(given, found.get(step.credential), _scrubber(step, found))
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from executions.templating.budget import Budget
 from executions.templating.errors import ExpressionSyntaxError, Pointer, TemplateError
 
 ROOT = "secrets"
@@ -17,7 +18,7 @@ VALUE = "value"  # the one field of a plain secret
 SecretField = tuple[str, str]  # a credential's name, a field's name
 Values = Mapping[SecretField, str]
 Scope = Mapping[str, Any]
-SealedText = tuple[Pointer, Callable[[Scope], Any], frozenset[SecretField]]
+SealedText = tuple[Pointer, Callable[[Scope, Budget], Any], frozenset[SecretField]]
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,79}")
 
@@ -63,10 +64,10 @@ def refuse_in_expression() -> ExpressionSyntaxError:
     )
 
 
-def secret_evaluator(secret: SecretField) -> Callable[[Scope], str]:
+def secret_evaluator(secret: SecretField) -> Callable[[Scope, Budget], str]:
     """A function from a scope to what stands for the secret in it."""
 
-    def evaluate(scope: Scope) -> str:
+    def evaluate(scope: Scope, _: Budget) -> str:
         try:
             text: str = scope[ROOT][secret]
         except KeyError:
@@ -77,7 +78,11 @@ def secret_evaluator(secret: SecretField) -> Callable[[Scope], str]:
 
 
 def reveal(
-    texts: tuple[SealedText, ...], value: Any, scope: Scope, values: Values
+    texts: tuple[SealedText, ...],
+    value: Any,
+    scope: Scope,
+    values: Values,
+    budget: Budget | None = None,
 ) -> tuple[Any, list[Pointer]]:
     """`value`, as a template rendered it, with secrets in the place of their references.
 
@@ -85,10 +90,11 @@ def reveal(
     somebody wrote others since. `value` itself is not changed.
     """
     with_references, with_values = {**scope, ROOT: REFERENCES}, {**scope, ROOT: values}
+    budget = budget or Budget()
     left = []
     for pointer, render, _ in texts:
-        if at(value, pointer) == render(with_references):
-            value = _put(value, pointer, render(with_values))
+        if at(value, pointer) == render(with_references, budget):
+            value = _put(value, pointer, render(with_values, budget))
         else:
             left.append(pointer)
     return value, left
