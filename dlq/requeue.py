@@ -12,7 +12,9 @@ from dlq.models import Resolution
 from executions import lifecycle as executions
 from executions.actor import Actor
 from runners import reruns
+from runners.approvals import refuse_other_inputs
 from runners.models import Run
+from runners.overrides import names_of
 
 
 def requeue(
@@ -28,9 +30,12 @@ def requeue(
     `overrides` are merged into the step's rendered inputs, nested keys too. The step has a new
     retry budget. After a permanent error, or with overrides, its idempotency key is a new one.
     The run's priority is its execution's less `yields`. Raises NotFound; WrongState when the entry
-    is resolved already, or its execution is over in another way.
+    is resolved already, or its execution is over in another way; ApprovalNeeded for overrides of
+    an approval.
     """
     entry = lifecycle.find(entry_id)
+    if overrides:
+        refuse_other_inputs(entry.module, entry.step_path)
     run_id = uuid7()
     with transaction.atomic():
         lifecycle.must_be_open(entry, "requeued")
@@ -49,7 +54,7 @@ def requeue(
             actor=actor,
             notes=reason,
             # Their names alone: the values are in the run, and the trail cannot be cleaned of them.
-            details={"runId": str(run_id), "overrides": sorted(overrides or {})},
+            details={"runId": str(run_id), "overrides": names_of(overrides or {})},
             requeued_run_id=run_id,
         )
         executions.announce(execution)

@@ -16,6 +16,7 @@ class ExecutionsConfig(AppConfig):
             metrics,
             migrating,
         )
+        from executions.accounts import browser_sessions  # noqa: F401 - connects on import
         from executions.audit import signing_in  # noqa: F401 - connects on import
         from executions.limits import limits
         from executions.sealing import sources

@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import DateTimeField, Func
+from django.db.models import BigIntegerField, DateTimeField, Func
 
 
 class ClockTimestamp(Func):
@@ -12,6 +12,13 @@ class ClockTimestamp(Func):
 
     template = "clock_timestamp()"
     output_field = DateTimeField()
+
+
+class CurrentTransaction(Func):
+    """The 64-bit id of the transaction that is under way; it never repeats on one server."""
+
+    template = "(pg_current_xact_id()::text::bigint)"
+    output_field = BigIntegerField()
 
 
 class Deadline(Func):

@@ -70,7 +70,7 @@ def pattern(text: str) -> Pattern:
 
     Raises BadPattern for what RE2 cannot express and for more than MAX_CHARACTERS characters.
     """
-    import re2  # type: ignore[import-untyped]
+    import re2
 
     if len(text) > MAX_CHARACTERS:
         raise BadPattern(

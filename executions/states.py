@@ -114,3 +114,21 @@ MOVES: dict[str, frozenset[str]] = {
 def sources(target: str) -> tuple[str, ...]:
     """The states from which `target` may be reached, sorted."""
     return tuple(sorted(source for source, targets in MOVES.items() if target in targets))
+
+
+class SessionKind(TextChoices):
+    """How a session's requests say who they are."""
+
+    TOKEN = "TOKEN", "tokens"
+    BROWSER = "BROWSER", "browser"
+
+
+class SessionEnd(TextChoices):
+    """Why a session ended before it expired."""
+
+    SIGNED_OUT = "SIGNED_OUT", "signed out"
+    REVOKED = "REVOKED", "ended from the list of sessions"
+    REUSED = "REUSED", "a used refresh token was presented again"
+    PASSWORD = "PASSWORD", "the password changed"
+    SWITCHED_OFF = "SWITCHED_OFF", "the account was switched off"
+    LOST_RIGHTS = "LOST_RIGHTS", "the account lost a role or status"

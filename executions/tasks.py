@@ -6,6 +6,8 @@ from celery import shared_task
 from django.db import InterfaceError, OperationalError
 
 from executions import kept_answers, quotas
+from executions.accounts import sessions
+from executions.audit import seals
 from executions.history import retention
 from executions.triggers import cron, told, webhook
 
@@ -43,6 +45,18 @@ def prune_counts() -> int:
 def prune_answers() -> int:
     """Every minute: answers kept for an `Idempotency-Key` for more than a day."""
     return kept_answers.prune()
+
+
+@shared_task(name="executions.seal_audit")
+def seal_audit() -> int:
+    """Every thirty seconds: seal what is new in the audit trail; how many rows."""
+    return seals.seal().rows
+
+
+@shared_task(name="executions.prune_sessions")
+def prune_sessions() -> int:
+    """Every hour: sessions that expired."""
+    return sessions.prune()
 
 
 @shared_task(name="executions.expire_told")

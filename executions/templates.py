@@ -7,6 +7,7 @@ What a template yields depends on its text and the scope alone: no clock, no ran
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from executions.templating import meter
 from executions.templating.errors import (
     ExpressionSyntaxError,
     Pointer,
@@ -73,7 +74,14 @@ class Template:
         Objects and lists of the template are new at each call. Values out of the scope are
         passed on, not copied: treat them as read-only.
         """
-        return self._render(scope)
+        if self.constant:
+            return self._render(scope)
+        # All expressions of a value count against one budget.
+        token = meter.begin()
+        try:
+            return self._render(scope)
+        finally:
+            meter.end(token)
 
 
 def compile_template(value: Any) -> Template:
@@ -197,7 +205,7 @@ def _value(expression: Expression, where: str) -> Render:
         try:
             return evaluate(scope)
         except TemplateError as error:
-            raise TemplateError(f"{where}: {error}") from error.__cause__
+            raise type(error)(f"{where}: {error}") from error.__cause__
 
     return render
 
@@ -205,13 +213,22 @@ def _value(expression: Expression, where: str) -> Render:
 def _joined(parts: list[str | Expression], where: str) -> Render:
     def render(scope: Scope) -> str:
         try:
-            text = "".join(
-                part if isinstance(part, str) else as_text(part.evaluate(scope)) for part in parts
-            )
-        except (TemplateError, UnusableValue) as error:
+            return _text(parts, scope)
+        except UnusableValue as error:
             raise TemplateError(f"{where}: {error}") from error.__cause__
-        if len(text) > MAX_TEXT:
-            raise TemplateError(f"{where}: the text is longer than {MAX_TEXT:,} characters")
-        return text
+        except TemplateError as error:
+            raise type(error)(f"{where}: {error}") from error.__cause__
 
     return render
+
+
+def _text(parts: list[str | Expression], scope: Scope) -> str:
+    """The parts as one text; refused before it is joined where it would be too long."""
+    texts, length = [], 0
+    for part in parts:
+        text = part if isinstance(part, str) else as_text(part.evaluate(scope))
+        length += len(text)
+        if length > MAX_TEXT:
+            raise UnusableValue(f"the text is longer than {MAX_TEXT:,} characters")
+        texts.append(text)
+    return "".join(texts)

@@ -37,7 +37,7 @@ def decide(run_id: UUID, decision: str, comment: str, *, user: User, actor: Acto
             raise _unknown(run_id)
         _check_right(run, user, may)
         if run.state != RunState.WAITING or run.waits_for != WaitKind.APPROVAL:
-            raise WrongState(_not_waiting(run), run.state)
+            raise WrongState(_not_waiting(run, named=may.allows(Action.VIEW)), run.state)
         waking = {
             "by": "person",
             "decision": decision,
@@ -104,8 +104,10 @@ def _unknown(run_id: UUID) -> NotFound:
     return NotFound(f"There is no run {run_id} in your workspaces.")
 
 
-def _not_waiting(run: Run) -> str:
+def _not_waiting(run: Run, *, named: bool) -> str:
     if run.waits_for != WaitKind.APPROVAL:
+        if not named:
+            return f"Run {run.pk} waits for no decision: its step is no approval."
         return f"Step {run.step_path} waits for no decision: it is a {run.module}."
     answer: Any = run.wake or {}
     if answer.get("decision"):

@@ -3,26 +3,16 @@
 It is started through admission like every other, and planned from the runs it brings along.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 from uuid import UUID
 
 from django.db import transaction
 from uuid6 import uuid7
 
-from executions import payloads
 from executions.actor import Actor, record
 from executions.clock import database_now
-from executions.errors import (
-    InvalidPayload,
-    NotFound,
-    NotPublished,
-    PayloadError,
-    WithProblems,
-    WrongState,
-)
-from executions.graph.places import Place, find
+from executions.errors import NotFound, NotPublished, WrongState
+from executions.graph.places import find
 from executions.graph.problem import Problem
 from executions.history import checkpoints
 from executions.history.points import Point, retimed
@@ -31,32 +21,13 @@ from executions.states import VersionKind
 from executions.triggers.request import Branch
 from executions.triggers.start import start_execution
 from executions.versions import compiled
-from runners import ending, points, statements
-from runners.journey import Journey
-from runners.models import Run
+from runners import points, statements
+from runners.approvals import asked_again
+from runners.overrides import LATEST, PINNED, Overrides
+from runners.overriding import MAX_NAMED, InvalidFork, changed_variables, override_steps
 from runners.prepare import merged
 
-PINNED, LATEST = "pinned", "latest"
-MAX_NAMED = 100
-MAX_VARIABLES_BYTES = 1024 * 1024
-
-
-class InvalidFork(WithProblems):
-    """The fork cannot begin there, or not with these overrides."""
-
-    code = "invalid_fork"
-
-
-@dataclass(frozen=True, slots=True)
-class Overrides:
-    """What is to be different, each merged into what is there (RFC 7396).
-
-    `steps` changes the inputs of steps that the fork begins with, by their paths.
-    """
-
-    input: Any = None
-    variables: Mapping[str, Any] = field(default_factory=dict)
-    steps: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+__all__ = ["LATEST", "PINNED", "InvalidFork", "Overrides", "fork"]
 
 
 def fork(
@@ -69,19 +40,24 @@ def fork(
     actor: Actor,
     reason: str = "",
     priority: int | None = None,
+    named: bool = True,
 ) -> WorkflowExecution:
     """Start a new execution from a checkpoint, or from right before a step, which runs again.
 
-    Without either it begins at the beginning. The origin, in whatever state, is left as it is.
-    Trigger type is inherited, and so is the priority, unless it is given, and the version, unless
-    `version` is `latest` or a number. Raises NotFound, NoSuchPoint, WrongState (checkpoint of a
-    past rolled back), InvalidFork, and what `start_execution` raises.
+    Without either it begins at the beginning. Where a step would run under an approval that the
+    origin was given, it begins right before that approval, which is asked again. The origin, in
+    whatever state, is left as it is. Trigger type is inherited, and so is the priority, unless it
+    is given, and the version, unless `version` is `latest` or a number. `named` is whether the
+    caller may see the workflow, so that errors may name its steps and variables. The caller has
+    checked what `fork_permissions` asks for. Raises NotFound, NoSuchPoint, WrongState (checkpoint
+    of a past rolled back), InvalidFork, and what `start_execution` raises.
     """
     overrides = overrides or Overrides()
     origin = WorkflowExecution.objects.select_related("workflow").filter(pk=execution_id).first()
     if origin is None:
         raise NotFound(f"There is no execution {execution_id}.")
-    point = _point(origin, checkpoint_id, step_path)
+    point = _point(origin, checkpoint_id, step_path, named=named)
+    beginning = _Beginning(origin, point, overrides, named)
     payload = origin.trigger_payload
     if overrides.input is not None:
         payload = merged(payload, overrides.input)
@@ -97,7 +73,7 @@ def fork(
                 origin_id=origin.pk,
                 version_id=_version(origin, version),
                 point=point.label if point else "start",
-                prepare=lambda made: _prepare(made, origin, point, overrides),
+                prepare=beginning.prepare,
             ),
         ).execution
         record(
@@ -107,18 +83,27 @@ def fork(
             object_type="WorkflowExecution",
             object_id=origin.pk,
             reason=reason,
-            details={"executionId": str(started.pk), "from": started.origin_point},
+            details={
+                "executionId": str(started.pk),
+                "from": beginning.label,
+                "version": version,
+                "overrides": overrides.names(),
+            },
         )
     return WorkflowExecution.objects.get(pk=started.pk)
 
 
 def _point(
-    origin: WorkflowExecution, checkpoint_id: UUID | None, step_path: str | None
+    origin: WorkflowExecution,
+    checkpoint_id: UUID | None,
+    step_path: str | None,
+    *,
+    named: bool,
 ) -> Point | None:
     if checkpoint_id is not None:
         return points.at_checkpoint(origin, checkpoint_id)
     if step_path:
-        return points.before_step(origin, step_path)
+        return points.before_step(origin, step_path, named=named)
     return None
 
 
@@ -140,22 +125,38 @@ def _version(origin: WorkflowExecution, wanted: str | int) -> UUID:
     return found
 
 
-def _prepare(
-    made: WorkflowExecution, origin: WorkflowExecution, point: Point | None, overrides: Overrides
-) -> None:
-    """Give the new execution its past; in its transaction, before anything of it may run."""
-    variables = dict(compiled(made.version_id).graph.variables)
-    if point is not None:
-        _hold(origin)
-        if made.version_id != origin.version_id:
-            _require_steps(made, origin, point)
-        variables |= points.variables_at(origin, point)
-        _copy(made, origin, point)
-    variables = _changed(made, variables, overrides.variables)
-    WorkflowExecution.objects.filter(pk=made.pk).update(context_data=variables)
-    checkpoints.begin(made, variables)
-    if overrides.steps:
-        _override(made, overrides.steps)
+@dataclass(slots=True)
+class _Beginning:
+    """What the new execution begins with, and where: moved back to before approvals."""
+
+    origin: WorkflowExecution
+    point: Point | None
+    overrides: Overrides
+    named: bool
+
+    @property
+    def label(self) -> str:
+        """Where it begins, for people."""
+        return self.point.label if self.point else "start"
+
+    def prepare(self, made: WorkflowExecution) -> None:
+        """Give the new execution its past; in its transaction, before anything of it may run."""
+        version = compiled(made.version_id)
+        variables = dict(version.graph.variables)
+        if self.point is not None:
+            _hold(self.origin)
+            self.point = asked_again(self.origin, version, self.point)
+            if made.version_id != self.origin.version_id:
+                _require_steps(made, self.origin, self.point, named=self.named)
+            variables |= points.variables_at(self.origin, self.point)
+            _copy(made, self.origin, self.point)
+        variables = changed_variables(made, variables, self.overrides.variables, named=self.named)
+        WorkflowExecution.objects.filter(pk=made.pk).update(
+            context_data=variables, origin_point=self.label
+        )
+        checkpoints.begin(made, variables)
+        if self.overrides.steps:
+            override_steps(made, self.overrides.steps, named=self.named)
 
 
 def _copy(made: WorkflowExecution, origin: WorkflowExecution, point: Point) -> None:
@@ -189,7 +190,9 @@ def _hold(origin: WorkflowExecution) -> None:
         )
 
 
-def _require_steps(made: WorkflowExecution, origin: WorkflowExecution, point: Point) -> None:
+def _require_steps(
+    made: WorkflowExecution, origin: WorkflowExecution, point: Point, *, named: bool
+) -> None:
     """Raise InvalidFork, naming every step of the past that the chosen version does not have."""
     version = compiled(made.version_id)
     paths = [path for (path,) in statements.fetch("kept_steps", points.params(origin, point))]
@@ -207,84 +210,6 @@ def _require_steps(made: WorkflowExecution, origin: WorkflowExecution, point: Po
             "bring along. Fork with the version that the execution ran, or from an earlier point.",
             [
                 Problem(path, "missing_step", f"Version {version.number} has no step {path}.")
-                for path in missing[:MAX_NAMED]
+                for path in missing[: MAX_NAMED if named else 0]
             ],
         )
-
-
-def _changed(
-    made: WorkflowExecution, variables: dict[str, Any], changes: Mapping[str, Any]
-) -> dict[str, Any]:
-    declared = compiled(made.version_id).graph.variables
-    unknown = sorted(set(changes) - set(declared))
-    if unknown:
-        raise InvalidFork(
-            "Some variables are not declared by the workflow.",
-            [
-                Problem(
-                    f"overrides.variables.{name}",
-                    "unknown_variable",
-                    f"The workflow declares: {', '.join(sorted(declared)) or 'no variables'}.",
-                )
-                for name in unknown[:MAX_NAMED]
-            ],
-        )
-    changed = {name: variables[name] for name in variables if name in declared}
-    # A null is a value here: a declared variable cannot be removed.
-    changed |= {
-        name: value if value is None else merged(changed.get(name), value)
-        for name, value in changes.items()
-    }
-    try:
-        payloads.dump(changed, "variables", MAX_VARIABLES_BYTES)
-    except PayloadError as error:
-        raise InvalidPayload(
-            error.message, [Problem("overrides.variables", error.code, error.message)]
-        ) from error
-    return changed
-
-
-def _override(made: WorkflowExecution, steps: Mapping[str, Mapping[str, Any]]) -> None:
-    """Plan what the fork begins with, and give those steps their changed inputs."""
-    _plan(made)
-    ready = dict(
-        Run.objects.filter(execution_id=made.pk, state="PENDING").values_list("step_path", "pk")
-    )
-    unknown = sorted(set(steps) - set(ready))
-    if unknown:
-        some = ", ".join(sorted(ready)[:10]) or "none"
-        raise InvalidFork(
-            "Only the inputs of steps that the fork begins with can be changed.",
-            [
-                Problem(
-                    f"overrides.steps.{path}",
-                    "not_first",
-                    f"The fork does not begin with step {path}; it begins with: {some}. Fork from "
-                    f"right before {path} to change its inputs.",
-                )
-                for path in unknown[:MAX_NAMED]
-            ],
-        )
-    for path, inputs in steps.items():
-        Run.objects.filter(pk=ready[path]).update(overrides={"inputs": dict(inputs)})
-
-
-def _plan(made: WorkflowExecution) -> None:
-    """Insert the first runs of an execution whose past is there already, without ending it."""
-    version = compiled(made.version_id)
-    journey = Journey(
-        execution_id=made.pk,
-        version=version,
-        place=Place("", version.graph),
-        segment="",
-        queue="",
-        epoch=made.epoch,
-        priority=made.priority,
-        started_at=None,
-        input=None,
-        variables={},
-        resumed=True,
-        paused=True,
-        stays=False,
-    )
-    ending.settle_or_end(journey)

@@ -15,6 +15,7 @@ from executions.graph.problem import Problem
 from executions.models import WorkflowExecution
 from executions.versions import compiled
 from runners import statements
+from runners.approvals import refuse_given_result
 from runners.models import Run
 from runners.reruns import newest_dead
 from runners.states import RunState
@@ -43,11 +44,12 @@ def check(version_id: UUID, step_path: str, outputs: Any, outcome: str | None, n
 
     What its module may leave empty and nobody gave is null.
     Raises ResultRefused with every problem: outputs that break the module's output schema, an
-    outcome the step cannot have, variables that the workflow does not declare; PayloadError for
-    outputs that cannot be stored.
+    outcome the step cannot have, variables that the workflow does not declare; ApprovalNeeded for
+    an approval; PayloadError for outputs that cannot be stored.
     """
     graph = compiled(version_id).graph
     _, step = find(graph, step_path)
+    refuse_given_result(step.module, step_path)
     outputs = _completed(step.module, outputs)
     payloads.dump(outputs, f"output of step {step_path}")
     problems = [

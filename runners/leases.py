@@ -10,6 +10,7 @@ from executions.errors import PayloadError
 from executions.graph.model import Step
 from executions.graph.places import find, place_of, split
 from executions.templates import TemplateError
+from executions.templating.meter import RenderingTimeout
 from executions.versions import compiled
 from runners import metrics, statements
 from runners.conf import config
@@ -212,6 +213,9 @@ def attempt_prepare(
     """The step's inputs, or why they cannot be made."""
     try:
         return prepare(journey, step, attempt, overrides), None
+    except RenderingTimeout as error:
+        message = f"Step {journey.path(step)}: {error}"
+        return None, Failure(ErrorType.TIMEOUT, message, "RenderingTimeout", None, None, "")
     except TemplateError as error:
         return None, permanent(f"Step {journey.path(step)}: {error}", "TemplateError")
     except PayloadError as error:

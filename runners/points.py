@@ -19,6 +19,7 @@ from runners.models import Run
 
 DONE = Q(state__in=["SUCCESS", "SKIPPED"]) | Q(state="FAILED", outcome="error")
 MAX_NAMED = 10
+UNNAMED = "Ask somebody who may view the execution for the paths of its steps."
 
 
 class NoSuchPoint(ValkyrError):
@@ -41,8 +42,11 @@ def at_checkpoint(execution: WorkflowExecution, checkpoint_id: UUID) -> Point:
     return Point(checkpoint.created_at, f"checkpoint #{checkpoint.sequence}")
 
 
-def after_step(execution: WorkflowExecution, step_path: str) -> Point:
-    """The point right after a step ended; raises NoSuchPoint when it has not."""
+def after_step(execution: WorkflowExecution, step_path: str, *, named: bool = True) -> Point:
+    """The point right after a step ended; raises NoSuchPoint when it has not.
+
+    `named` is whether the caller may read the names of other steps.
+    """
     run = (
         _runs(execution, step_path)
         .filter(DONE)
@@ -53,19 +57,22 @@ def after_step(execution: WorkflowExecution, step_path: str) -> Point:
     if run is None:
         raise NoSuchPoint(
             f"Step {step_path} of execution {execution.pk} has not ended well or been skipped, so "
-            f"it is no point to go back to. {_some(execution, DONE)}"
+            f"it is no point to go back to. {_some(execution, DONE) if named else UNNAMED}"
         )
     assert run.finished_at is not None
     return Point(run.finished_at, step_path, run.pk)
 
 
-def before_step(execution: WorkflowExecution, step_path: str) -> Point:
-    """The point right before a step first began; raises NoSuchPoint when it never was ready."""
+def before_step(execution: WorkflowExecution, step_path: str, *, named: bool = True) -> Point:
+    """The point right before a step first began; raises NoSuchPoint when it never was ready.
+
+    `named` is whether the caller may read the names of other steps.
+    """
     first = _runs(execution, step_path).order_by("attempt").only("started_at", "queued_at").first()
     if first is None:
         raise NoSuchPoint(
             f"Execution {execution.pk} has no run of step {step_path}. "
-            f"{_some(execution, ~Q(state='SKIPPED'))}"
+            f"{_some(execution, ~Q(state='SKIPPED')) if named else UNNAMED}"
         )
     return Point(first.started_at or first.queued_at, f"before {step_path}", before=step_path)
 

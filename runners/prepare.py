@@ -7,6 +7,7 @@ from typing import Any
 
 from executions import payloads
 from executions.graph.model import Step
+from executions.templating.meter import metered
 from runners.journey import Journey
 
 
@@ -26,9 +27,11 @@ def prepare(
     """Render a step's `with`.
 
     `overrides` is what a requeue stored: `inputs`, merged into the rendered ones (nested keys
-    too), and `salt`, which makes the key a new one. Raises TemplateError, PayloadError.
+    too), and `salt`, which makes the key a new one. Rendering has the step's time and no more.
+    Raises TemplateError (RenderingTimeout when that time is over), PayloadError.
     """
-    value = step.config.render(journey.scope(step, attempt))
+    with metered(step.timeout_seconds):
+        value = step.config.render(journey.scope(step, attempt))
     if overrides and overrides.get("inputs"):
         value = merged(value, overrides["inputs"])
     return restored(journey, step, value, overrides)

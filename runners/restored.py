@@ -15,7 +15,9 @@ from django.contrib.sessions.models import Session
 from django.db import connection, transaction
 from django.db.models import Max
 
+from executions.accounts.sessions import end_all
 from executions.actor import Actor, record
+from executions.audit import seals
 from executions.models import WorkflowExecution
 from runners.statements import fetch
 
@@ -53,7 +55,8 @@ def settle(actor: Actor, *, force: bool = False) -> Restored:
         )
     runs = sum(_leap())
     with transaction.atomic():
-        sessions, _ = Session.objects.all().delete()
+        Session.objects.all().delete()
+        sessions = end_all()
         newest = WorkflowExecution.objects.aggregate(at=Max("created_at"))["at"]
         record(
             actor,
@@ -63,6 +66,8 @@ def settle(actor: Actor, *, force: bool = False) -> Restored:
             object_id="",
             after={"runs": runs, "sessions": sessions},
         )
+    # The server may number transactions anew: what is unsealed gets a link, and so does this.
+    seals.seal_after_restore()
     return Restored(runs, sessions, newest)
 
 

@@ -27,12 +27,14 @@ def roll_back(
     step_path: str | None = None,
     actor: Actor,
     reason: str = "",
+    named: bool = True,
 ) -> WorkflowExecution:
     """Set an execution back to a checkpoint, or to right after a finished step, and let it go on.
 
     RUNNING and PAUSED stay so; FAILED goes on as after a requeue. What ran after the point is run
     again, with the same idempotency keys where the inputs are the same. Give one of
-    `checkpoint_id` and `step_path`. Raises NotFound, NoSuchPoint, WrongState.
+    `checkpoint_id` and `step_path`. `named` is whether errors may name steps to the caller. Raises
+    NotFound, NoSuchPoint, WrongState.
     """
     workspace_id = _workspace(execution_id)
     with transaction.atomic():
@@ -40,7 +42,7 @@ def roll_back(
         if checkpoint_id is not None:
             point = points.at_checkpoint(execution, checkpoint_id)
         elif step_path:
-            point = points.after_step(execution, step_path)
+            point = points.after_step(execution, step_path, named=named)
         else:
             raise points.NoSuchPoint("Name a checkpoint or a step to go back to.")
         figures = _go_back(execution, point, actor)

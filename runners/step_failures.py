@@ -3,6 +3,7 @@
 from executions.errors import PayloadError
 from executions.graph.model import Step
 from executions.templates import TemplateError
+from executions.templating.meter import RenderingTimeout
 from runners.conf import config
 from runners.deadline import StepTimeout
 from runners.modules import registry
@@ -32,6 +33,9 @@ def failure_of(
     if isinstance(error, registry.UnknownModule):
         # During a deploy another worker may know it already, or still.
         return Failure(ErrorType.TRANSIENT, str(error), "UnknownModule", None, None, "")
+    if isinstance(error, RenderingTimeout):
+        message = f"Step {path}: {error}"
+        return Failure(ErrorType.TIMEOUT, message, "RenderingTimeout", None, None, "")
     if isinstance(error, TemplateError):
         return Failure(
             ErrorType.PERMANENT, f"Step {path}: {error}", "TemplateError", None, None, ""

@@ -62,6 +62,16 @@ SCHEDULE: dict[str, Any] = {
         "schedule": timedelta(hours=1),
         "options": {"expires": 3600.0, "queue": "control"},
     },
+    "valkyr: audit seals": {
+        "task": "executions.seal_audit",
+        "schedule": timedelta(seconds=30),
+        "options": {"expires": 30.0, "queue": "control"},
+    },
+    "valkyr: account sessions": {
+        "task": "executions.prune_sessions",
+        "schedule": timedelta(hours=1),
+        "options": {"expires": 3600.0, "queue": "control"},
+    },
     "valkyr: checkpoints": {
         "task": "executions.expire_checkpoints",
         "schedule": timedelta(hours=1),

@@ -62,6 +62,14 @@ UNFOLD: dict[str, Any] = {
         *([lambda request: static("ui/health.js")] if supervised() else []),
         lambda request: static("ui/figures.js"),
     ],
+    "ACCOUNT": {
+        "navigation": [
+            {
+                "title": "Your sessions",
+                "link": reverse_lazy("admin:executions_accountsession_changelist"),
+            }
+        ]
+    },
     "SIDEBAR": {
         "show_search": False,
         "show_all_applications": False,
@@ -122,6 +130,7 @@ UNFOLD: dict[str, Any] = {
                     _list_of("Members", "badge", "executions.membership"),
                     _list_of("Service accounts", "smart_toy", "executions.serviceaccount"),
                     _list_of("API tokens", "key", "executions.apitoken"),
+                    _list_of("Sessions", "devices", "executions.accountsession"),
                     _list_of("Shared with people", "share", "executions.workflowuserpermission"),
                     _list_of(
                         "Shared with groups", "group_work", "executions.workflowgrouppermission"

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from dlq import triage
 from dlq.admin.fix import DIALOG_IDS, fix_operation
+from dlq.admin.repair import check_entry_repair
 from dlq.models import DeadLetterEntry, Resolution
 from dlq.requeue import requeue
 from dlq.skipping import skip
@@ -27,6 +28,8 @@ class RequiredNotesForm(NotesForm):
 
 
 def _requeue(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> Any:
+    if data.get("overrides"):
+        check_entry_repair(pk, actor)
     return requeue(pk, actor=actor, overrides=data.get("overrides"), reason=data["reason"])
 
 

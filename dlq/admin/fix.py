@@ -8,6 +8,7 @@ from uuid import UUID
 from django import forms
 from unfold.widgets import UnfoldAdminTextInputWidget
 
+from dlq.admin.repair import check_entry_repair
 from dlq.fixing import fix
 from dlq.models import DeadLetterEntry
 from dlq.outputs_template import template
@@ -18,6 +19,7 @@ from executions.admin.operations import Operation
 from executions.admin.scope import may
 from executions.errors import PayloadError
 from executions.states import Permission
+from runners.approvals import ApprovalNeeded
 from runners.giving import ResultRefused, check
 
 DIALOG_IDS = "dialog_%s"
@@ -68,6 +70,8 @@ class FixForm(NotesForm):
             check(version_id, self.entry.step_path, given.get("outputs"), outcome, "")
         except PayloadError as error:
             self.add_error("outputs", str(error))
+        except ApprovalNeeded as refusal:
+            self.add_error("outputs", str(refusal))
         except ResultRefused as refusal:
             for problem in refusal.problems:
                 where = "outcome" if problem.path == "outcome" else "outputs"
@@ -76,6 +80,7 @@ class FixForm(NotesForm):
 
 
 def _fix(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> Any:
+    check_entry_repair(pk, actor)
     return fix(
         pk,
         data["outputs"],

@@ -9,6 +9,7 @@ from django.db.models import QuerySet
 from dlq.filtering import chosen
 from dlq.models import DeadLetterEntry, FailureGroup, Redrive
 from dlq.redrive.making import make
+from dlq.redrive.permissions import check_approved, needed
 from dlq.redrive.wish import InvalidRedrive, Wish
 from executions.access import Action, User, obtain, powers_on, visible
 from executions.access.errors import refused
@@ -23,23 +24,12 @@ from executions.states import Permission
 def made(user: User, given: dict[str, Any], wish: Wish, actor: Actor) -> Redrive:
     """A draft of what the caller chose; raises Forbidden, NotFound, InvalidRedrive."""
     with transaction.atomic():
-        rows = _permitted(user, given, needed(wish, given))
+        by_inputs = bool(given.get("filter", {}).get("inputs"))
+        rows = _permitted(user, given, needed(wish, by_inputs=by_inputs))
         redrive = make(rows, wish, actor=actor)
         require_bulk(user, redrive)
+        check_approved(user, redrive)
     return redrive
-
-
-def needed(wish: Wish, given: dict[str, Any]) -> list[Power]:
-    """The powers that the caller must have over every entry.
-
-    Who asks for inputs by value, or computes with them, must be allowed to see them.
-    """
-    powers: list[Power] = [Permission.REDRIVE]
-    if wish.changes_inputs:
-        powers.append(Permission.REDRIVE_CHANGED)
-    if wish.expression or given.get("filter", {}).get("inputs"):
-        powers.append(Permission.VIEW_PAYLOADS)
-    return powers
 
 
 def require_bulk(user: User, redrive: Redrive) -> None:

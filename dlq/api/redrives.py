@@ -23,9 +23,10 @@ from dlq.api.redrive_shapes import (
 )
 from dlq.models import Redrive, RedriveItem, RedriveScope
 from dlq.redrive import lifecycle
+from dlq.redrive.permissions import check_start
 from dlq.redrive.preview import preview
 from dlq.redrive.wish import PINNED, Wish
-from executions.access import Action, Powers, obtain, powers_on, require, visible
+from executions.access import Action, Powers, obtain, powers_on, visible
 from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
 from executions.api.paging import narrowed, page
@@ -170,8 +171,7 @@ class _Move(Endpoint):
         given = self.body(RedriveReason)
         redrive, may = obtain(self.user, redrives(), id, Permission.REDRIVE)
         if sends:
-            if redrive.overrides or redrive.expression:
-                require(self.user, redrive.workspace_id, Permission.REDRIVE_CHANGED)
+            check_start(self.user, redrive)
             choosing.require_bulk(self.user, redrive)
         return shown(move(id, actor=self.actor, reason=given["reason"]), may)
 

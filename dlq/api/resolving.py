@@ -21,6 +21,7 @@ from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
 from executions.states import Permission
 from runners.api.run_shapes import RunShape
+from runners.fork_permissions import check_repair
 
 
 class Requeue(Endpoint):
@@ -34,12 +35,17 @@ class Requeue(Endpoint):
         errors=[403, 404, 409],
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """A new run of the step in the same execution; the body is merged into its inputs."""
+        """A new run of the step in the same execution; the body is merged into its inputs.
+
+        Other inputs after an approval was given need *author* as well.
+        """
         overrides = request.data
         needed = Permission.REDRIVE_CHANGED if overrides else Permission.REDRIVE
-        _, may = obtain(self.user, entries().defer(*LARGE), id, needed)
+        entry, may = obtain(self.user, entries().defer(*LARGE), id, needed)
         if not isinstance(overrides, dict):
             raise ValidationError("Expected an object: input overrides.", code="object")
+        if overrides:
+            check_repair(may, entry.execution_id)
         run = requeue(id, actor=self.actor, overrides=overrides or None)
         return Response(RunShape(run, context={"may": may}).data)
 
@@ -49,9 +55,14 @@ class Fix(Endpoint):
 
     @operation("fixDeadLetterEntry", TAG, {200: RunShape}, request=FixBody, errors=[403, 404, 409])
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """The step is done with these outputs, without being executed; its execution goes on."""
-        _, may = obtain(self.user, entries().defer(*LARGE), id, Permission.REDRIVE_CHANGED)
+        """The step is done with these outputs, without being executed; its execution goes on.
+
+        After an approval was given this needs *author* as well. An approval itself is not given by
+        hand: requeue it, and it is asked again.
+        """
+        entry, may = obtain(self.user, entries().defer(*LARGE), id, Permission.REDRIVE_CHANGED)
         given = self.body(FixBody)
+        check_repair(may, entry.execution_id)
         run = fix(
             id,
             given["outputs"],

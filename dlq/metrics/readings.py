@@ -16,6 +16,7 @@ from prometheus_client.core import GaugeMetricFamily as Family
 from dlq import statements
 from dlq.alerts.pulse import last_beat
 from dlq.models import Alert, AlertState, FailureGroup, GroupStatus, Redrive, RedriveState
+from executions.audit import seals
 from executions.limits import OWN_QUEUES, limits
 from executions.models import Trigger, Workspace
 from runners.budgets.usage import uses_of
@@ -129,7 +130,7 @@ def budgets(now: datetime) -> Iterator[Family]:
 
 
 def beat(now: datetime) -> Iterator[Family]:
-    """When a duty of beat's last ran; nothing where none ever did."""
+    """When a duty of beat's last ran, nothing where none ever did; how far sealing has come."""
     last = last_beat()
     if last is not None:
         yield Family(
@@ -139,6 +140,13 @@ def beat(now: datetime) -> Iterator[Family]:
         )
     yield Family(
         "valkyr_database_time_seconds", "The database's clock at this reading.", now.timestamp()
+    )
+    number, waits = seals.progress()
+    yield Family("valkyr_audit_seals", "The number of the audit trail's newest seal.", number)
+    yield Family(
+        "valkyr_audit_unsealed_seconds",
+        "For how long the first row of the audit trail without a seal has waited.",
+        0.0 if waits is None else max(0.0, (now - waits).total_seconds()),
     )
 
 

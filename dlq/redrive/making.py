@@ -10,6 +10,7 @@ from dlq.models import DeadLetterEntry, Redrive, RedriveItem, RedriveState, Reso
 from dlq.redrive.wish import MOST, InvalidRedrive, Wish, check
 from executions.actor import Actor, record
 from executions.clock import database_now
+from runners.overrides import names_of
 
 __all__ = ["DRAFT_HOURS", "MOST", "InvalidRedrive", "Wish", "forget_drafts", "make"]
 
@@ -47,7 +48,14 @@ def make(rows: QuerySet[DeadLetterEntry], wish: Wish, *, actor: Actor) -> Redriv
             object_id=redrive.pk,
             reason=wish.reason,
             # What is chosen and changed may hold payloads: they are in the redrive, for who may.
-            details={"entries": redrive.total, "scope": str(redrive.scope)},
+            details={
+                "entries": redrive.total,
+                "scope": str(redrive.scope),
+                "fromStep": redrive.from_step,
+                "version": redrive.version,
+                "overrides": names_of(wish.overrides or {}),
+                "expression": bool(wish.expression),
+            },
         )
     redrive.refresh_from_db()
     return redrive

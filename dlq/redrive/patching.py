@@ -11,6 +11,7 @@ from dlq.redrive import expressions
 from executions import payloads
 from executions.errors import InvalidPayload, PayloadError
 from executions.versions import check_payload, compiled
+from runners.approvals import APPROVAL
 from runners.modules import registry
 from runners.prepare import merged
 
@@ -20,6 +21,7 @@ COLUMNS = (
     "failure_reason", "error_type", "exception", "http_status", "target", "attempts", "redrives",
 )  # fmt: skip
 MAX_PROBLEMS = 10
+OF_APPROVAL = "the inputs of an approval cannot be changed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,8 @@ def patcher(redrive: Redrive) -> Patcher | None:
 
     def patched(entry: DeadLetterEntry) -> Patched:
         before, problems_of = _subject(redrive, entry)
+        if redrive.scope == RedriveScope.STEP and entry.module == APPROVAL:
+            return Patched({}, before, before, (OF_APPROVAL,))
         try:
             patch = give(entry)
         except expressions.Unusable as error:

@@ -5,6 +5,13 @@ permissions on a workflow (which its executions, runs and dead letters inherit),
 permissions. An API token takes away whatever lies outside its workspace and scopes.
 """
 
+from executions.access.changes import (
+    Base,
+    Change,
+    check_change,
+    may_override,
+    operators_powers,
+)
 from executions.access.errors import AmbiguousWorkspace, Forbidden
 from executions.access.powers import Powers, TokenLimits, User, powers_on, role_in
 from executions.access.reach import Reach, reach_of
@@ -35,13 +42,18 @@ __all__ = [
     "SCOPES",
     "Action",
     "AmbiguousWorkspace",
+    "Base",
+    "Change",
     "Forbidden",
     "Powers",
     "Reach",
     "TokenLimits",
     "User",
+    "check_change",
     "let_through",
+    "may_override",
     "obtain",
+    "operators_powers",
     "powers_on",
     "powers_on_row",
     "reach_of",

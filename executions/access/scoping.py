@@ -88,8 +88,13 @@ def powers_on_row(user: User, row: Model, *, member: Member | None = None) -> Po
 
 
 def require(user: User, workspace_id: UUID, power: Power) -> Powers:
-    """The user's powers in a workspace, if they include `power`; raises Forbidden."""
+    """The user's powers in a workspace, if they include `power`.
+
+    Raises NotFound for a workspace the user is no member of, and Forbidden.
+    """
     powers = powers_on(user, workspace_id)
+    if powers.role is None:
+        raise NotFound(f"You are in no workspace {workspace_id}.")
     if not powers.allows(power):
         raise refused(powers.role, power, limited=_limits(user, power))
     return powers

@@ -22,7 +22,7 @@ class LastAdministrator(ValkyrError):
 
 
 class TokenRefused(ValkyrError):
-    """This API token does not let anybody in."""
+    """This token does not let anybody in."""
 
     code = "token_unknown"
 

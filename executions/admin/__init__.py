@@ -14,6 +14,7 @@ from executions.admin import (  # noqa: F401 - importing registers
     quotas,
     refused,
     schedules,
+    sessions,
     studio,
     tenants,
     tokens,

@@ -7,6 +7,7 @@ from django.contrib.auth import get_user_model
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 
+from executions.accounts import browser_sessions
 from executions.actor import Actor
 from executions.admin.audited import note
 
@@ -22,7 +23,10 @@ def password_change(
     before = user.password
     answer = _theirs(request, extra_context)
     if user.password != before:
-        note(Actor.of_request(request), "password", get_user_model().objects.get(pk=user.pk))
+        changed = get_user_model().objects.get(pk=user.pk)
+        note(Actor.of_request(request), "password", changed)
+        # The change ended all sessions; this browser, which gave the old password, gets a new one.
+        browser_sessions.open_for(request, changed)
     return answer
 
 

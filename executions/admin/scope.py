@@ -2,12 +2,14 @@
 
 from typing import Any
 
+from django.contrib.auth import get_user_model
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 
 from executions import access
 from executions.access import Action, Reach
 from executions.access.table import Power
+from executions.actor import Actor
 
 
 def reach(request: HttpRequest) -> Reach:
@@ -26,6 +28,11 @@ def holds(request: HttpRequest, power: Power) -> bool:
 def may(request: HttpRequest, row: Model, power: Power) -> bool:
     """Whether the person may do `power` to this row."""
     return is_superuser(request) or access.powers_on_row(request.user, row).allows(power)
+
+
+def user_of(actor: Actor) -> Any:
+    """The signed-in person behind an actor; raises DoesNotExist where it is no person."""
+    return get_user_model().objects.get(pk=actor.user_id or 0)
 
 
 def is_superuser(request: HttpRequest) -> bool:

@@ -15,12 +15,14 @@ from executions.api.activity_shapes import (
     ActivityQuery,
     ActivityShape,
     ActivitySummary,
+    AuditHead,
 )
 from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
 from executions.api.paging import page
-from executions.audit import download, export, trail
+from executions.audit import download, export, seals, trail
 from executions.audit.download import LINES
+from executions.errors import NotFound
 
 LARGE = ("before", "after", "details")
 
@@ -63,6 +65,24 @@ class OneActivity(Endpoint):
         return Response(ActivityShape(trail.one(self.user, id)).data)
 
 
+class NewestSeal(Endpoint):
+    """The head of the audit trail's hash chain."""
+
+    @operation("getAuditHead", "Activity", {200: AuditHead}, errors=[403, 404])
+    def get(self, request: Request) -> Response:
+        """The newest seal, for administrators.
+
+        Keep it outside the database: `manage.py verify_audit --head` then finds what was done to
+        the rows that it covers. It is of the whole installation.
+        """
+        if trail.administered(self.user).workspaces == []:
+            raise refused(None, Action.ADMINISTER)
+        seal = seals.newest()
+        if seal is None:
+            raise NotFound("No row of the audit trail is sealed yet; try again in thirty seconds.")
+        return Response(AuditHead(seal).data)
+
+
 class ExportActivity(Endpoint):
     """The audit trail as a file."""
 
@@ -72,7 +92,7 @@ class ExportActivity(Endpoint):
         "exportActivity",
         "Activity",
         {(200, LINES): OpenApiTypes.STR},
-        errors=[403],
+        errors=[403, 404],
         parameters=[ActivityFilters],
     )
     def get(self, request: Request) -> StreamingHttpResponse:

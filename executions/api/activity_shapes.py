@@ -5,7 +5,7 @@ from rest_framework import serializers
 
 from executions.api.fields import Body, Json
 from executions.api.paging import PageQuery
-from executions.models import Activity
+from executions.models import Activity, AuditSeal
 
 
 class ActivitySummary(serializers.ModelSerializer[Activity]):
@@ -41,6 +41,26 @@ class ActivityShape(ActivitySummary):
 
     class Meta(ActivitySummary.Meta):
         fields = [*ActivitySummary.Meta.fields, "before", "after", "details"]
+
+
+class AuditHead(serializers.ModelSerializer[AuditSeal]):
+    """The newest seal of the audit trail."""
+
+    head = serializers.SerializerMethodField(help_text="What to keep: `number:digest`.")
+    digest = serializers.SerializerMethodField(help_text="SHA-256 in hex.")
+    sealedAt = serializers.DateTimeField(source="sealed_at")
+
+    class Meta:
+        model = AuditSeal
+        fields = ["head", "number", "digest", "sealedAt"]
+
+    def get_head(self, seal: AuditSeal) -> str:
+        """Number and digest."""
+        return str(seal)
+
+    def get_digest(self, seal: AuditSeal) -> str:
+        """The digest alone."""
+        return bytes(seal.digest).hex()
 
 
 class ActivityFilters(Body):

@@ -9,11 +9,13 @@ from rest_framework import authentication
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 from rest_framework_simplejwt.authentication import JWTAuthentication
+from rest_framework_simplejwt.settings import api_settings
 
-from executions.accounts import signing_in, token_text
+from executions.accounts import last_use, signing_in, token_text
 from executions.accounts.errors import TokenRefused
-from executions.accounts.finding import Accounts
-from executions.models import ApiToken
+from executions.accounts.finding import AccountsInSession
+from executions.accounts.token_sessions import session_of
+from executions.models import AccountSession, ApiToken
 
 REALM = "valkyr"
 
@@ -42,10 +44,25 @@ class TokenAuthentication(JWTAuthentication):
 
     www_authenticate_realm = REALM
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        """Have accounts found by a statement that is prepared."""
-        super().__init__(*args, **kwargs)
-        self.user_model: Any = Accounts()
+    def authenticate(self, request: Request) -> tuple[Any, Any] | None:
+        """The account of a live session and the token; None for what is no bearer token."""
+        try:
+            found = super().authenticate(request)
+        except TokenRefused as error:
+            raise AuthenticationFailed(error.message, error.code) from None
+        if found is not None:
+            seen: AccountsInSession = self.user_model
+            address = request.META.get("REMOTE_ADDR") or None
+            last_use.note(AccountSession, seen.session_id, seen.last_used, seen.now, address)
+        return found
+
+    def get_user(self, validated_token: Any) -> Any:
+        """The account, read together with its session by one prepared statement."""
+        self.user_model: Any = AccountsInSession(session_of(validated_token))
+        user: Any = super().get_user(validated_token)
+        if not api_settings.USER_AUTHENTICATION_RULE(user):
+            raise TokenRefused("This account may not sign in with a password.", "no_active_account")
+        return user
 
 
 class SessionAuthentication(authentication.SessionAuthentication):

@@ -21,7 +21,8 @@ in the `Link` header with `rel="next"`; its `cursor` is nothing to build oneself
 """
 
 TAGS = {
-    "Token": "Access tokens for a user name and a password.",
+    "Token": "Access tokens for a user name and a password, and signing out.",
+    "Session": "Where the caller is signed in.",
     "Me": "Who calls, and what the caller may do.",
     "Workflow": "Definitions: a draft that people edit, and the immutable versions made of it.",
     "ModuleType": "What steps can do, and the JSON Schemas of definitions.",

@@ -6,7 +6,16 @@ from django.db import DEFAULT_DB_ALIAS
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from executions.access import Action, Forbidden, Powers, User, let_through, obtain, require
+from executions.access import (
+    Action,
+    Base,
+    Change,
+    Powers,
+    User,
+    check_change,
+    let_through,
+    obtain,
+)
 from executions.access.powers import NO_MEMBER, Member
 from executions.api.documentation import header, operation
 from executions.api.endpoint import Endpoint
@@ -20,7 +29,6 @@ from executions.api.execution_shapes import (
     WorkflowExecutionShape,
 )
 from executions.api.idempotency import idempotency_key
-from executions.errors import NotFound
 from executions.models import Workflow, WorkflowExecution
 from executions.statements import fetch_one
 from executions.triggers.start import Started, start_batch, start_execution
@@ -58,6 +66,14 @@ class Starting(Endpoint):
         workflow, member = startable(pk, self.user)
         return let_through(self.user, workflow, action, f"workflow {pk}", member=member)
 
+    def check_version(self, workflow: Workflow, may: Powers, number: int | None) -> None:
+        """Raise Forbidden where the caller may start the latest version only, and names another."""
+        if number is None or may.allows(Action.OPERATE):
+            return
+        latest = Workflow.objects.filter(pk=workflow.pk, latest_version__number=number)
+        if not latest.exists():
+            check_change(may, Change(Base.OTHER))
+
 
 class Execute(Starting):
     """Start one execution."""
@@ -71,9 +87,13 @@ class Execute(Starting):
         parameters=[KEY],
     )
     def post(self, request: Request, workflowId: UUID) -> Response:  # noqa: N803 - the path's name
-        """Accept an execution of the latest version, or of the one named."""
+        """Accept an execution of the latest version, or of the one named.
+
+        Another version than the latest needs *operate*.
+        """
         workflow, may = self.workflow(workflowId)
         given = self.body(Start)
+        self.check_version(workflow, may, given.get("version"))
         started: Started = start_execution(
             workflow,
             given["params"],
@@ -101,9 +121,13 @@ class ExecuteBatch(Starting):
         idempotent=True,
     )
     def post(self, request: Request, workflowId: UUID) -> Response:  # noqa: N803
-        """Accept up to 1,000 executions in one transaction, in the payloads' order."""
-        workflow, _ = self.workflow(workflowId)
+        """Accept up to 1,000 executions in one transaction, in the payloads' order.
+
+        Another version than the latest needs *operate*.
+        """
+        workflow, may = self.workflow(workflowId)
         given = self.body(StartBatch)
+        self.check_version(workflow, may, given.get("version"))
         started = start_batch(
             workflow,
             given["payloads"],
@@ -128,14 +152,13 @@ class StartByQueue(Endpoint):
         parameters=[KEY],
     )
     def post(self, request: Request) -> Response:
-        """Accept an execution; 404 for an unknown workflow, 403 for another workspace's."""
+        """Accept an execution; 404 for a workflow that is not in this workspace."""
         given = self.body(QueuedStart)
-        require(self.user, given["workspaceId"], Action.TRIGGER)
-        workflow = startable(given["workflowDefinitionId"], self.user)[0]
-        if workflow is None:
-            raise NotFound(f"There is no workflow {given['workflowDefinitionId']}.")
-        if workflow.workspace_id != given["workspaceId"]:
-            raise Forbidden(f"Workflow {workflow.pk} is not of workspace {given['workspaceId']}.")
+        pk = given["workflowDefinitionId"]
+        found, member = startable(pk, self.user)
+        if found is not None and found.workspace_id != given["workspaceId"]:
+            found = None
+        workflow, _ = let_through(self.user, found, Action.TRIGGER, f"workflow {pk}", member=member)
         started = start_execution(
             workflow,
             given["input"],

@@ -1,20 +1,21 @@
-"""Sign-in by JSON: a user name and password for a token pair, a refresh token for a new access.
+"""Sign-in by JSON: a password for a token pair, a refresh token for the next pair, and sign-out.
 
-Both are open to the world and therefore counted, by address and by user name.
+All three are open to the world and therefore counted, by address and by user name.
 """
 
 from typing import Any
 
-from django.core.exceptions import ObjectDoesNotExist
+from django.db import transaction
 from rest_framework import serializers
+from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework_simplejwt.exceptions import InvalidToken, TokenError
-from rest_framework_simplejwt.serializers import (
-    TokenObtainPairSerializer,
-    TokenRefreshSerializer,
-)
+from rest_framework_simplejwt.serializers import TokenObtainSerializer
 
+from executions.accounts import token_sessions
+from executions.accounts.errors import TokenRefused
+from executions.accounts.sessions import Client
+from executions.accounts.token_sessions import Pair
 from executions.api import throttles
 from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
@@ -30,8 +31,8 @@ class Credentials(Body):
     password = Text(max_length=1000, trim_whitespace=False)
 
 
-class TokenPair(serializers.Serializer[Any]):
-    """`access` goes into `Authorization: Bearer`, `refresh` gets a new one."""
+class TokenPair(serializers.Serializer[Pair]):
+    """`access` goes into `Authorization: Bearer`; `refresh` gets the next pair, once."""
 
     access = serializers.CharField()
     refresh = serializers.CharField()
@@ -43,10 +44,15 @@ class Refresh(Body):
     refresh = Text(max_length=4000)
 
 
-class Access(serializers.Serializer[Any]):
-    """A new access token."""
+class Revocation(Body):
+    """Which session ends."""
 
-    access = serializers.CharField()
+    token = Text(max_length=4000, help_text="A refresh token, or an access token.")
+    token_type_hint = serializers.ChoiceField(
+        ["refresh_token", "access_token"],
+        required=False,
+        help_text="As in RFC 7009; both kinds are recognised without it.",
+    )
 
 
 class OpenEndpoint(Endpoint):
@@ -80,10 +86,12 @@ class ObtainToken(OpenEndpoint):
     )
     def post(self, request: Request) -> Response:
         """A token pair for a user name and password."""
-        pair = TokenObtainPairSerializer(data=self.body(Credentials), context={"request": request})
-        pair.is_valid(raise_exception=True)
-        record_token(pair.user, request)
-        return Response(pair.validated_data)
+        given = TokenObtainSerializer(data=self.body(Credentials), context={"request": request})
+        given.is_valid(raise_exception=True)
+        with transaction.atomic():
+            record_token(given.user, request)
+            pair = token_sessions.sign_in(given.user, Client.of(request))
+        return Response(TokenPair(pair).data)
 
     def get_authenticate_header(self, request: Request) -> str:
         """What makes a refusal a 401."""
@@ -100,22 +108,48 @@ class RefreshToken(OpenEndpoint):
     @operation(
         "refreshToken",
         "Token",
-        {200: Access},
+        {200: TokenPair},
         request=Refresh,
         errors=[401, 429],
         public=True,
     )
     def post(self, request: Request) -> Response:
-        """A new access token for a refresh token."""
-        pair = TokenRefreshSerializer(data=self.body(Refresh))
+        """The next token pair for a refresh token, which is used up by it.
+
+        A refresh token that was used before ends its session: somebody else may have the newer
+        one. A client that got no answer must sign in again, and must not refresh twice at once.
+        """
+        given = self.body(Refresh)["refresh"]
         try:
-            pair.is_valid(raise_exception=True)
-        except TokenError as error:
-            raise InvalidToken(str(error)) from error
-        except ObjectDoesNotExist:
-            raise InvalidToken("The user of this token is gone.") from None
-        return Response(pair.validated_data)
+            pair = token_sessions.refresh(given, Client.of(request), request)
+        except TokenRefused as error:
+            raise AuthenticationFailed(error.message, error.code) from None
+        return Response(TokenPair(pair).data)
 
     def get_authenticate_header(self, request: Request) -> str:
         """What makes a refusal a 401."""
         return 'Bearer realm="valkyr"'
+
+
+class RevokeToken(OpenEndpoint):
+    """Sign out."""
+
+    def rates(self) -> list[Rate]:
+        """Tries by address."""
+        return throttles.of_sign_in(self.request, None)
+
+    @operation(
+        "revokeToken",
+        "Token",
+        {200: None},
+        request=Revocation,
+        errors=[429],
+        public=True,
+    )
+    def post(self, request: Request) -> Response:
+        """End the session of a refresh or access token, with all of its tokens (RFC 7009).
+
+        A token that is unknown, expired or revoked already gets the same answer.
+        """
+        token_sessions.revoke(self.body(Revocation)["token"], request)
+        return Response()

@@ -93,6 +93,7 @@ def _class() -> Any:
     rules: Mapping[str, Any] = {
         name: charged(name, OWN.get(name, rule))
         for name, rule in Draft202012Validator.VALIDATORS.items()
+        if rule is not None
     }
     return validators.extend(Draft202012Validator, rules)  # type: ignore[no-untyped-call]
 

@@ -17,13 +17,15 @@ Rule = Callable[[Any, Any, Any, Any], Any]
 _BRANCHES = ("allOf", "anyOf", "oneOf")
 _REFERENCES = ("$ref", "$dynamicRef")
 REFERENCE_COST = 4
+# A reference is looked up by its address, a dynamic one in every schema on the way to it.
+_COSTS = {"$ref": REFERENCE_COST, "$dynamicRef": 20}
 # Names or items of a value that are looked at for the price of one evaluation.
 PARTS = 4
 
 
 def charged(keyword: str, rule: Rule) -> Rule:
     """Return `rule` with its cost taken from the current budget, errors included."""
-    fixed = REFERENCE_COST if keyword in _REFERENCES else 1
+    fixed = _COSTS.get(keyword, 1)
     # What these do does not grow with the value, or is charged where they do it.
     is_fixed = keyword in (*_REFERENCES, *_BRANCHES, "type", "if", "not", "minimum", "maximum")
 

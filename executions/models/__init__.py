@@ -1,7 +1,7 @@
 """The tables of this app, one family a file."""
 
 from executions.models.account import ApiToken, ServiceAccount
-from executions.models.activity import Activity
+from executions.models.activity import Activity, AuditSeal
 from executions.models.checkpoint import Checkpoint
 from executions.models.execution import WorkflowExecution
 from executions.models.figures import CountedHour, ExecutionHour
@@ -9,6 +9,7 @@ from executions.models.idempotency import KeptAnswer
 from executions.models.object_permission import WorkflowGroupPermission, WorkflowUserPermission
 from executions.models.quota import Quota, QuotaHold, QuotaUse
 from executions.models.secret import Credential, Keyset
+from executions.models.session import AccountSession
 from executions.models.trigger import (
     CronTick,
     Event,
@@ -20,8 +21,10 @@ from executions.models.workflow import Workflow, WorkflowVersion
 from executions.models.workspace import Membership, Tier, Workspace
 
 __all__ = [
+    "AccountSession",
     "Activity",
     "ApiToken",
+    "AuditSeal",
     "Checkpoint",
     "CountedHour",
     "Credential",

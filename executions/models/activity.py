@@ -4,7 +4,7 @@ from django.conf import settings
 from django.db import models
 from uuid6 import uuid7
 
-from executions.clock import ClockTimestamp
+from executions.clock import ClockTimestamp, CurrentTransaction
 from executions.models.workspace import Workspace
 
 
@@ -41,12 +41,15 @@ class Activity(models.Model):
     after = models.JSONField(null=True, blank=True)
     details = models.JSONField(default=dict)
     created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
+    # What wrote it. Sealing takes rows whose transactions are all over (executions/audit/seals.py).
+    transaction = models.BigIntegerField(db_default=CurrentTransaction(), editable=False)
 
     class Meta:
         ordering = ["-created_at", "-id"]
         verbose_name_plural = "activity"
         indexes = [
             models.Index(fields=["created_at", "id"], name="activity_all"),
+            models.Index(fields=["transaction", "id"], name="activity_transaction"),
             models.Index(fields=["workspace", "created_at", "id"], name="activity_list"),
             models.Index(fields=["object_id", "created_at"], name="activity_object"),
             models.Index(fields=["actor_name", "created_at"], name="activity_actor"),
@@ -55,3 +58,33 @@ class Activity(models.Model):
 
     def __str__(self) -> str:
         return f"{self.actor_name}: {self.action} {self.object_type} {self.object_id}"
+
+
+class AuditSeal(models.Model):
+    """A link of the audit trail's hash chain: which rows it covers, and the digest of the link.
+
+    `leaves` holds, for each row in the order of sealing, the 16 bytes of its id and the SHA-256 of
+    its content. `digest` covers the leaves, the number, the time and the previous link's digest
+    (executions/audit/chain.py). Append-only, as the trail itself.
+    """
+
+    number = models.BigIntegerField(primary_key=True)
+    previous = models.BinaryField(max_length=32)
+    digest = models.BinaryField(max_length=32)
+    count = models.PositiveIntegerField()
+    leaves = models.BinaryField()
+    # Where the next link begins: after this row of this transaction.
+    last_transaction = models.BigIntegerField()
+    last_row = models.UUIDField()
+    # Only rows made after this time come next: after a restore, transactions are numbered anew.
+    since = models.DateTimeField()
+    sealed_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["number"]
+        constraints = [
+            models.CheckConstraint(condition=models.Q(number__gte=1), name="seal_counts_from_one"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.number}:{bytes(self.digest).hex()}"

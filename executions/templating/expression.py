@@ -13,7 +13,9 @@ from jinja2 import TemplateError as JinjaError
 from jinja2 import TemplateSyntaxError, nodes
 from jinja2.parser import Parser
 
+from executions.templating import meter
 from executions.templating.errors import ExpressionSyntaxError, TemplateError
+from executions.templating.operators import counted
 from executions.templating.paths import path_evaluator, plain_path
 from executions.templating.sandbox import ENVIRONMENT, FUNCTIONS
 from executions.templating.secrets import (
@@ -23,7 +25,7 @@ from executions.templating.secrets import (
     secret_evaluator,
     secret_of,
 )
-from executions.templating.syntax import check_syntax, text_operands
+from executions.templating.syntax import check_syntax
 from executions.templating.unfinished import refuse_unfinished
 from executions.templating.values import UnusableValue, as_json
 
@@ -43,6 +45,7 @@ _EVALUATION_ERRORS = (
     ArithmeticError,
     LookupError,
     AttributeError,
+    AssertionError,
     RecursionError,
     MemoryError,
 )
@@ -86,7 +89,7 @@ def compile_expression(source: str) -> Expression:
     references = frozenset(_reference(keys) for keys in paths if keys[0] not in FUNCTIONS)
     if any(root == ROOT for root, *_ in references):
         raise refuse_in_expression()
-    return Expression(source, references, _LateEvaluator(text_operands(tree)))
+    return Expression(source, references, _LateEvaluator(tree))
 
 
 def _reference(keys: tuple[str | int, ...]) -> Reference:
@@ -144,9 +147,13 @@ class _LateEvaluator:
         try:
             render = self._render or self._compile()
             context = ENVIRONMENT.context_class(ENVIRONMENT, scope, None, {})  # type: ignore[arg-type]
-            for _ in render(context):
-                pass
-            return as_json(context.vars["result"])
+            token = meter.begin()
+            try:
+                for _ in render(context):
+                    pass
+                return as_json(context.vars["result"])
+            finally:
+                meter.end(token)
         except _EVALUATION_ERRORS as error:
             raise TemplateError(_reason(error)) from error
 
@@ -156,7 +163,8 @@ class _LateEvaluator:
             # Making code changes the tree, so one thread does it.
             with _COMPILING:
                 if self._render is None:
-                    assign = nodes.Assign(nodes.Name("result", "store"), tree, lineno=1)
+                    body = counted(tree)
+                    assign = nodes.Assign(nodes.Name("result", "store"), body, lineno=1)
                     document = nodes.Template([assign], lineno=1)
                     document.set_environment(ENVIRONMENT)
                     self._render = ENVIRONMENT.from_string(document).root_render_func

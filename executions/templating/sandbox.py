@@ -3,8 +3,6 @@
 What is not listed here is not available: filters by name, methods by the type of their object.
 """
 
-import html
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,20 +11,16 @@ from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.utils import missing
 
-from executions.templating import limits
+from executions.templating import limits, operators
+from executions.templating.comparing import TESTS
+from executions.templating.filters import filters
+from executions.templating.meter import charge
 from executions.templating.paths import lacks
-from executions.templating.values import as_json, as_text
+from executions.templating.sizes import CHARACTERS, built, charge_whole
 
 FUNCTIONS: Mapping[str, Any] = {"range": limits.bounded_range}
 
 # fmt: off
-# Deterministic filters whose result is at most a small multiple of what they are given.
-_FILTERS = frozenset([
-    "abs", "capitalize", "count", "d", "default", "dictsort", "filesizeformat", "first",
-    "float", "groupby", "int", "items", "last", "length", "list", "lower", "map", "max", "min",
-    "reject", "rejectattr", "reverse", "select", "selectattr", "sort", "striptags", "title",
-    "trim", "truncate", "unique", "upper", "urlencode", "wordcount",
-])
 _TEXT_METHODS = frozenset([
     "capitalize", "casefold", "center", "count", "endswith", "expandtabs", "find", "index",
     "isalnum", "isalpha", "isdecimal", "isdigit", "islower", "isnumeric", "isspace", "istitle",
@@ -42,6 +36,8 @@ _METHODS: Mapping[type, frozenset[str]] = {
     tuple: frozenset({"count", "index"}),
 }
 _WIDENING = frozenset({"center", "expandtabs", "ljust", "rjust", "zfill"})
+_SPLITTING = frozenset({"rsplit", "split", "splitlines"})
+_KEYS = frozenset({str, int, float, bool, type(None)})
 
 
 class StrictName(StrictUndefined):
@@ -68,7 +64,7 @@ class ScopeContext(Context):
 class ExpressionEnvironment(ImmutableSandboxedEnvironment):
     """Reads keys before methods, and of methods only those listed above."""
 
-    intercepted_binops = frozenset({"*", "**", "%"})
+    intercepted_binops = frozenset({"+", "*", "**", "%"})
     context_class = ScopeContext
 
     def getattr(self, obj: Any, attribute: str) -> Any:
@@ -83,7 +79,9 @@ class ExpressionEnvironment(ImmutableSandboxedEnvironment):
         return self.undefined(obj=obj, name=attribute)
 
     def getitem(self, obj: Any, argument: Any) -> Any:
-        """`obj[argument]`, never a method."""
+        """`obj[argument]`, never a method; no key is looked up that takes long to hash."""
+        if type(argument) not in _KEYS:
+            return self.undefined(obj=obj, name=type(argument).__name__)
         try:
             return obj[argument]
         except (TypeError, LookupError):
@@ -92,58 +90,59 @@ class ExpressionEnvironment(ImmutableSandboxedEnvironment):
     # The names start with underscores so that they cannot clash with a call's keyword arguments.
     def call(__self, __context: Context, __obj: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N805, PYI063 - as in the base class
         """Call a listed method or function, with its size checked first."""
-        text = getattr(__obj, "__self__", None)
-        if isinstance(text, str):
+        owner = getattr(__obj, "__self__", None)
+        if isinstance(owner, str):
             name = __obj.__name__
-            if name in _WIDENING and args and isinstance(args[0], int):
-                limits.bounded_text(args[0] * (text.count("\t") if name == "expandtabs" else 1))
-            elif name == "replace":
-                return limits.replace(text, *args, **kwargs)
-            elif name == "join" and len(args) == 1:
-                return limits.join(args[0], text)
+            if name == "replace":
+                return limits.replace(owner, *args, **kwargs)
+            if name == "join" and len(args) == 1:
+                return limits.join(args[0], owner)
+            _check_text_method(owner, name, (*args, *kwargs.values()))
+            result = super().call(__context, __obj, *args, **kwargs)
+            return built(result, new_items=name in _SPLITTING)
+        if isinstance(owner, list | tuple):
+            charge_whole(owner)  # `count` and `index` compare every item
+        charge(1)
+        for argument in args:
+            charge_whole(argument)
         return super().call(__context, __obj, *args, **kwargs)
+
+
+def _check_text_method(text: str, name: str, arguments: tuple[Any, ...]) -> None:
+    """Charge for a method of a text, and refuse a result that would be too long."""
+    charge(1 + len(text) // CHARACTERS)
+    for argument in arguments:
+        if isinstance(argument, str):
+            charge(1 + len(argument) // CHARACTERS)
+        elif name in _WIDENING and isinstance(argument, int):
+            limits.bounded_text(argument * (text.count("\t") if name == "expandtabs" else 1))
+        elif isinstance(argument, tuple):
+            charge(len(argument) * (1 + len(text) // CHARACTERS))  # startswith, endswith
+    if name in _SPLITTING:
+        separator = next((one for one in arguments if isinstance(one, str)), "")
+        most = text.count(separator) + 1 if separator else len(text) // 2 + 1
+        limits.bounded_items(min(most, len(text) + 1))
 
 
 def _environment() -> ExpressionEnvironment:
     environment = ExpressionEnvironment(
-        undefined=StrictName, autoescape=False, auto_reload=False, cache_size=0
+        undefined=StrictName,
+        autoescape=False,
+        auto_reload=False,
+        cache_size=0,
+        # Nothing is computed while an expression is compiled: only renderings are metered.
+        optimized=False,
     )
     environment.globals.clear()
     environment.binop_table |= {
+        "+": limits.add,
         "*": limits.multiply,
         "**": limits.power,
         "%": limits.modulo,
     }
-    own = environment.filters
-    environment.filters = {name: own[name] for name in _FILTERS}
-    environment.filters |= {
-        "batch": limits.with_bounded_count(own["batch"], limits.bounded_items),
-        "center": limits.with_bounded_count(own["center"], limits.bounded_text),
-        "e": _escape,
-        "escape": _escape,
-        "format": limits.format_text,
-        "indent": limits.indented,
-        "join": _join,
-        "replace": limits.replace,
-        "round": limits.rounded,
-        "slice": limits.with_bounded_count(own["slice"], limits.bounded_items),
-        "string": as_text,
-        "sum": limits.total,
-        "tojson": _to_json,
-    }
+    environment.filters = filters() | dict(operators.FILTERS)
+    environment.tests |= TESTS
     return environment
-
-
-def _join(items: Any, separator: str = "") -> str:
-    return limits.join(items, separator)
-
-
-def _escape(value: Any) -> str:
-    return html.escape(as_text(value))
-
-
-def _to_json(value: Any) -> str:
-    return json.dumps(as_json(value), ensure_ascii=False)
 
 
 ENVIRONMENT = _environment()

@@ -52,26 +52,14 @@ def check_syntax(tree: nodes.Expr) -> list[Keys]:
     return found
 
 
-def text_operands(tree: nodes.Expr) -> nodes.Expr:
-    """The tree with the operands of `~` turned to text as everywhere else: JSON unless text."""
-    for concat in _concats(tree):
-        concat.nodes = [
-            nodes.Filter(operand, "string", [], [], None, None, lineno=concat.lineno)
-            for operand in concat.nodes
-        ]
-    return tree
-
-
-def _concats(tree: nodes.Expr) -> list[nodes.Concat]:
-    found = list(tree.find_all(nodes.Concat))
-    return [tree, *found] if isinstance(tree, nodes.Concat) else found
-
-
 def _check_available(node: nodes.Node) -> None:
     if not isinstance(node, _KINDS):
         raise ExpressionSyntaxError(
             "template_syntax", f"{type(node).__name__} is not available in templates"
         )
+    keywords = [keyword.key for keyword in getattr(node, "kwargs", None) or ()]
+    if len(keywords) > len(set(keywords)):
+        raise ExpressionSyntaxError("template_syntax", "a keyword argument is given twice")
     if isinstance(node, nodes.Filter):
         _check_listed("filter", node.name, ENVIRONMENT.filters)
     elif isinstance(node, nodes.Test):

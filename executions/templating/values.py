@@ -11,7 +11,12 @@ from executions.templating.paths import kind
 
 MAX_TEXT = 1_048_576  # characters: of a rendered text and of any text in an expression's value
 MAX_VALUES = 1_000_000  # values in one result, nested ones counted
+MAX_CHARACTERS = 16 * MAX_TEXT  # of all texts in one result, each counted as often as it stands
 MAX_DEPTH = 64
+
+
+class TooLarge(ValueError):
+    """An operation would build more than a template may."""
 
 
 class UnusableValue(Exception):
@@ -47,6 +52,7 @@ _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 class _Copy:
     def __init__(self) -> None:
         self._left = MAX_VALUES
+        self._characters = MAX_CHARACTERS
 
     def copy(self, value: Any, depth: int) -> Any:
         self._left -= 1
@@ -58,18 +64,31 @@ class _Copy:
             # Raises the error that says what was missing.
             return str(value)
         if isinstance(value, str):
-            return _checked_text(value)
+            return self._text(value)
         if value is None or isinstance(value, (bool, int)):
             return value
         if isinstance(value, float):
             return _checked_number(value)
         if isinstance(value, Mapping):
-            return {_key(key): self.copy(item, depth + 1) for key, item in value.items()}
+            return {self._key(key): self.copy(item, depth + 1) for key, item in value.items()}
         if isinstance(value, _SEQUENCES):
             return [self.copy(item, depth + 1) for item in value]
         if callable(value):
             raise UnusableValue("the expression yields a method, not a value; call it with ()")
         raise UnusableValue(f"the expression yields {kind(value)}, which is not JSON")
+
+    def _text(self, value: str) -> str:
+        self._characters -= len(value)
+        if self._characters < 0:
+            raise UnusableValue(
+                f"the texts of the result have more than {MAX_CHARACTERS:,} characters in all"
+            )
+        return _checked_text(value)
+
+    def _key(self, key: Any) -> str:
+        if isinstance(key, str):
+            return self._text(key)
+        raise UnusableValue(f"a key of the object is {kind(key)}; keys must be text")
 
 
 _SEQUENCES = (list, tuple, range, Iterator, KeysView, ValuesView, ItemsView)
@@ -85,9 +104,3 @@ def _checked_number(value: float) -> float:
     if not math.isfinite(value):
         raise UnusableValue(f"the number is {value}, which JSON cannot hold")
     return value
-
-
-def _key(key: Any) -> str:
-    if isinstance(key, str):
-        return _checked_text(key)
-    raise UnusableValue(f"a key of the object is {kind(key)}; keys must be text")

@@ -8,7 +8,7 @@ from django import forms
 from django.db.models import F
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
-from executions.access import Action
+from executions.access import Action, Powers, check_change, may_override, powers_on_row
 from executions.actor import Actor
 from executions.admin import links
 from executions.admin.execution import WorkflowExecutionAdmin
@@ -17,8 +17,10 @@ from executions.admin.operations import Operation
 from executions.errors import ValkyrError
 from executions.models import Checkpoint, WorkflowExecution
 from executions.states import FINAL, ExecutionState
-from runners.fork import LATEST, PINNED, Overrides, fork
+from runners.fork import fork
+from runners.fork_permissions import change_of, origins
 from runners.models import Run
+from runners.overrides import LATEST, PINNED, Overrides
 from runners.points import DONE
 from runners.replay import replay
 from runners.rollback import roll_back
@@ -49,14 +51,15 @@ class PointForm(ReasonForm):
 
 
 class ForkForm(ReasonForm):
-    """Asks where from, and what is to be different."""
+    """Asks where from, and what is to be different: no more than the person may change."""
 
     step = forms.CharField(
         label="From step",
         required=False,
         max_length=1000,
         widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"}),
-        help_text="Its path, such as charge.main; it runs again. Empty: from the beginning.",
+        help_text="Its path, such as charge.main; it runs again. Empty: from the beginning. Behind "
+        "an approval the fork begins with the approval.",
     )
     version = forms.ChoiceField(
         choices=((PINNED, "the version it ran"), (LATEST, "the latest version")),
@@ -80,6 +83,44 @@ class ForkForm(ReasonForm):
         """Begin with the step that the address names, as the monitor's button does."""
         super().__init__(*args, **kwargs)
         self.initial.setdefault("step", self.request.GET.get("step", ""))
+        self.origin = origins().filter(pk=self.object_id).first()
+        self.may: Powers | None = None
+        if self.origin is not None:
+            self.may = powers_on_row(self.request.user, self.origin)
+            for name in _hidden(self.may):
+                self.fields[name].widget = forms.HiddenInput()
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse what the person may not change, whatever the page offered."""
+        given: dict[str, Any] = super().clean() or self.cleaned_data
+        if self.origin is None or self.may is None or self.errors:
+            return given
+        asked = change_of(
+            self.origin,
+            inside=bool(given["step"]),
+            version=given["version"],
+            overrides=_overrides(given),
+        )
+        try:
+            check_change(self.may, asked)
+        except ValkyrError as error:
+            raise forms.ValidationError(error.message) from None
+        return given
+
+
+def _hidden(may: Powers) -> list[str]:
+    """The fields that would only be refused."""
+    inside = [] if may.allows(Action.OPERATE) else ["step", "inputs"]
+    return inside if may_override(may) else [*{*inside, "variables", "inputs"}]
+
+
+def _overrides(data: Mapping[str, Any]) -> Overrides:
+    step, inputs = data["step"], data["inputs"]
+    return Overrides(
+        input=data["payload"] or None,
+        variables=data["variables"],
+        steps={step: inputs} if inputs else {},
+    )
 
 
 def _points(object_id: Any) -> list[tuple[str, str]]:
@@ -109,19 +150,14 @@ def _roll_back(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> WorkflowExecu
 
 
 def _fork(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> WorkflowExecution:
-    step, inputs = data["step"], data["inputs"]
-    if inputs and not step:
+    step = data["step"]
+    if data["inputs"] and not step:
         raise ValkyrError("Name the step whose inputs are to be changed.")
-    overrides = Overrides(
-        input=data["payload"] or None,
-        variables=data["variables"],
-        steps={step: inputs} if inputs else {},
-    )
     return fork(
         pk,
         step_path=step or None,
         version=data["version"],
-        overrides=overrides,
+        overrides=_overrides(data),
         actor=actor,
         reason=data["reason"],
     )

@@ -8,13 +8,14 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from executions.access import Action, Powers, obtain, require
+from executions.access import Action, Powers, check_change, obtain, require
 from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
 from executions.api.execution_shapes import WorkflowExecutionShape
 from executions.models import WorkflowExecution
 from runners.api.history_shapes import Fork, Replay, Rollback, VerificationShape
 from runners.fork import Overrides, fork
+from runners.fork_permissions import change_of, origins
 from runners.replay import replay
 from runners.rollback import roll_back
 from runners.verifying import verify
@@ -60,6 +61,7 @@ class RollbackExecution(Endpoint):
             step_path=step_path,
             actor=self.actor,
             reason=given["reason"],
+            named=may.allows(Action.VIEW),
         )
         return Response(WorkflowExecutionShape(execution, context={"may": may}).data)
 
@@ -80,22 +82,32 @@ class ForkExecution(Endpoint):
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """A new execution from a checkpoint, or from right before a step, which runs again.
 
-        Without either it begins at the beginning. The origin stays as it is.
+        Without either it begins at the beginning. The origin stays as it is. *Trigger* alone gives
+        another input to the latest version. A step or a checkpoint, another version than the pinned
+        or the latest, and another input for an older version need *operate*; overrides of variables
+        and steps need *author*, or `redrive_with_overrides` and *operate*. A fork from behind an
+        approval begins right before it, so that it is asked again.
         """
-        _, may = obtain(self.user, _identities(), id, Action.TRIGGER)
+        found, may = obtain(self.user, origins(), id, Action.TRIGGER)
         given = self.body(Fork)
-        if given.get("checkpointId") is not None and given.get("stepPath") is not None:
+        checkpoint_id, step_path = given.get("checkpointId"), given.get("stepPath")
+        overrides = _overrides(given.get("overrides") or {})
+        inside = checkpoint_id is not None or bool(step_path)
+        version = given["version"]
+        check_change(may, change_of(found, inside=inside, version=version, overrides=overrides))
+        if checkpoint_id is not None and step_path is not None:
             raise ValidationError(
                 {"checkpointId": "Give checkpointId or stepPath, not both."}, code="one_point"
             )
         made = fork(
             id,
-            checkpoint_id=given.get("checkpointId"),
-            step_path=given.get("stepPath"),
-            version=given["version"],
-            overrides=_overrides(given.get("overrides") or {}),
+            checkpoint_id=checkpoint_id,
+            step_path=step_path,
+            version=version,
+            overrides=overrides,
             actor=self.actor,
             reason=given["reason"],
+            named=may.allows(Action.VIEW),
         )
         return _accepted(made, may)
 
@@ -119,9 +131,10 @@ class ReplayExecution(Endpoint):
         With `verify`, nothing is run (200): every recorded step is rendered and decided again from
         recorded results, and what comes out otherwise is listed.
         """
-        found, may = obtain(self.user, _identities(), id, Action.TRIGGER)
+        found, may = obtain(self.user, origins(), id, Action.TRIGGER)
         given = self.body(Replay)
         if not given["verify"]:
+            check_change(may, change_of(found))
             return _accepted(replay(id, actor=self.actor, reason=given["reason"]), may)
         if not may.allows(Action.VIEW):
             require(self.user, found.workspace_id, Action.VIEW)

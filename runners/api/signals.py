@@ -13,7 +13,7 @@ from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
 from executions.api.fields import Body, Json, Text
 from executions.models import WorkflowExecution
-from runners.signalling import signal
+from runners.signalling import Woken, signal
 
 # Of what a signal woke, so many are named.
 MAX_SHOWN = 1_000
@@ -30,7 +30,9 @@ class WokenRun(serializers.Serializer[Any]):
     """A step that goes on."""
 
     runId = serializers.UUIDField(source="run_id")
-    stepPath = serializers.CharField(source="step_path")
+    stepPath = serializers.CharField(
+        source="step_path", help_text="Empty for callers who may not view the execution."
+    )
 
 
 class Signalled(serializers.Serializer[Any]):
@@ -56,7 +58,10 @@ class SignalExecution(Endpoint):
         409 (`nobody_waits`) when none does, or no filter lets the payload pass.
         """
         rows = WorkflowExecution.objects.only("id", "workspace_id", "workflow_id", "state")
-        execution, _ = obtain(self.user, rows, id, Action.TRIGGER)
+        execution, may = obtain(self.user, rows, id, Action.TRIGGER)
         given = self.body(Signal)
         woken = signal(execution, given["name"], given["payload"], actor=self.actor)
-        return Response(Signalled({"woken": woken[:MAX_SHOWN], "count": len(woken)}).data)
+        shown = woken[:MAX_SHOWN]
+        if not may.allows(Action.VIEW):
+            shown = [Woken(one.run_id, "") for one in shown]
+        return Response(Signalled({"woken": shown, "count": len(woken)}).data)

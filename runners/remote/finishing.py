@@ -51,7 +51,7 @@ def complete(run_id: UUID, token: str, reported: Reported) -> None:
     Raises LeaseOver; PayloadError for outputs that cannot be stored and UndeclaredOutcome, both of
     which leave the run in the runner's hands.
     """
-    looked = _look(run_id)
+    looked = _look(run_id, token)
     work, what = looked.work, f"output of step {looked.work.path}"
     _check_outcome(work.step, work.path, reported.outcome)
     payloads.dump(reported.outputs, what)
@@ -93,7 +93,7 @@ def fail(
 
     `retry_after` is in seconds; `fingerprint` is what the runner calls this kind of failure.
     """
-    looked = _look(run_id)
+    looked = _look(run_id, token)
     try:
         scrub = scrubber(looked)
     except StepError as error:
@@ -118,9 +118,11 @@ def _report_failure(looked: Looked, token: str, failure: Failure) -> None:
     _report(looked, token, unit, same)
 
 
-def _look(run_id: UUID) -> Looked:
-    looked = outside.look(run_id)
-    if looked is None:  # of a time before its execution was rolled back
+def _look(run_id: UUID, token: str) -> Looked:
+    """The run, for who leased it once: others learn nothing of its step. Raises LeaseOver."""
+    leased = number_of(run_id, token) is not None
+    looked = outside.look(run_id) if leased else None
+    if looked is None:  # nobody leased it so, or before its execution was rolled back
         raise LeaseOver(Run.objects.values_list("state", flat=True).get(pk=run_id))
     return looked
 

@@ -13,8 +13,10 @@ from dlq.alerts.raising import notice, tell
 from dlq.groups import tally
 from dlq.models import AlertKind, AlertRule
 from executions.api.document import operations
+from executions.audit.chain import BEGINNING, EPOCH, Link
+from executions.audit.seals import LAST_ID
 from executions.clock import database_now
-from executions.models import Membership, Tier, Workflow, WorkflowExecution, Workspace
+from executions.models import AuditSeal, Membership, Tier, Workflow, WorkflowExecution, Workspace
 from runners.models import CircuitBreaker, CostEntry, Run
 from tests.support.failures import fail
 from tests.support.segments import claimed, recorded
@@ -127,7 +129,11 @@ def play(document: dict[str, Any]) -> dict[str, Any]:
     get_user_model().objects.create_user("grace")
     pair = ask("obtainToken", {"username": "ada", "password": "a-long-password"})
     ask("refreshToken", {"refresh": pair["refresh"]})
+    other = ask("obtainToken", {"username": "ada", "password": "a-long-password"})
+    ask("revokeToken", {"token": other["refresh"]})
     day.client.force_authenticate(ada)
+    ask("endSession", id=ask("listSessions")[0]["id"])
+    ask("endOtherSessions")
     for name in ("getHealth", "getLiveness", "getReadiness", "getMe", "listModuleTypes",
                  "getWorkflowSchema", "listWorkflowTemplates"):  # fmt: skip
         ask(name)
@@ -139,6 +145,13 @@ def play(document: dict[str, Any]) -> dict[str, Any]:
     _alert(day, shop)
     _administer(day, ada, str(shop.pk))
     return steady({name: entry for name, entry in day.kept.items() if entry})
+
+
+def _seal() -> None:
+    """A seal as the duty makes it, which seals nothing of a transaction that is open."""
+    link = Link(1, BEGINNING, database_now(), EPOCH, 1, LAST_ID, b"")
+    parts = {name: getattr(link, name) for name in Link.__slots__}
+    AuditSeal.objects.create(count=0, digest=link.digest(), **parts)
 
 
 def _author(day: Recorder) -> None:
@@ -365,6 +378,8 @@ def _administer(day: Recorder, ada: Any, shop: str) -> None:
     ask("getWorkspaceUsage", id=shop)
     rows = ask("listActivity")
     ask("getActivity", id=rows[0]["id"])
+    _seal()
+    ask("getAuditHead")
     ask("exportActivity")
     ada.is_superuser = True
     tier = ask("createTier", {"name": "gold", "maxConcurrent": 100})

@@ -3,19 +3,21 @@
 import json
 from collections.abc import Callable
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Permission
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 from rest_framework.test import APIClient
 
 from executions.access import TokenLimits
 from executions.actor import Actor, record
 from executions.audit import export
 from executions.audit.download import lines_async
-from executions.models import Activity, Workflow, WorkflowUserPermission, Workspace
+from executions.models import Activity, AuditSeal, Workflow, WorkflowUserPermission, Workspace
 from runners.models import Run
 from tests.support.coroutines import awaited
 
@@ -245,3 +247,18 @@ def _lines(answer: Any) -> list[dict[str, Any]]:
     assert answer.status_code == 200, answer.content
     assert answer["Content-Type"] == "application/x-ndjson"
     return [json.loads(line) for line in b"".join(answer.streaming_content).splitlines()]
+
+
+def test_the_newest_seal_is_for_administrators(admin: APIClient, author: APIClient) -> None:
+    assert author.get("/v1/Activity/head").status_code == 403
+    assert admin.get("/v1/Activity/head").status_code == 404
+    for number in (1, 2):
+        AuditSeal.objects.create(
+            number=number, previous=bytes(32), digest=bytes([number]) * 32, count=0, leaves=b"",
+            last_transaction=1, last_row=uuid4(), since=timezone.now(), sealed_at=timezone.now(),
+        )  # fmt: skip
+
+    found = admin.get("/v1/Activity/head").json()
+
+    assert (found["number"], found["digest"]) == (2, "02" * 32)
+    assert found["head"] == f"2:{'02' * 32}"

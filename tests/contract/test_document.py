@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db
 PROBLEM = "application/problem+json"
 OPEN = {
     "getHealth", "getReadiness", "getLiveness", "obtainToken", "refreshToken", "receiveWebhook",
-    "receiveCallback",
+    "receiveCallback", "revokeToken",
 }  # fmt: skip
 
 

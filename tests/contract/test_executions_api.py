@@ -6,10 +6,10 @@ from uuid import uuid4
 
 import pytest
 from rest_framework.test import APIClient
-from rest_framework_simplejwt.tokens import AccessToken
 
 from executions.models import Activity, Membership, Tier, WorkflowExecution, Workspace
 from tests.support.round_trips import round_trips
+from tests.support.signed_in import bearer
 
 pytestmark = pytest.mark.django_db
 FIELDS = {
@@ -61,8 +61,7 @@ def test_a_password_s_token_takes_one_round_trip_more(
     author: APIClient, greeting: dict[str, Any]
 ) -> None:
     client = APIClient()
-    token = AccessToken.for_user(Membership.objects.get().user)
-    client.credentials(HTTP_AUTHORIZATION=f"Bearer {token}")
+    client.credentials(HTTP_AUTHORIZATION=bearer(Membership.objects.get().user))
     execute(client, greeting)
 
     with round_trips() as trips:
@@ -303,7 +302,7 @@ def test_a_queue_item_is_pending_until_admitted_and_failed_when_never_admitted(
     assert author.get(address).json()["status"] == "FAILED"
 
 
-def test_the_queue_tells_unknown_from_elsewhere(
+def test_the_queue_answers_for_elsewhere_as_for_unknown(
     author: APIClient,
     greeting: dict[str, Any],
     workspace: Workspace,
@@ -320,7 +319,7 @@ def test_the_queue_tells_unknown_from_elsewhere(
         return int(answer.status_code)
 
     assert start(author, uuid4(), workspace.id) == 404
-    assert start(author, greeting["id"], elsewhere.id) == 403
-    assert start(client_of(both), greeting["id"], elsewhere.id) == 403
-    assert start(author, greeting["id"], uuid4()) == 403
+    assert start(author, greeting["id"], elsewhere.id) == 404
+    assert start(client_of(both), greeting["id"], elsewhere.id) == 404
+    assert start(author, greeting["id"], uuid4()) == 404
     assert WorkflowExecution.objects.count() == 0

@@ -7,8 +7,9 @@ import pytest
 from rest_framework.test import APIClient
 
 from executions.models import Checkpoint, WorkflowExecution, Workspace
-from runners import executor
 from runners.models import Run
+
+from .carrying import carry
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -50,16 +51,6 @@ def failed(author: APIClient, workflow: dict[str, Any]) -> str:
     shown = author.get(f"{EXECUTION}/{pk}").json()
     assert shown["state"] == "FAILED"
     return str(pk)
-
-
-def carry(pk: str) -> None:
-    """Do what a worker would."""
-    execution = WorkflowExecution.objects.get(pk=pk)
-    while segments := list(
-        Run.objects.filter(execution=execution, state="PENDING").values_list("segment", flat=True)
-    ):
-        for segment in segments:
-            executor.carry_segment(execution.pk, execution.version_id, segment, header=True)
 
 
 def post(client: APIClient, address: str, body: Any = None) -> Any:

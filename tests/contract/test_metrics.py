@@ -14,6 +14,7 @@ from rest_framework.test import APIClient
 from dlq import statements
 from dlq.metrics.collecting import DATABASE
 from dlq.metrics.readings import READINGS
+from executions.actor import Actor, record
 from executions.health.looking import LOOKING
 from executions.models import Tier, WorkflowExecution, Workspace
 from tests.support import admin_rows
@@ -194,3 +195,19 @@ def execute_once_in(spaces: list[Workspace]) -> None:
     WorkflowExecution.objects.bulk_create(
         WorkflowExecution(workspace=space, workflow=workflow, version=version) for space in spaces
     )
+
+
+def test_how_long_a_row_of_the_audit_trail_waits_for_its_seal_is_told(workspace: Workspace) -> None:
+    assert audit_figures() == (0, 0)
+    record(Actor(None, "ada"), "x.y", workspace_id=None, object_type="Thing", object_id="1")
+
+    number, waits = audit_figures()
+
+    assert number == 0
+    assert 0 < waits < 60
+
+
+def audit_figures() -> tuple[float, float]:
+    DATABASE.forget()
+    found = samples(scrape().content.decode(), "valkyr_audit")
+    return found["valkyr_audit_seals", ()], found["valkyr_audit_unsealed_seconds", ()]

@@ -231,6 +231,18 @@ def test_another_report_after_the_end_is_refused(
     assert Run.objects.get(pk=run["id"]).state == ended["state"]
 
 
+def test_who_never_leased_a_run_learns_nothing_of_its_step(
+    runner: APIClient, execution: str
+) -> None:
+    run = Run.objects.get(execution_id=execution)
+    outcome = report("complete", "made up") | {"outcome": "nonsense"}
+
+    answer = runner.post(f"/v1/Run/{run.pk}/complete", outcome, format="json")
+
+    assert (answer.status_code, answer.json()["code"]) == (409, "lease_lost")
+    assert "render" not in answer.content.decode()
+
+
 @pytest.mark.parametrize("verb", ["heartbeat", *ENDS])
 @pytest.mark.parametrize("token", ["", "x", "1", "é", "other"])
 def test_a_token_that_is_not_the_runs_own_does_nothing(

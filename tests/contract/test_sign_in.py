@@ -8,16 +8,17 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.urls import get_resolver
 from rest_framework.test import APIClient
-from rest_framework_simplejwt.tokens import AccessToken, RefreshToken
 
 from executions.models import Workspace
+from tests.support.signed_in import bearer, pair_of
 
 pytestmark = pytest.mark.django_db
 PASSWORD = "correct horse battery"
 # Webhooks and callbacks have an authentication of their own; the studio's pages ask people to sign
 # in (tests/integration/test_studio_pages.py).
 OPEN = (
-    "v1/auth/", "v1/hooks/", "v1/callbacks/", "actuator/", "admin/", "docs", "sso/", "studio/",
+    "v1/auth/token", "v1/auth/revoke", "v1/hooks/", "v1/callbacks/", "actuator/", "admin/", "docs",
+    "sso/", "studio/",
 )  # fmt: skip
 
 
@@ -40,7 +41,7 @@ def test_a_password_gives_a_token_pair_that_opens_the_api(stranger: APIClient, a
 
 
 def test_a_refresh_token_gives_a_new_access_token(stranger: APIClient, ada: Any) -> None:
-    refresh = str(RefreshToken.for_user(ada))
+    refresh = pair_of(ada).refresh
 
     answer = stranger.post("/v1/auth/token/refresh", {"refresh": refresh}, format="json")
 
@@ -96,8 +97,7 @@ def test_a_token_that_is_none_is_refused(stranger: APIClient, header: str) -> No
 
 
 def test_a_token_of_somebody_switched_off_or_gone_is_refused(stranger: APIClient, ada: Any) -> None:
-    token = AccessToken.for_user(ada)
-    stranger.credentials(HTTP_AUTHORIZATION=f"Bearer {token}")
+    stranger.credentials(HTTP_AUTHORIZATION=bearer(ada))
     ada.is_active = False
     ada.save()
     switched_off = stranger.get("/v1/Workflow").status_code
@@ -122,7 +122,7 @@ def test_tokens_end_with_the_password_that_they_were_given_for(
 def test_a_refresh_token_of_somebody_gone_or_switched_off_is_refused(
     stranger: APIClient, ada: Any
 ) -> None:
-    refresh = {"refresh": str(RefreshToken.for_user(ada))}
+    refresh = {"refresh": pair_of(ada).refresh}
     ada.is_active = False
     ada.save()
     switched_off = stranger.post("/v1/auth/token/refresh", refresh, format="json").status_code
@@ -133,7 +133,7 @@ def test_a_refresh_token_of_somebody_gone_or_switched_off_is_refused(
 
 
 def test_a_refresh_token_does_not_open_the_api(stranger: APIClient, ada: Any) -> None:
-    stranger.credentials(HTTP_AUTHORIZATION=f"Bearer {RefreshToken.for_user(ada)}")
+    stranger.credentials(HTTP_AUTHORIZATION=f"Bearer {pair_of(ada).refresh}")
 
     assert stranger.get("/v1/Workflow").status_code == 401
 

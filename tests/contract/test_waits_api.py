@@ -168,6 +168,16 @@ def test_a_signal_wakes_the_step_that_waits_for_it(author: APIClient, workspace:
     assert Activity.objects.filter(action="execution.signal").count() == 1
 
 
+def test_a_signal_names_no_steps_to_who_may_not_view(
+    member: Callable[..., Any], client_of: Callable[[Any], APIClient], workspace: Any
+) -> None:
+    run = listening()
+    answer = signal(client_of(member("SYSTEM")), run)
+
+    assert answer.status_code == 200, answer.json()
+    assert answer.json()["woken"] == [{"runId": str(run.pk), "stepPath": ""}]
+
+
 def test_a_signal_nobody_waits_for_says_what_is_waited_for(
     author: APIClient, workspace: Any
 ) -> None:

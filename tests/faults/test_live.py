@@ -6,10 +6,10 @@ from uuid import UUID
 
 import pytest
 from django.contrib.auth import get_user_model
-from rest_framework_simplejwt.tokens import AccessToken
 
 from runners.models import Run
 from tests.support.fleet import Fleet
+from tests.support.signed_in import bearer
 from tests.support.watching import Seen, watch
 from tests.support.web_server import WebServer, web_server
 from tests.support.workflows import effect, publish, start, task
@@ -36,7 +36,7 @@ def web(fleet: Fleet, server: WebServer, request: pytest.FixtureRequest) -> Iter
 def signed_in(fleet: Fleet) -> dict[str, str]:
     user: Any = get_user_model().objects.filter(username="watcher").first()
     user = user or get_user_model().objects.create_superuser("watcher")
-    return {"Authorization": f"Bearer {AccessToken.for_user(user)}"}
+    return {"Authorization": bearer(user)}
 
 
 def url_of(web: WebServer, execution: UUID) -> str:

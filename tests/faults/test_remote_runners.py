@@ -11,7 +11,6 @@ from typing import Any
 import httpx
 import pytest
 from django.contrib.auth import get_user_model
-from rest_framework_simplejwt.tokens import AccessToken
 
 from executions.models import Membership
 from runners.models import Run
@@ -20,6 +19,7 @@ from tests.support.fleet import Fleet, database_url
 from tests.support.nursery import Forked, from_libraries
 from tests.support.outages import marks_of, wait_for_mark
 from tests.support.segments import run_of
+from tests.support.signed_in import pair_of
 from tests.support.waiting import wait_until
 from tests.support.workflows import (
     default_workspace,
@@ -62,7 +62,7 @@ def client(door: str, tmp_path: Path) -> Iterator[Callable[..., Forked]]:
     environment = {
         "PATH": os.environ["PATH"],
         "VALKYR_URL": door,
-        "VALKYR_TOKEN": str(AccessToken.for_user(user)),
+        "VALKYR_TOKEN": pair_of(user).access,
         "DATABASE": database_url(),
     }
     with ExitStack() as made:

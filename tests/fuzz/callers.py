@@ -4,13 +4,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.contrib.auth import get_user_model
-from rest_framework_simplejwt.tokens import AccessToken
 
 from executions import grants
 from executions.accounts.tokens import create_token
 from executions.actor import Actor
 from executions.models import Membership, Workflow, Workspace
 from tests.fuzz.planted import Planted, Planter, payload_mark
+from tests.support.signed_in import bearer
 
 HERE, THERE = "canaryhere", "canarythere"
 OPEN, CLOSED, FAR = "canaryopen", "canaryclosed", "canaryfar"
@@ -83,4 +83,4 @@ def _authorization(world: World, role: str) -> str:
         Membership.objects.create(user=user, workspace=world.there.workspace, role="ADMIN")
     elif role != "NOBODY":
         Membership.objects.create(user=user, workspace=here, role=role)
-    return f"Bearer {AccessToken.for_user(user)}"
+    return bearer(user)

@@ -9,3 +9,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         type=int,
         help="Requests an operation and caller, as documented and broken on purpose: so many each.",
     )
+    parser.addoption(
+        "--seconds",
+        type=int,
+        help="How long each kind of hostile expression and schema is tried, others each time.",
+    )

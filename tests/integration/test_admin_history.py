@@ -1,5 +1,6 @@
 """Checkpoints, roll-back, fork, replay and verifying on an execution's pages in the admin."""
 
+import re
 from collections.abc import Iterator
 from random import Random
 from typing import Any
@@ -8,13 +9,21 @@ from uuid import UUID
 import pytest
 from django.contrib.auth import get_user_model
 from django.test import Client
+from guardian.shortcuts import assign_perm
 
 from executions.history import checkpoints
-from executions.models import Checkpoint, WorkflowExecution
+from executions.models import Checkpoint, Membership, Workflow, WorkflowExecution
 from runners.models import Run
 from tests.support.engine_database import engine_database
 from tests.support.simulation import World, configured, world
-from tests.support.workflows import ACTOR, effect, publish, start, states
+from tests.support.workflows import (
+    ACTOR,
+    default_workspace,
+    effect,
+    publish,
+    start,
+    states,
+)
 
 PAGES = "/admin/executions/workflowexecution/"
 
@@ -133,6 +142,54 @@ def test_a_fork_that_does_not_fit_says_why(op: Client, failed: UUID) -> None:
     _, told = act(op, failed, "fork", version="pinned", variables='{"x": 1}')
     assert any("overrides.variables.x" in message for message in told)
     assert not WorkflowExecution.objects.filter(origin_id=failed).exists()
+
+
+def helper(*permissions: str) -> Client:
+    """A client of staff that may view and start the workflows, and has these on each of them."""
+    user, _ = get_user_model().objects.get_or_create(username="helper", is_staff=True)
+    Membership.objects.get_or_create(
+        user=user, workspace=default_workspace(), defaults={"role": "USER"}
+    )
+    for workflow in Workflow.objects.all():
+        for code in ("read_workflow", "execute_workflow", *permissions):
+            assign_perm(code, user, workflow)
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+FIELDS = ("step", "inputs", "variables")
+
+
+def test_a_fork_offers_what_the_person_may_change(failed: UUID) -> None:
+    def hidden(client: Client) -> list[str]:
+        page = ask(client, failed, "fork")
+        inputs = re.findall(r"<input[^>]*type=\"hidden\"[^>]*>", page)
+        return [name for name in FIELDS if any(f'name="{name}"' in tag for tag in inputs)]
+
+    assert hidden(helper()) == ["step", "inputs", "variables"]
+    assert hidden(helper("write_workflow")) == []
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"step": "two.main"},
+        {"step": "bad.main", "inputs": '{"value": 2}'},
+        {"variables": '{"stage": "x"}'},
+    ],
+)
+def test_a_fork_with_what_was_not_offered_is_refused(failed: UUID, given: dict[str, str]) -> None:
+    answer, _ = act(helper(), failed, "fork", version="pinned", **given)
+
+    assert "Ask an administrator" in answer.content.decode()
+    assert not WorkflowExecution.objects.filter(origin_id=failed).exists()
+
+
+def test_a_fork_from_the_start_is_anybodys_who_may_start(failed: UUID) -> None:
+    act(helper(), failed, "fork", version="pinned", payload='{"n": 1}')
+    made = WorkflowExecution.objects.get(origin_id=failed)
+    assert (made.origin_point, made.trigger_payload) == ("start", {"n": 1})
 
 
 def test_a_replay_leads_to_its_page(op: Client, failed: UUID) -> None:

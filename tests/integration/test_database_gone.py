@@ -33,6 +33,7 @@ def no_database(django_db_blocker: Any) -> Iterator[None]:
 def client() -> Client:
     token = AccessToken()
     token["user_id"] = "1"
+    token["sid"] = str(uuid4())
     token["hash_password"] = "x"
     one = Client(raise_request_exception=False, headers={"Authorization": f"Bearer {token}"})
     one.cookies["sessionid"] = "a" * 32

@@ -1,5 +1,6 @@
 """Accounts, tokens and workflows that a request names: the rows that the ORM would give."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -10,10 +11,12 @@ from django.utils import timezone
 
 from executions.access import powers_on
 from executions.accounts import token_text
-from executions.accounts.finding import Accounts, token_of
+from executions.accounts.errors import TokenRefused
+from executions.accounts.finding import AccountsInSession, token_of
+from executions.accounts.sessions import Client, begin
 from executions.api.starting import startable
 from executions.models import ApiToken, Membership, Workflow, Workspace
-from executions.states import Permission, Role
+from executions.states import Permission, Role, SessionKind
 from tests.support.workflows import default_workspace, publish, task
 
 pytestmark = pytest.mark.django_db
@@ -37,12 +40,16 @@ def same(found: Model, stored: Model, *but: str) -> bool:
 
 
 def test_an_account_is_found_with_every_column(ada: Any) -> None:
-    found = Accounts().objects.get(id=str(ada.pk))
+    session = begin(ada, SessionKind.BROWSER, timedelta(hours=1), Client())
+    accounts = AccountsInSession(session.pk)
+
+    found = accounts.objects.get(id=str(ada.pk))
 
     assert type(found) is User
     assert same(found, User.objects.get(pk=ada.pk))
-    with pytest.raises(User.DoesNotExist):
-        Accounts().objects.get(id=ada.pk + 1)
+    assert accounts.last_used == session.last_used_at <= accounts.now
+    with pytest.raises(TokenRefused):
+        accounts.objects.get(id=ada.pk + 1)
 
 
 def test_a_token_is_found_with_its_user(ada: Any) -> None:

@@ -3,8 +3,10 @@
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import Permission
 from django.test import Client
 from django.urls import reverse
+from guardian.shortcuts import assign_perm
 
 from dlq.models import Redrive, RedriveItem
 from executions.models import Membership
@@ -170,3 +172,22 @@ def test_items_are_shown_by_state(op: Client) -> None:
         reverse("admin:dlq_deadletterentry_change", args=[redrive.items.get().entry_id]) in failed
     )
     assert "None." in fine
+
+
+@pytest.mark.parametrize(
+    ("given", "made"),
+    [({"scope": "FROM"}, 0), ({"scope": "EXECUTION", "version": "1"}, 0), ({"scope": "STEP"}, 1)],
+)
+def test_a_redrive_that_forks_needs_what_a_fork_needs(
+    client: Client, django_user_model: Any, given: dict[str, str], made: int
+) -> None:
+    letter = rows.failed_order(rows.workflow())
+    limited = member(client, django_user_model, "USER")
+    user = django_user_model.objects.get(username="ada-user")
+    assign_perm("read_workflow", user, letter.workflow)
+    user.user_permissions.add(Permission.objects.get(codename="redrive"))
+
+    answer = limited.post(f"{NEW}?ids={letter.pk}", given)
+
+    assert Redrive.objects.count() == made
+    assert made or "you need redrive, operate" in answer.content.decode()

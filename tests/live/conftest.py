@@ -6,9 +6,9 @@ from uuid import UUID
 
 import pytest
 from django.contrib.auth import get_user_model
-from rest_framework_simplejwt.tokens import AccessToken
 
 from executions.models import Membership, Workflow, Workspace
+from tests.support import signed_in
 from tests.support.engine_database import engine_database
 from tests.support.web_server import WebServer, web_server
 from tests.support.workflows import default_workspace, publish, start, task
@@ -44,7 +44,7 @@ def person(name: str, workspace: Workspace, role: str = "ADMIN") -> Any:
 
 
 def bearer(user: Any) -> dict[str, str]:
-    return {"Authorization": f"Bearer {AccessToken.for_user(user)}"}
+    return {"Authorization": signed_in.bearer(user)}
 
 
 @pytest.fixture

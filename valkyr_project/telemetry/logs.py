@@ -49,6 +49,8 @@ def configuration(form: str, level: str) -> dict[str, Any]:
             **{name: {"handlers": [], "propagate": True, "level": level} for name in HANDED_UP},
             # billiard's, which never hands anything up.
             "multiprocessing": {"handlers": ["stderr"], "level": level},
+            # The audit trail's head: kept elsewhere, it shows what was done to the trail.
+            "valkyr.audit": {"level": "INFO" if form == "json" else level},
             # Each statement, with its parameters: payloads.
             "django.db.backends": {"level": "INFO"},
         },

@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import admin
+from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
@@ -13,6 +14,7 @@ from django.template.response import TemplateResponse
 from dlq.admin.redrives.forms import RedriveForm
 from dlq.models import DeadLetterEntry, Redrive, Resolution
 from dlq.redrive.making import make
+from dlq.redrive.permissions import check_approved, needed
 from executions.actor import Actor
 from executions.admin import links
 from executions.admin.paginator import BOUND, bounded_count
@@ -61,14 +63,19 @@ def ask(request: HttpRequest, chosen: Chosen, *, sent: bool) -> HttpResponse:
 
 def _made(request: HttpRequest, chosen: Chosen, form: RedriveForm) -> Redrive | None:
     """The draft, or None with the reason on the form."""
-    need = Permission.REDRIVE_CHANGED if form.changes_inputs else Permission.REDRIVE
-    rows = scoped(request, chosen.rows, need).filter(resolution=Resolution.PENDING)
+    wish = form.wish(dict(chosen.selection), chosen.group_id)
+    rows = chosen.rows
+    for power in needed(wish):
+        rows = scoped(request, rows, power)
+    rows = rows.filter(resolution=Resolution.PENDING)
     if refusal := _refusal(request, rows, form):
         form.add_error(None, refusal)
         return None
     try:
-        wish = form.wish(dict(chosen.selection), chosen.group_id)
-        return make(rows, wish, actor=Actor.of_request(request))
+        with transaction.atomic():
+            redrive = make(rows, wish, actor=Actor.of_request(request))
+            check_approved(request.user, redrive)
+        return redrive
     except WithProblems as error:
         for problem in error.problems:
             form.add_error(None, f"{getattr(problem, 'path', '')}: {problem.message}".lstrip(": "))
@@ -84,8 +91,8 @@ def _refusal(request: HttpRequest, rows: QuerySet[DeadLetterEntry], form: Redriv
     few = FREE_IDS + 1
     count = bounded_count(rows, few)
     if count == 0:
-        changed = " with other inputs" if form.changes_inputs else ""
-        return f"None of these is open and yours to redrive{changed}."
+        wanted = ", ".join(needed(form.wish({}, None)))
+        return f"None of these is open and yours to redrive like this: you need {wanted}."
     if count == few and bounded_count(scoped(request, rows, Permission.BULK), few) < few:
         return f"More than {FREE_IDS} at once need the permission bulk. Ask an administrator."
     return ""

@@ -16,6 +16,7 @@ from dlq.admin.redrives.forms import StartForm
 from dlq.models import DeadLetterEntry, FailureGroup, Redrive, RedriveScope, RedriveState
 from dlq.redrive import lifecycle
 from dlq.redrive.items import held_by
+from dlq.redrive.permissions import check_start
 from dlq.redrive.states import sources
 from executions.access import Action
 from executions.actor import Actor
@@ -25,7 +26,7 @@ from executions.admin.engine import FactAdmin
 from executions.admin.filters import TabFilter
 from executions.admin.operating import OperatingAdmin
 from executions.admin.operations import Operation
-from executions.admin.scope import holds, scoped
+from executions.admin.scope import holds, scoped, user_of
 from executions.admin.sections import Page, Section, facts
 from executions.states import Permission
 
@@ -55,13 +56,23 @@ def _moving(move: Callable[..., Any]) -> Callable[[UUID, Actor, Mapping[str, Any
     return lambda pk, actor, data: move(pk, actor=actor, reason=data["reason"])
 
 
+def _sending(move: Callable[..., Any]) -> Callable[[UUID, Actor, Mapping[str, Any]], Any]:
+    """The move, if the person may do to each entry what the redrive does."""
+
+    def moved(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> Any:
+        check_start(user_of(actor), Redrive.objects.get(pk=pk))
+        return move(pk, actor=actor, reason=data["reason"])
+
+    return moved
+
+
 START = Operation(
     name="start",
     title="Start…",
     icon="play_arrow",
     done="started",
     question="Its entries are held for it and sent home at its pace.",
-    apply=_moving(lifecycle.start),
+    apply=_sending(lifecycle.start),
     needs=Permission.REDRIVE,
     refuse=_unless("RUNNING", "DRAFT"),
     form=StartForm,
@@ -84,7 +95,7 @@ RESUME = Operation(
     icon="play_circle",
     done="resumed",
     question="It goes on where it stopped, and looks at its failures anew.",
-    apply=_moving(lifecycle.resume),
+    apply=_sending(lifecycle.resume),
     needs=Permission.REDRIVE,
     refuse=_unless("RUNNING", "PAUSED", "STOPPED"),
     primary=True,

@@ -114,7 +114,7 @@ class Validate(Module[ValidateInputs]):
 
     def warm_up(self) -> None:
         import jsonschema  # noqa: F401 - takes a while to load
-        import re2  # type: ignore[import-untyped] # noqa: F401
+        import re2  # noqa: F401
 
     def execute(self, inputs: ValidateInputs, ctx: StepContext) -> Result:
         problems = _problems(inputs.data, inputs.json_schema)

@@ -7,13 +7,13 @@ from uuid import UUID
 import httpx
 import pytest
 from django.contrib.auth import get_user_model
-from rest_framework_simplejwt.tokens import AccessToken
 
 from executions.models import Workflow
 from tests.support.collector import Collector, collecting
 from tests.support.engine_database import engine_database
 from tests.support.fleet import QUICK, Fleet, publishing_to
 from tests.support.folders import passable_folder
+from tests.support.signed_in import bearer
 from tests.support.web_server import WebServer, web_server
 from tests.support.workflows import wait_for_end
 from valkyr_project.embedded import Redis
@@ -82,7 +82,7 @@ def web(fleet: Fleet, tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebS
 def ann(engine: None) -> dict[str, str]:
     """The headers of somebody who may everything."""
     user: Any = get_user_model().objects.create_superuser("ann")
-    return {"Authorization": f"Bearer {AccessToken.for_user(user)}"}
+    return {"Authorization": bearer(user)}
 
 
 def run(web: WebServer, headers: dict[str, str], workflow: Workflow, **more: str) -> UUID:

@@ -22,7 +22,7 @@ export function ForkNotice() {
   if (origin === null) return null;
   const task = taskOf(origin.step);
   const test = runActions(task).find((one) => one.kind === "from");
-  const may = page.canPublish && page.canRun;
+  const may = page.canPublish && page.canRun && page.canOperate;
   return (
     <div className="run-notice" role="note">
       <Icon name="fork_right" />
@@ -38,7 +38,9 @@ export function ForkNotice() {
       <Button
         icon="fork_right"
         label="Publish and fork…"
-        refusal={may ? undefined : "Your role in this workspace does not allow publishing."}
+        refusal={
+          may ? undefined : "Your role in this workspace does not allow publishing and operating."
+        }
         onClick={() => setAsking(true)}
       />
       <Button icon="close" label="Do not fork" bare onClick={dropFork} />
@@ -92,8 +94,9 @@ function Question({ origin, onClose }: { origin: Origin; onClose: () => void }) 
       {refused && <Refusal refused={refused} />}
       <p>
         The draft is saved and published: triggers use it from then on. A new execution begins on it
-        right before <code>{origin.step}</code>, with what was done until then. The run you came
-        from stays as it is.
+        right before <code>{origin.step}</code>, with what was done until then. If that step comes
+        after an approval, the new execution begins with the approval and asks for it again. The run
+        you came from stays as it is.
       </p>
     </Dialog>
   );

@@ -1,0 +1,100 @@
+"""Who may start or repeat an execution that differs from what was published or recorded: pure.
+
+Every door asks here (API, admin, studio, redrives). TRIGGER alone gives another input to the latest
+version. Skipping steps, and giving a step what its definition does not give it, needs more.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+
+from executions.access.errors import Forbidden
+from executions.access.powers import Powers
+from executions.access.table import Action, Power
+from executions.states import Permission
+
+
+class Base(Enum):
+    """The version that a new execution runs; the latest one is LATEST, even if it is pinned."""
+
+    LATEST = "latest"
+    PINNED = "pinned"  # the one that the origin ran, and not the latest
+    OTHER = "other"
+    TEST = "test"  # the one that a test run made
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """How a new execution differs from its origin, or from a plain start of its workflow.
+
+    `inside`: it begins at a step or a checkpoint. `payload`: it has another input than its origin.
+    `approved`: what a step runs with, or gives, is changed in an execution that was approved.
+    """
+
+    base: Base = Base.LATEST
+    inside: bool = False
+    payload: bool = False
+    variables: bool = False
+    steps: bool = False
+    approved: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """What is asked for, and the sets of powers of which one is needed in full."""
+
+    what: str
+    either: tuple[tuple[Power, ...], ...]
+
+
+OPERATE = ((Action.OPERATE,),)
+AUTHOR = ((Action.AUTHOR,),)
+OVERRIDE = ((Action.AUTHOR,), (Permission.REDRIVE_CHANGED, Action.OPERATE))
+
+
+def needs(change: Change) -> Iterator[Need]:
+    """What a change needs beyond the power to start or to redrive."""
+    if change.base is Base.TEST:
+        yield Need("run the version of a test run again", AUTHOR)
+    if change.base is Base.OTHER:
+        yield Need("run another version than the latest", OPERATE)
+    if change.base is Base.PINNED and change.payload:
+        yield Need("give another input to an older version", OPERATE)
+    if change.inside:
+        yield Need("begin at a step or a checkpoint", OPERATE)
+    if change.variables:
+        yield Need("override variables", OVERRIDE)
+    if change.steps:
+        yield Need("override the inputs of steps", OVERRIDE)
+    if change.approved:
+        yield Need("change what runs after an approval was given", AUTHOR)
+
+
+def operators_powers(change: Change) -> list[Power]:
+    """Powers that together suffice for a change, an operator's rather than an author's."""
+    return list(dict.fromkeys(power for need in needs(change) for power in need.either[-1]))
+
+
+def may_override(may: Powers) -> bool:
+    """Whether the caller may override variables and the inputs of steps."""
+    return _has(may, OVERRIDE)
+
+
+def check_change(may: Powers, change: Change) -> None:
+    """Raise Forbidden with the first thing that the caller may not change."""
+    for need in needs(change):
+        if not _has(may, need.either):
+            raise Forbidden(_refusal(may, need))
+
+
+def _has(may: Powers, either: tuple[tuple[Power, ...], ...]) -> bool:
+    return any(all(may.allows(power) for power in powers) for powers in either)
+
+
+def _refusal(may: Powers, need: Need) -> str:
+    wanted = ", or ".join(" and ".join(power.value for power in powers) for powers in need.either)
+    token = " and this API token's scopes" if may.limited else ""
+    return (
+        f"To {need.what} you need {wanted}. Your role here ({may.role or 'none'}){token} does not "
+        "include that. Ask an administrator of the workspace."
+    )

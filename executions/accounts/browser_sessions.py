@@ -1,0 +1,93 @@
+"""Sessions by browser: Django's session carries the id of ours, which each request checks.
+
+Who signs in gets a row, who signs out ends it. The cookie of a row that ended signs nobody in,
+whatever keeps Django's sessions.
+"""
+
+from datetime import timedelta
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+from asgiref.sync import sync_to_async
+from django.contrib import auth
+from django.contrib.auth.middleware import AuthenticationMiddleware
+from django.contrib.auth.models import AnonymousUser
+from django.contrib.auth.signals import user_logged_in, user_logged_out
+from django.dispatch import receiver
+from django.http import HttpRequest
+from django.utils.functional import SimpleLazyObject
+
+from executions.accounts import sessions
+from executions.accounts.finding import live_session
+from executions.accounts.last_use import note
+from executions.accounts.sessions import Client
+from executions.models import AccountSession
+from executions.states import SessionEnd, SessionKind
+
+# The entry of Django's session.
+ENTRY = "valkyr_session"
+
+
+class BrowserSessions(AuthenticationMiddleware):
+    """Django's middleware, with a check that the session's row is live."""
+
+    def process_request(self, request: HttpRequest) -> None:
+        """Give the request its user, who is looked up when somebody asks."""
+        super().process_request(request)
+        request.user = SimpleLazyObject(lambda: _user(request))  # type: ignore[assignment]
+        request.auser = sync_to_async(partial(_user, request))
+
+
+def open_for(request: Any, user: Any) -> None:
+    """Begin a session for this browser, in place of the one that it had."""
+    _close(request)
+    lifetime = timedelta(seconds=request.session.get_expiry_age())
+    made = sessions.begin(user, SessionKind.BROWSER, lifetime, Client.of(request))
+    request.session[ENTRY] = str(made.pk)
+
+
+def current(request: Any) -> UUID | None:
+    """The id of the browser's session; None where there is none."""
+    session = getattr(request, "session", None)
+    try:
+        return UUID(session[ENTRY]) if session is not None else None
+    except (KeyError, ValueError, TypeError):
+        return None
+
+
+@receiver(user_logged_in)
+def _signed_in(sender: Any, request: Any, user: Any, **kwargs: Any) -> None:
+    if getattr(request, "session", None) is not None:
+        open_for(request, user)
+
+
+@receiver(user_logged_out)
+def _signed_out(sender: Any, request: Any, user: Any, **kwargs: Any) -> None:
+    _close(request)
+
+
+def _close(request: Any) -> None:
+    session_id = current(request)
+    if session_id is not None:
+        sessions.close(AccountSession(pk=session_id), SessionEnd.SIGNED_OUT)
+
+
+def _user(request: Any) -> Any:
+    """The signed-in user of a live session; otherwise nobody, and Django's session goes."""
+    if not hasattr(request, "_cached_user"):
+        request._cached_user = _checked(request, auth.get_user(request))
+    return request._cached_user
+
+
+def _checked(request: Any, user: Any) -> Any:
+    if not user.is_authenticated:
+        return user
+    session_id = current(request)
+    found = None if session_id is None else live_session(session_id, user.pk)
+    if session_id is None or found is None:
+        request.session.flush()
+        return AnonymousUser()
+    now, last_used = found
+    note(AccountSession, session_id, last_used, now, request.META.get("REMOTE_ADDR") or None)
+    return user

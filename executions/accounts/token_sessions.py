@@ -1,0 +1,155 @@
+"""Sessions by tokens: a pair at sign-in, a new pair for each refresh token, once, and the end.
+
+A refresh token is exchanged by a guarded update of its session's row: it names the digest of the
+token presented. Of two exchanges at once one changes the row; the other finds another digest. A
+token that is not the current one was used before, by its owner or by a thief, and nobody can tell
+which of them holds the current one. So the session ends.
+"""
+
+import hashlib
+import logging
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID, uuid4
+
+from django.contrib.auth import get_user_model
+from django.db import transaction
+from rest_framework_simplejwt.exceptions import TokenError
+from rest_framework_simplejwt.settings import api_settings
+from rest_framework_simplejwt.tokens import AccessToken, RefreshToken, Token
+
+from executions.accounts import sessions
+from executions.accounts.audit import audit
+from executions.accounts.errors import TokenRefused
+from executions.accounts.sessions import Client
+from executions.actor import Actor
+from executions.clock import ClockTimestamp
+from executions.models import AccountSession
+from executions.states import SessionEnd, SessionKind
+
+log = logging.getLogger(__name__)
+# The claim that names the session, in refresh and access tokens alike.
+SESSION = "sid"
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """An access token, and the refresh token that gets the next pair."""
+
+    access: str
+    refresh: str
+
+
+def sign_in(user: Any, client: Client) -> Pair:
+    """Begin a session of `user`, who has given the password."""
+    refresh = RefreshToken.for_user(user)
+    lifetime = api_settings.REFRESH_TOKEN_LIFETIME
+    session = sessions.begin(user, SessionKind.TOKEN, lifetime, client, _digest(refresh))
+    refresh[SESSION] = str(session.pk)
+    refresh.payload["exp"] = int(session.expires_at.timestamp())
+    return _pair(refresh)
+
+
+def refresh(text: str, client: Client, request: Any = None) -> Pair:
+    """The next pair for a session's current refresh token; the session's end does not move.
+
+    Raises TokenRefused for a token that is none, of a session that ended, of an account that may
+    not sign in, and, as the session ends, for one that was used before.
+    """
+    token = _read(RefreshToken, text)
+    if token is None:
+        raise TokenRefused("This is no valid refresh token. Sign in again.", "token_not_valid")
+    session_id, user_id = session_of(token), token.get(api_settings.USER_ID_CLAIM)
+    used = _digest(token)
+    token.payload[api_settings.JTI_CLAIM] = uuid4().hex
+    token.set_iat(at_time=token.current_time)
+    with transaction.atomic():
+        own = AccountSession.objects.filter(pk=session_id, user_id=user_id)
+        current = sessions.live(own).filter(refresh_digest=used)
+        rotated = current.update(
+            refresh_digest=_digest(token),
+            last_used_at=ClockTimestamp(),
+            last_used_from=client.address,
+        )
+        if rotated:
+            _require_standing(user_id)
+            return _pair(token)
+        reused = _end_reused(own, request)
+    if reused:
+        raise TokenRefused(
+            "This refresh token was used before, so its session has ended. Sign in again.",
+            "refresh_reused",
+        )
+    raise _ended()
+
+
+def revoke(text: str, request: Any) -> bool:
+    """End the session of a refresh or access token; False for what is no valid token.
+
+    A refresh token that was used before ends it, too: who signs out means the session.
+    """
+    token = _read(RefreshToken, text) or _read(AccessToken, text)
+    if token is None:
+        return False
+    try:
+        session_id = session_of(token)
+    except TokenRefused:
+        return False
+    with transaction.atomic():
+        rows = AccountSession.objects.select_related("user").filter(pk=session_id)
+        session = sessions.live(rows).select_for_update(no_key=True, of=("self",)).first()
+        if session is None:
+            return False
+        sessions.close(session, SessionEnd.SIGNED_OUT)
+        actor = Actor.at_door(request, session.user_id, session.user.get_username())
+        audit(actor, "account.sign_out", session, before=sessions.facts(session))
+    return True
+
+
+def session_of(token: Token) -> UUID:
+    """The session that a token belongs to; raises TokenRefused for a token without one."""
+    try:
+        return UUID(str(token[SESSION]))
+    except (KeyError, ValueError):
+        raise _ended() from None
+
+
+def _pair(refresh: RefreshToken) -> Pair:
+    access = refresh.access_token
+    # No access token outlives its session.
+    access.payload["exp"] = min(access["exp"], refresh["exp"])
+    return Pair(str(access), str(refresh))
+
+
+def _read(kind: type[Any], text: str) -> Any:
+    """The token, if it is one of that kind, signed by us and not expired."""
+    try:
+        return kind(text)
+    except TokenError:
+        return None
+
+
+def _ended() -> TokenRefused:
+    return TokenRefused("This session has ended. Sign in again.", "session_ended")
+
+
+def _digest(token: Token) -> str:
+    return hashlib.sha256(str(token[api_settings.JTI_CLAIM]).encode()).hexdigest()
+
+
+def _require_standing(user_id: int) -> None:
+    """Raise TokenRefused for an account that may not use passwords; undoes the rotation."""
+    user = get_user_model().objects.get(pk=user_id)
+    if not api_settings.USER_AUTHENTICATION_RULE(user):
+        raise TokenRefused("This account may not sign in with a password.", "no_active_account")
+
+
+def _end_reused(own: Any, request: Any) -> bool:
+    """End the session of a refresh token that is not its current one; False if it had ended."""
+    session = sessions.live(own.select_related("user")).first()
+    if session is None or not sessions.close(session, SessionEnd.REUSED):
+        return False
+    log.warning("A used refresh token of session %s was presented; it ended.", session.pk)
+    actor = Actor.at_door(request, session.user_id, session.user.get_username())
+    audit(actor, "session.reuse", session, before=sessions.facts(session))
+    return True

@@ -1,0 +1,62 @@
+"""One's own sessions: see them, end one, end all others."""
+
+from typing import Any
+from uuid import UUID
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from executions.accounts import browser_sessions, sessions, token_sessions
+from executions.accounts.errors import TokenRefused
+from executions.api.documentation import operation
+from executions.api.endpoint import Endpoint
+from executions.api.paging import PageQuery, page
+from executions.api.session_shapes import EndedSessions, SessionShape
+
+
+class Sessions(Endpoint):
+    """All sessions of the caller."""
+
+    @operation(
+        "listSessions",
+        "Session",
+        {200: SessionShape(many=True)},
+        errors=[403],
+        parameters=[PageQuery],
+    )
+    def get(self, request: Request) -> Response:
+        """Your live sessions, newest first."""
+        query = self.query(PageQuery)
+        shown = page(request, sessions.own_sessions(self.user), query, fresh=True)
+        context = {"current": own(request)}
+        found = SessionShape(shown.rows, many=True, context=context).data
+        return Response(found, headers=shown.headers)
+
+    @operation("endOtherSessions", "Session", {200: EndedSessions}, errors=[403])
+    def delete(self, request: Request) -> Response:
+        """End all of your sessions but the one that makes this request."""
+        sessions.own_sessions(self.user)
+        ended = sessions.end_others(self.user, own(request), actor=self.actor)
+        return Response(EndedSessions({"ended": ended}).data)
+
+
+class OneSession(Endpoint):
+    """One session of the caller."""
+
+    @operation("endSession", "Session", {204: None}, errors=[403, 404])
+    def delete(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
+        """End it: its tokens and its cookie open nothing from the next request on."""
+        sessions.own_sessions(self.user)
+        sessions.end(id, user=self.user, actor=self.actor)
+        return Response(status=204)
+
+
+def own(request: Request) -> UUID | None:
+    """The session that makes the request; None for one that belongs to none."""
+    token: Any = request.auth
+    if token is None:
+        return browser_sessions.current(request)
+    try:
+        return token_sessions.session_of(token)
+    except (TokenRefused, TypeError):
+        return None

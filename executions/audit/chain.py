@@ -1,0 +1,96 @@
+"""The hash chain over the audit trail: how rows, links and heads are written as bytes. Pure.
+
+A *leaf* is the SHA-256 of a row's content (executions/sql/parts/activity_content.sql). A *link*
+covers a list of leaves and the link before it. The *head* is the newest link's number and digest:
+whoever has kept one can show that nothing before it was changed, removed or put in.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+FORMAT = "valkyr-audit-1"
+BEGINNING = bytes(32)  # what the first link names as the one before it
+ID, LEAF = 16, 32
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+HEAD = re.compile(r"([1-9][0-9]{0,17}):([0-9a-f]{64})")
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The newest link at some time: its number and its digest. Written `number:digest`."""
+
+    number: int
+    digest: bytes
+
+    @classmethod
+    def parse(cls, text: str) -> "Head":
+        """The head that a text writes; raises ValueError."""
+        match = HEAD.fullmatch(text.strip().lower())
+        if match is None:
+            raise ValueError(
+                f"{text[:100]!r} is not a head of the audit trail. Expected a number, a colon and "
+                "64 hexadecimal digits, as manage.py audit_head prints."
+            )
+        return cls(int(match[1]), bytes.fromhex(match[2]))
+
+    def __str__(self) -> str:
+        return f"{self.number}:{self.digest.hex()}"
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """What a link says: all that its digest covers."""
+
+    number: int
+    previous: bytes
+    sealed_at: datetime
+    since: datetime
+    last_transaction: int
+    last_row: UUID
+    leaves: bytes
+
+    @property
+    def count(self) -> int:
+        """How many rows it covers."""
+        return len(self.leaves) // (ID + LEAF)
+
+    def digest(self) -> bytes:
+        """SHA-256 over its parts, one a line."""
+        parts = (
+            FORMAT,
+            self.number,
+            self.previous.hex(),
+            _microseconds(self.sealed_at),
+            _microseconds(self.since),
+            self.last_transaction,
+            self.last_row,
+            self.count,
+            hashlib.sha256(self.leaves).hexdigest(),
+        )
+        return hashlib.sha256("\n".join(map(str, parts)).encode()).digest()
+
+
+def leaf(content: str) -> bytes:
+    """The leaf of a row of that content."""
+    return hashlib.sha256(content.encode()).digest()
+
+
+def split(leaves: bytes) -> Iterator[tuple[UUID, bytes]]:
+    """The rows' ids with their leaves; raises ValueError for what was not written by us."""
+    if len(leaves) % (ID + LEAF):
+        raise ValueError(f"{len(leaves)} bytes are not a list of ids and leaves")
+    for at in range(0, len(leaves), ID + LEAF):
+        yield UUID(bytes=leaves[at : at + ID]), leaves[at + ID : at + ID + LEAF]
+
+
+def joined(rows: Sequence[tuple[UUID, bytes]]) -> bytes:
+    """The opposite of `split`."""
+    return b"".join(pk.bytes + one for pk, one in rows)
+
+
+def _microseconds(at: datetime) -> int:
+    return (at - EPOCH) // timedelta(microseconds=1)

@@ -1,0 +1,159 @@
+"""Sealing: a duty adds links for new rows to the hash chain over the audit trail.
+
+Who writes a row waits for nobody: it is sealed seconds later. Links follow the order in which
+transactions were numbered, and only up to the oldest that is still open, so that no row appears
+behind the last one sealed. One process at a time seals; of two the database refuses the second,
+since a link's number is its key.
+"""
+
+import logging
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from django.db import transaction
+
+from executions import statements
+from executions.advisory_locks import AdvisoryLock
+from executions.audit.chain import BEGINNING, EPOCH, Head, Link
+from executions.models import AuditSeal
+
+# The audit trail's head is written here at INFO, whatever VALKYR_LOG_LEVEL says of other lines.
+log = logging.getLogger("valkyr.audit")
+ROWS, LINKS = 1_000, 200
+LAST_ID = UUID(int=2**128 - 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Sealed:
+    """What one run of the duty did."""
+
+    links: int
+    rows: int
+    head: Head | None
+
+
+def seal() -> Sealed:
+    """Add links for all rows whose transactions are over, 200,000 rows at most.
+
+    The new head is a line of the log.
+    """
+    made: list[Link] = []
+    while len(made) < LINKS:
+        link = _next()
+        if link is None:
+            break
+        made.append(link)
+        if link.count < ROWS:
+            break
+    return _told(made)
+
+
+def seal_after_restore() -> Sealed:
+    """Begin to count transactions anew, with a link over all rows that have none."""
+    with transaction.atomic():
+        last = newest() if _is_alone() else None
+        return _told([_rejoin(last)] if last is not None else [])
+
+
+def head() -> Head | None:
+    """The newest link; None while there is none."""
+    last = newest()
+    return None if last is None else Head(last.number, bytes(last.digest))
+
+
+def newest() -> AuditSeal | None:
+    """The newest link without its leaves; None while there is none."""
+    return AuditSeal.objects.order_by("-number").defer("leaves").first()
+
+
+def progress() -> tuple[int, datetime | None]:
+    """How many links there are, and when the first row was made that waits for one, if any does."""
+    row = statements.fetch_one("audit_state", {})
+    assert row is not None
+    return row[0] or 0, row[1]
+
+
+def _next() -> Link | None:
+    """The next link, stored; None where there is nothing to seal, or another process seals."""
+    with transaction.atomic():
+        if not _is_alone():
+            return None
+        last = newest()
+        since = EPOCH if last is None else last.since
+        row = statements.fetch_one(
+            "rows_to_seal",
+            {
+                "transaction": 0 if last is None else last.last_transaction,
+                "row": UUID(int=0) if last is None else last.last_row,
+                "since": since,
+                "most": ROWS,
+            },
+        )
+        assert row is not None
+        count, leaves, highest, now, still_open = row
+        if last is not None and still_open <= last.last_transaction:
+            log.warning(
+                "The server numbers transactions anew, as after a restore: %d is open, %d is "
+                "sealed. Sealing goes on from here.", still_open, last.last_transaction,
+            )  # fmt: skip
+            return _rejoin(last)
+        if not count:
+            return None
+        return _stored(
+            Link(
+                number=1 if last is None else last.number + 1,
+                previous=BEGINNING if last is None else bytes(last.digest),
+                sealed_at=now,
+                since=since,
+                last_transaction=highest,
+                last_row=UUID(bytes=bytes(leaves)[-48:-32]),
+                leaves=bytes(leaves),
+            )
+        )
+
+
+def _rejoin(last: AuditSeal) -> Link:
+    known = {"transaction": last.last_transaction, "sealed": last.sealed_at}
+    row = statements.fetch_one("rows_to_seal_after_restore", known)
+    assert row is not None
+    _, leaves, youngest, now, still_open = row
+    return _stored(
+        Link(
+            number=last.number + 1,
+            previous=bytes(last.digest),
+            sealed_at=now,
+            since=max(last.sealed_at, youngest or last.sealed_at),
+            last_transaction=still_open - 1,
+            last_row=LAST_ID,
+            leaves=bytes(leaves or b""),
+        )
+    )
+
+
+def _is_alone() -> bool:
+    row = statements.fetch_one("try_lock", {"number": AdvisoryLock.AUDIT_SEALING})
+    return bool(row and row[0])
+
+
+def _stored(link: Link) -> Link:
+    AuditSeal.objects.create(
+        number=link.number,
+        previous=link.previous,
+        digest=link.digest(),
+        count=link.count,
+        leaves=link.leaves,
+        last_transaction=link.last_transaction,
+        last_row=link.last_row,
+        since=link.since,
+        sealed_at=link.sealed_at,
+    )
+    return link
+
+
+def _told(made: list[Link]) -> Sealed:
+    if not made:
+        return Sealed(0, 0, None)
+    last = Head(made[-1].number, made[-1].digest())
+    log.info("audit head %s", last)
+    return Sealed(len(made), sum(link.count for link in made), last)

@@ -1,0 +1,198 @@
+"""Verifying the audit trail against its hash chain, and the chain against heads kept elsewhere.
+
+Links are read in their order and rows in the order of their ids, which are nearly the same. Side
+by side, each row meets the leaf that was made of it; what has met nothing yet is kept, which is
+little. So a trail of any length is verified in bounded memory, by two walks along primary keys.
+"""
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.db.models import Max
+
+from executions import statements
+from executions.audit.chain import BEGINNING, Head, Link, leaf, split
+from executions.clock import first_id_at
+from executions.models import AuditSeal
+
+ROWS, LINKS = 2_000, 20
+LAST_ID = UUID(int=2**128 - 1)
+# No transaction is open for longer than this: between a row's time and its link's.
+LATE = timedelta(hours=1)
+MOST_PROBLEMS = 100
+MOST_UNMET = 500_000
+
+
+@dataclass
+class Report:
+    """What was verified, and what does not fit, in the order in which it was found.
+
+    `waiting` rows have no link yet. With `stopped` there was more than is worth telling.
+    """
+
+    links: int = 0
+    rows: int = 0
+    waiting: int = 0
+    head: Head | None = None
+    problems: list[str] = field(default_factory=list)
+    stopped: bool = False
+
+
+class Enough(Exception):
+    """So much does not fit that the rest need not be read."""
+
+
+def verify(heads: Collection[Head] = (), *, archived: int = 0) -> Report:
+    """Verify every link and row.
+
+    `heads` were exported before. Rows that links up to the number `archived` cover may be gone.
+    """
+    walk = _Walk({head.number: head for head in heads}, archived)
+    try:
+        walk.links()
+        walk.end()
+    except Enough:
+        walk.report.stopped = True
+    return walk.report
+
+
+class _Walk:
+    """One verification under way."""
+
+    def __init__(self, heads: dict[int, Head], archived: int) -> None:
+        self.report = Report()
+        self._heads, self._archived = heads, archived
+        self._sealed_at: datetime | None = None  # of the link before
+        # Leaves that met no row yet, with their link, and rows that met no leaf yet.
+        self._leaves: dict[UUID, tuple[bytes, int, datetime | None]] = {}
+        self._rows: dict[UUID, tuple[bytes, datetime]] = {}
+        self._at = UUID(int=0)
+
+    def links(self) -> None:
+        """Verify the links in their order, and the rows that each covers."""
+        expected, previous = 1, BEGINNING
+        for seal in _seals():
+            if seal.number != expected:
+                self._found(f"{_missing(expected, seal.number)}: seal {seal.number} comes next.")
+            elif bytes(seal.previous) != previous:
+                self._found(f"Seal {seal.number} does not follow seal {seal.number - 1}.")
+            link = _link(seal)
+            if seal.count != link.count or bytes(seal.digest) != link.digest():
+                self._found(f"Seal {seal.number} was changed: its digest does not fit its content.")
+            self._compare(Head(seal.number, bytes(seal.digest)))
+            self._meet_leaves(link)
+            self._read_rows(first_id_at(link.sealed_at))
+            self._tell_gone(self._at)
+            self._sealed_at = link.sealed_at
+            expected, previous = seal.number + 1, bytes(seal.digest)
+            self.report.links += 1
+
+    def end(self) -> None:
+        """Read the rows that are left, and tell what has met nothing."""
+        for head in sorted(self._heads.values(), key=lambda one: one.number):
+            newest = self.report.head
+            if newest is None or head.number > newest.number:
+                told = f"the newest is {newest.number}" if newest else "there is none"
+                self._found(f"The end is missing: seal {head.number} was exported, {told}.")
+        self._read_rows(LAST_ID)
+        self._tell_gone(LAST_ID)
+        for pk, (_, made) in sorted(self._rows.items()):
+            if self._sealed_at is None or made >= self._sealed_at - LATE:
+                self.report.waiting += 1
+            else:
+                self._found(
+                    f"Row {pk} of {made.isoformat()} has no seal, though later rows have: it was "
+                    "put in, or its seal was removed."
+                )
+
+    def _compare(self, head: Head) -> None:
+        self.report.head = head
+        exported = self._heads.get(head.number)
+        if exported is not None and exported != head:
+            self._found(
+                f"Seal {head.number} is not the one that was exported: found {head}, expected "
+                f"{exported}."
+            )
+
+    def _meet_leaves(self, link: Link) -> None:
+        try:
+            leaves = list(split(link.leaves))
+        except ValueError as error:
+            self._found(f"Seal {link.number} cannot be read: {error}.")
+            return
+        for pk, one in leaves:
+            row = self._rows.pop(pk, None)
+            if row is None:
+                self._leaves[pk] = one, link.number, self._sealed_at
+            else:
+                self._meet(pk, (one, link.number, self._sealed_at), row)
+
+    def _read_rows(self, until: UUID) -> None:
+        while self._at < until:
+            found = statements.fetch(
+                "content_of_activity", {"after": self._at, "until": until, "most": ROWS}
+            )
+            for pk, made, content in found:
+                row = leaf(content), made
+                sealed = self._leaves.pop(pk, None)
+                if sealed is None:
+                    self._rows[pk] = row
+                else:
+                    self._meet(pk, sealed, row)
+            self._at = found[-1][0] if len(found) == ROWS else until
+            if len(self._rows) > MOST_UNMET:
+                self._found(f"More than {MOST_UNMET:,} rows have no seal. Is the duty running?")
+                raise Enough
+
+    def _meet(
+        self, pk: UUID, sealed: tuple[bytes, int, datetime | None], row: tuple[bytes, datetime]
+    ) -> None:
+        self.report.rows += 1
+        (one, number, before), (found, made) = sealed, row
+        if one != found:
+            self._found(f"Row {pk} of {made.isoformat()} was changed after seal {number}.")
+        elif before is not None and made < before - LATE:
+            self._found(
+                f"Row {pk} says {made.isoformat()}, but came after seal {number - 1} of "
+                f"{before.isoformat()}: it was put in later."
+            )
+
+    def _tell_gone(self, until: UUID) -> None:
+        """All rows up to this id were read: the leaves among them have lost theirs."""
+        for pk in [pk for pk in self._leaves if pk <= until]:
+            _, number, _ = self._leaves.pop(pk)
+            if number > self._archived:
+                self._found(f"Row {pk}, which seal {number} covers, is gone.")
+
+    def _found(self, problem: str) -> None:
+        self.report.problems.append(problem)
+        if len(self.report.problems) >= MOST_PROBLEMS:
+            raise Enough
+
+
+def _seals() -> Iterator[AuditSeal]:
+    """All there are now. Rows of later ones may have been stored behind the walk."""
+    newest = AuditSeal.objects.aggregate(number=Max("number"))["number"] or 0
+    rows, after = AuditSeal.objects.filter(number__lte=newest), 0
+    while found := list(rows.filter(number__gt=after).order_by("number")[:LINKS]):
+        yield from found
+        after = found[-1].number
+
+
+def _link(seal: AuditSeal) -> Link:
+    return Link(
+        number=seal.number,
+        previous=bytes(seal.previous),
+        sealed_at=seal.sealed_at,
+        since=seal.since,
+        last_transaction=seal.last_transaction,
+        last_row=seal.last_row,
+        leaves=bytes(seal.leaves),
+    )
+
+
+def _missing(first: int, after: int) -> str:
+    last = after - 1
+    return f"Seal {first} is missing" if first == last else f"Seals {first} to {last} are missing"

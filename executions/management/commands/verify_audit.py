@@ -1,0 +1,70 @@
+"""Verifies every row of the audit trail against its seal, and every seal against the next."""
+
+from argparse import ArgumentTypeError, RawDescriptionHelpFormatter
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from executions.audit.chain import Head
+from executions.audit.verifying import Report, verify
+
+EXAMPLES = """
+examples:
+  manage.py verify_audit
+  manage.py verify_audit --head 812:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+
+Without --head, the removal of the newest rows together with their seals is not found, nor a chain
+that was computed anew. exit codes: 0 all fits, 1 something does not
+"""
+
+
+class Command(BaseCommand):
+    """Prints what does not fit, the earliest first."""
+
+    help = "Verify the audit trail against its hash chain, and against heads that were exported."
+
+    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
+        """The parser, with examples below its options."""
+        parser = super().create_parser(prog_name, subcommand, epilog=EXAMPLES, **kwargs)
+        parser.formatter_class = RawDescriptionHelpFormatter
+        return parser
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """What is known from elsewhere."""
+        parser.add_argument(
+            "--head", type=_head, action="append", default=[], metavar="NUMBER:DIGEST",
+            help="a head that was exported before; may be given several times",
+        )  # fmt: skip
+        parser.add_argument(
+            "--archived", type=int, default=0, metavar="NUMBER",
+            help="rows that this seal and those before it cover may be gone",
+        )  # fmt: skip
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Verify, and say what was found."""
+        report = verify(options["head"], archived=options["archived"])
+        for problem in report.problems:
+            self.stdout.write(problem)
+        if report.problems:
+            more = " There may be more." if report.stopped else ""
+            raise CommandError(
+                f"The audit trail does not fit its seals: {len(report.problems)} problems, the "
+                f"first of them: {report.problems[0]}{more}"
+            )
+        self.stdout.write(_said(report))
+
+
+def _said(report: Report) -> str:
+    if report.head is None:
+        return f"Nothing is sealed yet; {report.waiting:,} rows wait for it."
+    return (
+        f"All fits: {report.rows:,} rows in {report.links:,} seals, up to {report.head}; "
+        f"{report.waiting:,} rows wait for the next seal."
+    )
+
+
+def _head(text: str) -> Head:
+    try:
+        return Head.parse(text)
+    except ValueError as error:
+        raise ArgumentTypeError(str(error)) from None

@@ -1,0 +1,17 @@
+-- After a restore into another server, which numbers transactions anew: the rows that no link covers
+-- and whose transactions are over. Those written before the restore have higher numbers than the
+-- last one sealed; those written since are younger than the last link. `newest` is the time of the
+-- newest of the former.
+SELECT count(*), string_agg(uuid_send(r.id) || r.leaf, ''::bytea ORDER BY r.created_at, r.id),
+       max(r.created_at) FILTER (WHERE r.transaction >= r.now_open), clock_timestamp(),
+       pg_snapshot_xmin(pg_current_snapshot())::text::bigint
+  FROM (
+    SELECT a.id, a.transaction, a.created_at, m.now_open, sha256(convert_to(
+--+ activity_content
+           , 'UTF8')) AS leaf
+      FROM executions_activity a,
+           (SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS now_open) m
+     WHERE age(a.xmin) > age(pg_snapshot_xmin(pg_current_snapshot())::text::xid8::xid)
+       AND (a.transaction > %(transaction)s
+            OR (a.created_at > %(sealed)s AND a.transaction < m.now_open))
+  ) r

@@ -1,0 +1,29 @@
+-- Those of some executions to whose family an approval belongs: one of the execution itself, of those
+-- that call it, or of those that these call. Each family is looked at once.
+WITH RECURSIVE up AS (
+    SELECT e.id AS asked, e.id, e.parent_id
+      FROM executions_workflowexecution e
+     WHERE e.id = ANY(%(ids)s)
+    UNION ALL
+    SELECT up.asked, e.id, e.parent_id
+      FROM up
+      JOIN executions_workflowexecution e ON e.id = up.parent_id
+), family AS (
+    SELECT DISTINCT up.id AS root, up.id
+      FROM up
+     WHERE up.parent_id IS NULL
+    UNION ALL
+    SELECT f.root, e.id
+      FROM family f
+      JOIN executions_workflowexecution e ON e.parent_id = f.id
+), approved AS MATERIALIZED (
+    SELECT DISTINCT f.root
+      FROM family f
+     WHERE EXISTS (
+           SELECT 1 FROM runners_run r
+            WHERE r.execution_id = f.id AND r.waits_for = 'approval' AND r.state = 'SUCCESS'
+              AND r.outcome = 'approved' AND NOT r.superseded)
+)
+SELECT up.asked
+  FROM up
+  JOIN approved a ON a.root = up.id

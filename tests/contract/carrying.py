@@ -1,0 +1,15 @@
+"""Executions carried on by hand, as a worker would."""
+
+from executions.models import WorkflowExecution
+from runners import executor
+from runners.models import Run
+
+
+def carry(pk: str) -> None:
+    """Run everything that is ready, until nothing is."""
+    execution = WorkflowExecution.objects.get(pk=pk)
+    while segments := list(
+        Run.objects.filter(execution=execution, state="PENDING").values_list("segment", flat=True)
+    ):
+        for segment in segments:
+            executor.carry_segment(execution.pk, execution.version_id, segment, header=True)

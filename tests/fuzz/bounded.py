@@ -1,0 +1,134 @@
+"""A process in which hostile work is tried, watched from outside: its time and its memory.
+
+What holds it longer, or makes it larger, than the web process may be held is a finding; so is every
+error that is not the one that callers expect.
+"""
+
+import json
+import os
+import resource
+import select
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from tests.support.stack import PROJECT
+
+# How long no other thread runs: a tenth of a second is promised; busy machines add their own.
+HELD_SECONDS = 0.3
+# What one thread takes in all, while others run.
+CPU_SECONDS = 3.0
+TICK = 0.002
+MEMORY = 256 * 1024 * 1024
+ANSWER_SECONDS = 20
+ADDRESS_SPACE = 4 * 1024**3
+
+
+class Bounded:
+    """One child at a time; a new one after each finding."""
+
+    def __init__(self, module: str) -> None:
+        """`module` is run as a program that calls `serve`."""
+        self._module = module
+        self._child: subprocess.Popen[bytes] | None = None
+        self.longest = (0.0, "")  # held, by what
+
+    def attempt(self, given: Any) -> str:
+        """Let the child do one thing; what is wrong with how it did, or nothing."""
+        child = self._running()
+        assert child.stdin is not None
+        assert child.stdout is not None
+        child.stdin.write(json.dumps(given).encode() + b"\n")
+        child.stdin.flush()
+        ready, _, _ = select.select([child.stdout], [], [], ANSWER_SECONDS)
+        line = child.stdout.readline() if ready else b""
+        if not line:
+            self.close()
+            return "it ended its process" if ready else f"no answer in {ANSWER_SECONDS} s"
+        told = json.loads(line)
+        self.longest = max(self.longest, (told["held"], json.dumps(given)[:2000]))
+        if told["error"]:
+            return str(told["error"])
+        if told["held"] > HELD_SECONDS:
+            return f"no other thread ran for {told['held']:.2f} s"
+        if told["seconds"] > CPU_SECONDS:
+            return f"it took {told['seconds']:.2f} s of a processor"
+        if told["grown"] > MEMORY:
+            self.close()
+            return f"it took {told['grown'] // 2**20} MiB of memory"
+        return ""
+
+    def close(self) -> None:
+        """End the child."""
+        if self._child is not None:
+            self._child.kill()
+            self._child.communicate()
+            self._child = None
+
+    def _running(self) -> "subprocess.Popen[bytes]":
+        if self._child is None:
+            self._child = subprocess.Popen(
+                [sys.executable, "-m", self._module],
+                cwd=PROJECT,
+                env=os.environ | {"VALKYR_PROCESS": "web"},
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+            )
+        return self._child
+
+
+def serve(work: Callable[[Any], None], expected: tuple[type[BaseException], ...]) -> None:
+    """In the child: do what comes, a line each, and tell how that went."""
+    resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
+    ticks = Ticks()
+    for line in sys.stdin.buffer:
+        before, began = _peak(), time.thread_time()
+        ticks.longest()
+        error = ""
+        try:
+            work(json.loads(line))
+        except expected:
+            pass
+        except BaseException as wrong:
+            error = f"{type(wrong).__name__}: {wrong}"[:500]
+        told = {
+            "seconds": time.thread_time() - began,
+            "held": ticks.longest(),
+            "grown": _peak() - before,
+            "error": error,
+        }
+        sys.stdout.write(json.dumps(told) + "\n")
+        sys.stdout.flush()
+
+
+class Ticks:
+    """A second thread that wants to run all the time, and notes how long it did not."""
+
+    def __init__(self) -> None:
+        self._longest, self._last = 0.0, time.monotonic()
+        threading.Thread(target=self._tick, daemon=True).start()
+
+    def longest(self) -> float:
+        """The longest time without a tick since this was last asked for."""
+        found, self._longest = max(self._longest, time.monotonic() - self._last), 0.0
+        self._last = time.monotonic()
+        return found
+
+    def _tick(self) -> None:
+        while True:
+            time.sleep(TICK)
+            now = time.monotonic()
+            self._longest = max(self._longest, now - self._last)
+            self._last = now
+
+
+def _peak() -> int:
+    """The largest resident size so far, which is set back to the present one."""
+    text = Path("/proc/self/status").read_text()
+    peak = 1024 * int(text.partition("VmHWM:")[2].split()[0])
+    Path("/proc/self/clear_refs").write_text("5")
+    return peak

@@ -1,0 +1,122 @@
+"""Expressions and schemas at random that try to take as much as they can."""
+
+from typing import Any
+
+from hypothesis import strategies as st
+
+from executions.templating.sandbox import _METHODS, ENVIRONMENT
+
+SIZES = ("0", "1", "-1", "7", "1000", "100000", "1000000", "2000000000", "10 ** 18", "1.5")
+TEXTS = ("''", "'a'", "'%s'", "'%(a)999s'", "'%.999f'", "'a,'", "','", "' '", "input.long", "'\\t'")
+NAMES = ("input.rows", "input.big", "input.deep", "input.n", "input", "[]", "{}", "none", "true")
+BINARY = ("+", "-", "*", "/", "//", "%", "**", "~", "==", "!=", "<", ">=", "in", "not in", "and")
+FILTERS = sorted(name for name in ENVIRONMENT.filters if name.isidentifier())
+TESTS = sorted(name for name in ENVIRONMENT.tests if name.isidentifier())
+METHODS = sorted({name for names in _METHODS.values() for name in names})
+KEYWORDS = ("width", "tabsize", "length", "linecount", "precision", "attribute", "count", "base")
+
+
+def expressions() -> st.SearchStrategy[str]:
+    """Sources of expressions, from sizes, texts and rows, by everything that can be used."""
+    leaves = st.sampled_from(SIZES + TEXTS + NAMES)
+    return st.recursive(leaves, _around, max_leaves=7).map(lambda text: f"{{{{ {text} }}}}")
+
+
+def _around(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    some = st.lists(inner | _keyword(inner), max_size=2).map(", ".join)
+    quoted = st.sampled_from(FILTERS + TESTS + ["n", "s", "l"]).map(repr)
+    return st.one_of(
+        st.builds("({} {} {})".format, inner, st.sampled_from(BINARY), inner),
+        st.builds("({} * {})".format, inner, st.sampled_from(SIZES)),
+        st.builds("({} | {}({}))".format, inner, st.sampled_from(FILTERS), some),
+        st.builds(
+            "({} | {}({}, {}))".format,
+            inner,
+            st.sampled_from(("map", "select", "reject", "selectattr", "sort", "groupby", "unique")),
+            quoted,
+            inner,
+        ),
+        st.builds("({}).{}({})".format, inner, st.sampled_from(METHODS), some),
+        st.builds("({} is {})".format, inner, st.sampled_from(TESTS)),
+        st.builds("[{}, {}]".format, inner, inner),
+        st.builds("({},)".format, inner),
+        st.builds("{{'a': {}}}".format, inner),
+        st.builds("({})[{}:{}]".format, inner, inner, inner),
+        st.builds("({})[{}]".format, inner, inner),
+        st.builds("({} if {} else {})".format, inner, inner, inner),
+        st.builds("(range({}) | list)".format, inner),
+    )
+
+
+def _keyword(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    return st.builds("{}={}".format, st.sampled_from(KEYWORDS), inner)
+
+
+PATTERNS = (
+    "^(a+)+$", "(a|aa)+b", ".*a.{500}b", "(x{1,100}){1,100}", r"^([a-zA-Z0-9_.-]+)*@e\.com$",
+    "(?=a)", r"(a)\1", "[", "a{1000}", r"\p{L}+", r"^\w+\s?$", "(.{0,30}a){30}",
+)  # fmt: skip
+PARTS = ("#/$defs/a", "#/$defs/b", "#", "#/properties/a", "http://127.0.0.1:9/x", "#/nowhere")
+
+
+def hostile_schemas() -> st.SearchStrategy[Any]:
+    """Schemas with references, patterns and products of alternatives."""
+    parts = st.recursive(_leaves(), _applied, max_leaves=12)
+    return st.builds(
+        lambda top, a, b: {**top, "$defs": {"a": a, "b": b}} if isinstance(top, dict) else top,
+        parts,
+        parts,
+        parts,
+    )
+
+
+def _leaves() -> st.SearchStrategy[Any]:
+    return st.one_of(
+        st.just({"type": "string"}),
+        st.sampled_from(PATTERNS).map(lambda text: {"pattern": text}),
+        st.sampled_from(PARTS).map(lambda to: {"$ref": to}),
+        st.sampled_from(("date-time", "idn-hostname", "uri", "regex", "uuid", "duration")).map(
+            lambda name: {"format": name}
+        ),
+        st.just({"uniqueItems": True}),
+        st.just({"enum": [[n] for n in range(500)]}),
+        st.just({"const": {"a": [1] * 50}}),
+        st.just({"multipleOf": 1e-300}),
+        st.booleans(),
+    )
+
+
+def _applied(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    many = st.tuples(inner, st.integers(1, 60)).map(lambda pair: [pair[0]] * pair[1])
+    return st.one_of(
+        st.builds(lambda k, v: {k: v}, st.sampled_from(("allOf", "anyOf", "oneOf")), many),
+        st.builds(
+            lambda k, v: {k: v},
+            st.sampled_from(
+                (
+                    "items", "not", "if", "contains", "propertyNames", "additionalProperties",
+                    "unevaluatedProperties", "unevaluatedItems",
+                )
+            ),
+            inner,
+        ),
+        st.builds(lambda v: {"properties": {"a": v, "b": v}}, inner),
+        st.builds(lambda p, v: {"patternProperties": {p: v}}, st.sampled_from(PATTERNS), inner),
+        st.builds(lambda v, w: {"unevaluatedProperties": False, "allOf": [v, w]}, inner, inner),
+    )  # fmt: skip
+
+
+def hostile_values() -> st.SearchStrategy[Any]:
+    """Payloads that are long, wide, deep, or many of one kind."""
+    long = st.sampled_from(("a" * 40, "ab" * 50_000, "ü" * 5_000, "a" * 30 + "@e.com"))
+    leaf = long | st.sampled_from((1, 1.0, True, None, 10**300, -1e300))
+    return st.recursive(
+        leaf,
+        lambda inner: st.one_of(
+            st.tuples(inner, st.integers(1, 300)).map(lambda pair: [pair[0]] * pair[1]),
+            st.dictionaries(st.sampled_from(("a", "b", "c", "d" * 50)), inner, max_size=3),
+            st.integers(1, 3_000).map(lambda n: [[k] if k % 2 else k for k in range(n)]),
+            st.integers(1, 3_000).map(lambda n: {f"k{k}": k for k in range(n)}),
+        ),
+        max_leaves=4,
+    ).filter(lambda value: len(str(value)) < 3_000_000)

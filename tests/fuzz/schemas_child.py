@@ -1,0 +1,22 @@
+"""The child that checks values against hostile schemas, as a start does."""
+
+from typing import Any
+
+from executions.graph.rules.input_schema import input_problems
+from executions.json_schema.budget import REQUEST, Budget, BudgetExceeded
+from executions.json_schema.checking import Unresolvable, mistakes, validator
+from executions.patterns import TooMuchWork
+from tests.fuzz.bounded import serve
+
+
+def check(given: Any) -> None:
+    """Publish the schema, and if that is allowed, check the value."""
+    schema, value = given
+    if not list(input_problems({"input": schema})):
+        found = mistakes(validator(schema), value, Budget(REQUEST), 100)
+        for one in found:
+            assert len(one.without_value) <= 300
+
+
+if __name__ == "__main__":
+    serve(check, (BudgetExceeded, TooMuchWork, Unresolvable, RecursionError))

@@ -1,0 +1,88 @@
+"""No expression and no schema holds a web process, or fills its memory.
+
+`make fuzz ARGS="-k bounds --seconds 600"` tries others for ten minutes.
+"""
+
+import time
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from tests.fuzz.bounded import Bounded
+from tests.fuzz.hostile import expressions, hostile_schemas, hostile_values
+from tests.unit.templates.test_budget import HOSTILE
+
+pytestmark = [
+    pytest.mark.timeout(7200),
+    # Of an example that is large when written out, which is meant.
+    pytest.mark.filterwarnings("ignore::hypothesis.errors.HypothesisWarning"),
+]
+# Where nobody asks for more: the same ones each time.
+USUAL = 150
+MOST = 1_000_000
+
+
+@pytest.fixture(scope="module")
+def rendering() -> Iterator[Bounded]:
+    yield from _child("tests.fuzz.expressions_child")
+
+
+@pytest.fixture
+def checking() -> Iterator[Bounded]:
+    yield from _child("tests.fuzz.schemas_child")
+
+
+def _child(module: str) -> Iterator[Bounded]:
+    child = Bounded(module)
+    # What is imported late is imported now.
+    child.attempt("{{ 1 + 1 }}" if "expressions" in module else [{"type": "string"}, "a"])
+    yield child
+    child.close()
+
+
+def test_no_expression_exceeds_the_bounds(
+    rendering: Bounded, request: pytest.FixtureRequest
+) -> None:
+    _search(rendering, expressions(), request)
+
+
+def test_no_schema_exceeds_the_bounds(checking: Bounded, request: pytest.FixtureRequest) -> None:
+    pairs = st.tuples(hostile_schemas(), hostile_values()).map(list)
+    _search(checking, pairs, request)
+
+
+@pytest.mark.parametrize("expression", HOSTILE)
+def test_an_expression_that_once_did_stays_within_the_bounds(
+    rendering: Bounded, expression: str
+) -> None:
+    assert not rendering.attempt(f"{{{{ {expression} }}}}")
+
+
+def _search(
+    child: Bounded, examples: st.SearchStrategy[object], request: pytest.FixtureRequest
+) -> None:
+    seconds = request.config.getoption("--seconds", default=None)
+    until = time.monotonic() + (seconds or 0)
+    tried = 0
+
+    @settings(
+        max_examples=MOST if seconds else USUAL,
+        derandomize=not seconds,
+        database=None,
+        deadline=None,
+        phases=(Phase.generate,) if seconds else (Phase.generate, Phase.shrink),
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(examples)
+    def attempt(example: object) -> None:
+        nonlocal tried
+        if seconds and time.monotonic() > until:
+            return
+        tried += 1
+        problem = child.attempt(example)
+        assert not problem, f"{problem}: {str(example)[:1500]}"
+
+    attempt()
+    print(f"\n{tried} tried; held at most {child.longest[0]:.3f} s: {child.longest[1][:300]}")
