@@ -26,6 +26,8 @@ class Config:
     batch_steps: int  # and of a pure map's items
     stay_seconds: float  # how long one message may lead a worker from turn to turn of a body
     poison: int  # crashes after which a step is not tried again
+    isolated: int  # suspect steps that one worker executes at once, each in its own process
+    isolated_memory: int  # MiB of address space that such a process may have; 0 is no limit
     chain_links: int  # segments a Celery chain links at most
     chord_headers: int  # headers a chord has at most
     stuck_threads: int  # threads past their deadline before a worker drains
@@ -51,6 +53,8 @@ def config() -> Config:
         batch_steps=256,
         stay_seconds=30,
         poison=3,
+        isolated=env.whole("VALKYR_ISOLATED_STEPS", 8),
+        isolated_memory=env.whole("VALKYR_ISOLATED_MEMORY_MB", 2048),
         chain_links=8,
         chord_headers=100,
         stuck_threads=env.integer("VALKYR_STUCK_THREADS", 8),

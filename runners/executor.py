@@ -35,6 +35,7 @@ from runners.context import Context
 from runners.deadline import StepTimeout, time_limit
 from runners.draining import draining
 from runners.errors import LeaseLost, StepFailed
+from runners.isolation import carrying
 from runners.journey import Journey, Segment
 from runners.modules import registry
 from runners.modules.base import StepError, Wait
@@ -126,6 +127,24 @@ def _carry(
     return journey
 
 
+def carry_alone(
+    execution_id: UUID, version_id: UUID, segment: str, *, links: tuple[str, ...] = ()
+) -> None:
+    """Carry the one step that a segment is at; whatever follows is sent to workers."""
+    taken = take_up(execution_id, version_id, Segment(segment, "", ""), links=links)
+    if taken is None or taken[1] is None:
+        return
+    journey, work = taken
+    journey.stays, journey.hands_over = False, True
+    try:
+        completion.record(journey, work, perform(journey, work))
+    except IntegrityError as error:
+        log.warning("segment %s of %s planned twice: %s", segment, execution_id, error)
+        leave(journey, work)
+    except LeaseLost:
+        log.info("the run of segment %s of %s was taken over", segment, execution_id)
+
+
 def leave(journey: Journey, work: Work | None) -> None:
     """Leave to others what is held, and the siblings that were not begun."""
     if work is not None:
@@ -153,6 +172,9 @@ def take_up(
     if found is None:
         return None
     journey, seen = found
+    if carrying.apart(seen):
+        carrying.carry(journey, seen)
+        return journey, None
     if others:
         journey.pack = leases.pack(journey, others)
     if segment.batch and not journey.resumed:
@@ -180,7 +202,7 @@ def perform(journey: Journey, work: Work) -> Unit:
     if unit.head is not None:
         head = unit.head
         journey.ended(work.step, head.result.outcome, head.result.outputs)
-        if work.step.inline:
+        if work.step.inline and not journey.hands_over:
             stretch(journey, unit)
     return unit
 

@@ -2,6 +2,9 @@
 
 A process id alone says nothing after a restart or in another container; boot, pid namespace and
 start time together do. Where any of them is unknown or differs, nobody is declared gone.
+
+A process that executes one step at a time names its parent too: where the parent lives on, the
+process ended by itself. One whose threads execute many steps names none.
 """
 
 import os
@@ -9,29 +12,58 @@ import socket
 from functools import lru_cache
 from pathlib import Path
 
+from runners.conf import pool
+
 SEPARATOR = "|"
+SHARED, ALONE = 5, 7  # parts of a holder
 
 
 @lru_cache(maxsize=8)
 def _holder(pid: int) -> str:
     name = f"{os.environ.get('RUNNER_ID') or 'process@' + socket.gethostname()}"
-    return SEPARATOR.join([name[:90], str(pid), started(pid), _namespace(), _boot()])
+    facts = [name[:90], str(pid), started(pid), _namespace(), _boot()]
+    if pool() != "threads":
+        facts += [str(os.getppid()), started(os.getppid())]
+    return SEPARATOR.join(facts)
 
 
 def holder() -> str:
-    """This process: `name|pid|start|pid namespace|boot`."""
+    """This process: `name|pid|start|pid namespace|boot`, and `|parent|parent's start`."""
     return _holder(os.getpid())
 
 
 def gone(other: str) -> bool:
     """Whether that holder's process certainly ended."""
     parts = other.split(SEPARATOR)
-    if len(parts) != 5 or not all(parts):
+    if not _is_here(parts) or not parts[1].isdigit():
         return False
-    _, pid, start, namespace, boot = parts
-    if (namespace, boot) != (_namespace(), _boot()) or not pid.isdigit():
+    return started(int(parts[1])) != parts[2]
+
+
+def shared(other: str) -> bool:
+    """Whether the holder may have executed several runs at once, or does not say."""
+    return len(other.split(SEPARATOR)) != ALONE
+
+
+def parent_lives(other: str) -> bool:
+    """Whether the process that began the holder certainly lives; False where it is unknown."""
+    parts = other.split(SEPARATOR)
+    if len(parts) != ALONE or not _is_here(parts) or not parts[5].isdigit():
         return False
-    return started(int(pid)) != start
+    return started(int(parts[5])) == parts[6]
+
+
+def pid_of(other: str) -> int | None:
+    """The holder's process id; None for a holder that is no process of ours."""
+    parts = other.split(SEPARATOR)
+    return int(parts[1]) if len(parts) >= SHARED and parts[1].isdigit() else None
+
+
+def _is_here(parts: list[str]) -> bool:
+    """Whether the holder is of this boot and pid namespace, so that its process can be seen."""
+    if len(parts) not in {SHARED, ALONE} or not all(parts):
+        return False
+    return (parts[3], parts[4]) == (_namespace(), _boot())
 
 
 def started(pid: int) -> str:

@@ -16,10 +16,11 @@ from runners import metrics, statements
 from runners.conf import config
 from runners.holder import gone, holder
 from runners.journey import Journey
-from runners.models import Runner
+from runners.judging import Death, judge
 from runners.outcomes import Failure, classify
 from runners.packs import Pack
 from runners.prepare import Prepared, prepare, restored
+from runners.releasing import release
 from runners.resend import resend
 from runners.scopes import reads_of
 from runners.seen import Seen
@@ -68,8 +69,8 @@ def load(
         return None
     state, epoch, started_at, principal_id, payload, variables = row[:6]
     run_id, path, attempt, budget, run_state, token, leased_by = row[6:13]
-    recoveries, overrides, details, priority, expired = row[13:18]
-    waits_for, wake, inputs, publications, trace_id, results = row[18:]
+    crashes, suspect, overrides, details, priority, expired = row[13:19]
+    waits_for, wake, inputs, publications, trace_id, results = row[19:]
     if state != "RUNNING" or run_state not in states:
         return None
     prefix, inner = split(path)
@@ -98,7 +99,7 @@ def load(
     journey.learn(results or [])
     seen = Seen(
         run_id, place.graph.steps[place.graph.by_path[inner]], attempt, budget, run_state, token,
-        leased_by, recoveries, overrides, details, bool(expired), waits_for, wake, inputs,
+        leased_by, crashes, suspect, overrides, details, bool(expired), waits_for, wake, inputs,
     )  # fmt: skip
     return journey, seen
 
@@ -119,8 +120,9 @@ def pack(journey: Journey, others: deque[str]) -> Pack:
     for run_id, path, attempt, budget in found:
         _, step = find(journey.version.graph, path)
         made.seen[path] = Seen(
-            run_id, step, attempt, budget, RunState.PENDING, 0, "", 0, None, None, expired=False
-        )
+            run_id, step, attempt, budget, RunState.PENDING, 0, "", 0,
+            suspect=False, overrides=None, details=None, expired=False,
+        )  # fmt: skip
     return made
 
 
@@ -128,16 +130,19 @@ def claim(journey: Journey, seen: Seen) -> Work | None:
     """Claim the run; None when it is somebody else's, not due, or not wanted any more.
 
     Inputs and key are stored with the claim, before the step can have any effect. A run whose
-    inputs cannot be made is claimed too, and fails.
+    inputs cannot be made is claimed too, and fails. Threads that share a process do not claim a run
+    that was lost with its holder: it is executed apart (`runners/isolation`).
     """
     limits = config()
     holder_gone = seen.state == RunState.RUNNING and gone(seen.leased_by)
     if seen.state == RunState.RUNNING and not (seen.expired or holder_gone):
         return None
-    crashed = int(seen.state == RunState.RUNNING and holder_gone and not announced(seen.leased_by))
-    prepared, failure = _inputs(journey, seen)
-    if seen.recoveries + crashed >= limits.poison:
-        failure = poisoned(journey.path(seen.step), seen.recoveries + crashed)
+    death = judge(seen.leased_by) if seen.state == RunState.RUNNING else Death()
+    crashes = seen.crashes + death.crashed
+    if crashes >= limits.poison:
+        prepared, failure = None, poisoned(journey.path(seen.step), crashes, death.cause)
+    else:
+        prepared, failure = _inputs(journey, seen)
     me = holder()
     row = statements.fetch_one(
         "claim",
@@ -150,7 +155,9 @@ def claim(journey: Journey, seen: Seen) -> Work | None:
             "holder_gone": holder_gone,
             "lease": limits.lease,
             "timeout": seen.step.timeout_seconds,
-            "recovered": crashed,
+            "lost": death.lost,
+            "crashed": death.crashed,
+            "cause": death.cause,
             "inputs": prepared.text if prepared else None,
             "inputs_hash": prepared.hash if prepared else "",
             "config_hash": seen.step.config_hash,
@@ -165,7 +172,7 @@ def claim(journey: Journey, seen: Seen) -> Work | None:
         metrics.RECOVERIES.labels("claim").inc()
     if seen.state == RunState.RUNNING:
         path = journey.path(seen.step)
-        tell_taken_over(seen.id, path, seen.leased_by, crashed=bool(crashed))
+        tell_taken_over(seen.id, path, seen.leased_by, crashed=bool(death.crashed))
     journey.carried = 1
     journey.seconds = seen.step.timeout_seconds
     return Work(
@@ -229,31 +236,16 @@ def permanent(message: str, exception: str) -> Failure:
     return Failure(ErrorType.PERMANENT, message, exception, None, None, "")
 
 
-def poisoned(path: str, crashes: int) -> Failure:
-    """The failure of a step that took its worker down again and again."""
+def poisoned(path: str, crashes: int, cause: str) -> Failure:
+    """The failure of a step that ended its process again and again."""
     return permanent(
-        f"Step {path} ended its worker process {crashes} times, so it is not tried again. "
-        "Look for what kills the process: memory, a crash in a library, os._exit.",
+        f"Step {path} ended its worker process {crashes} times, so it is not tried again. The last "
+        f"time, {cause or 'the process ended'}. Look for what ends the process: memory, a crash in "
+        "a library, os._exit.",
         "WorkerLost",
     )
 
 
-def announced(leased_by: str) -> bool:
-    """Whether the holder's worker said that it was leaving: then its end is no crash."""
-    name = leased_by.partition("|")[0]
-    return bool(name) and Runner.objects.filter(name=name, leaving_at__isnull=False).exists()
-
-
 def give_back(work: Work) -> None:
     """Let go of a held run so that it is sent again at once; nothing is counted against it."""
-    resend(
-        statements.fetch(
-            "release",
-            {
-                "run": work.run_id,
-                "token": work.token,
-                "crashed": 0,
-                "patience": config().patience,
-            },
-        )
-    )
+    resend(release(work.run_id, work.token))

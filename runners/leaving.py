@@ -20,6 +20,7 @@ from django.db import Error, connection
 from runners import draining, statements
 from runners.conf import config, pool
 from runners.holder import SEPARATOR, gone, holder
+from runners.releasing import release
 from runners.resend import resend
 
 log = logging.getLogger(__name__)
@@ -73,8 +74,7 @@ def give_back() -> int:
     rows = []
     for run_id, token, leased_by in statements.fetch("held_by", {"name": name + SEPARATOR}):
         if leased_by == holder() or gone(leased_by):
-            given = {"run": run_id, "token": token, "crashed": 0, "patience": config().patience}
-            rows += statements.fetch("release", given)
+            rows += release(run_id, token)
     return resend(rows)
 
 

@@ -36,6 +36,17 @@ RECOVERIES = Counter(
     "Steps whose holder was gone and that were taken up again, by who noticed.",
     ["noticed_by"],
 )
+DEATHS = Counter(
+    "valkyr_step_deaths",
+    "Runs whose holder was lost, by who is blamed: the step, or unknown (nobody is blamed).",
+    ["blamed"],
+)
+ISOLATED = Counter(
+    "valkyr_isolated_steps",
+    "Suspect steps executed in a process of their own, by how that ended: done, crashed, lost, or "
+    "postponed where no process was to spare.",
+    ["ended"],
+)
 DISPATCH = Histogram(
     "valkyr_dispatch_latency_seconds",
     "From a run's being sent to its queue to its claim, by the database's clock.",

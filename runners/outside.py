@@ -28,7 +28,7 @@ class Looked:
     state: str
     token: int
     leased_by: str
-    recoveries: int
+    crashes: int
     execution_state: str
     journey: Journey
     work: Work
@@ -41,7 +41,7 @@ def look(run_id: UUID) -> Looked | None:
     if row is None:
         return None
     (execution_id, epoch, path, segment, attempt, budget, state, token, leased_by, overrides,
-     recoveries, execution_state, version_id, priority, holds_body) = row  # fmt: skip
+     crashes, execution_state, version_id, priority, holds_body) = row  # fmt: skip
     version = compiled(version_id)
     place, step = find(version.graph, path)
     journey = Journey(
@@ -70,16 +70,19 @@ def look(run_id: UUID) -> Looked | None:
         budget=budget,
         overrides=overrides,
     )
-    return Looked(state, token, leased_by, recoveries, execution_state, journey, work, holds_body)
+    return Looked(state, token, leased_by, crashes, execution_state, journey, work, holds_body)
 
 
-def fail(run_id: UUID, failure: Failure, *, token: int | None = None) -> bool:
+def fail(
+    run_id: UUID, failure: Failure, *, token: int | None = None, crash_cause: str = ""
+) -> bool:
     """Fail a live run with retry, error edge or dead letter; False when it is not live any more.
 
-    With `token`, only if nobody took the run over since that token was seen.
+    With `token`, only if nobody took the run over since that token was seen. With `crash_cause`,
+    one more crash is counted.
     """
     with transaction.atomic():
-        seized = _seize(run_id, token)
+        seized = _seize(run_id, token, crash_cause)
         if seized is None:
             return False
         completion.record(seized.journey, seized.work, Unit(None, failure=failure))
@@ -100,7 +103,7 @@ def dead_letter(run_id: UUID, failure: Failure, *, manual: str) -> Any:
         )
 
 
-def _seize(run_id: UUID, token: int | None) -> Looked | None:
+def _seize(run_id: UUID, token: int | None, crash_cause: str = "") -> Looked | None:
     looked = look(run_id)
     if looked is None:
         return None
@@ -118,7 +121,14 @@ def _seize(run_id: UUID, token: int | None) -> Looked | None:
             looked.state,
         )
     row = statements.fetch_one(
-        "seize", {"run": run_id, "token": looked.token, "holder": looked.work.holder}
+        "seize",
+        {
+            "run": run_id,
+            "token": looked.token,
+            "holder": looked.work.holder,
+            "crashed": int(bool(crash_cause)),
+            "cause": crash_cause,
+        },
     )
     if row is None:
         return None

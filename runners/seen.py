@@ -18,7 +18,8 @@ class Seen:
     state: str
     token: int
     leased_by: str
-    recoveries: int
+    crashes: int
+    suspect: bool
     overrides: Any
     details: Any
     expired: bool

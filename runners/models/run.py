@@ -22,7 +22,10 @@ class Run(models.Model):
 
     `due_at` is when somebody should look at a live run: a pending one may have lost its message,
     a retry is due, a held one may have lost its holder, a timer or an expiry has come.
-    `budget_start` and `recoveries` count attempts and crashes apart. `waits_for` (a WaitKind) is
+    `recoveries` counts how often the run was taken from a holder that was lost, whatever the cause.
+    `crashes` counts the processes that ended while this run alone was executing in them; only these
+    make a dead letter. A `suspect` was lost with its process and is executed in a process of its
+    own. `budget_start` is where the present retry budget began. `waits_for` (a WaitKind) is
     set once the run has waited; `progress` is what it knows of its wait (a container's counters,
     an event's name), `wake` what ended it.
     """
@@ -55,6 +58,9 @@ class Run(models.Model):
     heartbeat_at = models.DateTimeField(null=True)
     heartbeat_details = models.JSONField(null=True)
     recoveries = models.IntegerField(default=0)
+    crashes = models.IntegerField(default=0, db_default=0)
+    crash_cause = models.CharField(max_length=200, blank=True, default="", db_default="")
+    suspect = models.BooleanField(default=False, db_default=False)
 
     idempotency_key = models.CharField(max_length=64, blank=True, default="")
     inputs_hash = models.CharField(max_length=64, blank=True, default="")

@@ -21,6 +21,7 @@ from runners.journey import Journey
 from runners.models import Run
 from runners.outcomes import classify
 from runners.prepare import Prepared
+from runners.releasing import release
 from runners.remote.recording import record
 from runners.remote.tokens import token_of
 from runners.secrets import revealed, uses_secrets
@@ -157,15 +158,7 @@ def _revealed(journey: Journey, work: Work) -> _Made | Unit:
 
 
 def _let_go(picked: _Picked) -> None:
-    statements.fetch(
-        "release",
-        {
-            "run": picked.run_id,
-            "token": picked.number,
-            "crashed": 0,
-            "patience": config().patience,
-        },
-    )
+    release(picked.run_id, picked.number)
 
 
 def _hand_out(made: list[_Made], actor: Actor) -> list[Leased]:

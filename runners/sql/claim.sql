@@ -24,7 +24,10 @@ UPDATE runners_run r
        started_at = CASE WHEN r.waits_for = '' THEN clock_timestamp()
                          ELSE coalesce(r.started_at, clock_timestamp()) END,
        deadline_at = clock_timestamp() + %(timeout)s * interval '1 second',
-       recoveries = r.recoveries + %(recovered)s,
+       recoveries = r.recoveries + %(lost)s,
+       crashes = r.crashes + %(crashed)s,
+       crash_cause = CASE WHEN %(crashed)s > 0 THEN %(cause)s ELSE r.crash_cause END,
+       suspect = r.suspect OR %(lost)s > 0,
        inputs = %(inputs)s::jsonb,
        inputs_hash = %(inputs_hash)s,
        config_hash = %(config_hash)s,

@@ -1,10 +1,17 @@
--- Put a held run back to pending; its holder is fenced by the grown token.
+-- Put a held run back to pending; its holder is fenced by the grown token. With a delay it is not to
+-- be sent now: the sweeper sends it when it is due.
 UPDATE runners_run r
    SET state = 'PENDING', lease_token = r.lease_token + 1, leased_by = '', lease_until = NULL,
-       recoveries = r.recoveries + %(crashed)s, retry_after = NULL,
-       published_at = clock_timestamp(), publications = r.publications + 1,
-       due_at = clock_timestamp() + %(patience)s * interval '1 second'
-  FROM executions_workflowexecution e
+       recoveries = r.recoveries + %(lost)s,
+       crashes = r.crashes + %(crashed)s,
+       crash_cause = CASE WHEN %(crashed)s > 0 THEN %(cause)s ELSE r.crash_cause END,
+       suspect = r.suspect OR %(suspect)s,
+       retry_after = CASE WHEN d.delay > 0 THEN clock_timestamp() + d.delay * interval '1 second' END,
+       published_at = CASE WHEN d.delay > 0 THEN NULL ELSE clock_timestamp() END,
+       publications = r.publications + CASE WHEN d.delay > 0 THEN 0 ELSE 1 END,
+       due_at = clock_timestamp()
+                + CASE WHEN d.delay > 0 THEN d.delay ELSE %(patience)s END * interval '1 second'
+  FROM executions_workflowexecution e, (SELECT %(delay)s::float8 AS delay) d
  WHERE r.id = %(run)s AND e.id = r.execution_id
    AND r.state IN ('LEASED', 'RUNNING') AND r.lease_token = %(token)s
 RETURNING r.execution_id, e.version_id, r.priority, r.segment, r.queue, r.step_path

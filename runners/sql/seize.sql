@@ -4,6 +4,8 @@ WITH seized AS (
        SET state = 'RUNNING',
            lease_token = r.lease_token + 1,
            leased_by = %(holder)s,
+           crashes = r.crashes + %(crashed)s,
+           crash_cause = CASE WHEN %(crashed)s > 0 THEN %(cause)s ELSE r.crash_cause END,
            lease_until = clock_timestamp() + interval '20 seconds',
            started_at = coalesce(r.started_at, clock_timestamp())
      WHERE r.id = %(run)s AND r.lease_token = %(token)s

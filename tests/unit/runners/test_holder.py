@@ -20,7 +20,7 @@ def process():
 
 def named(process_id, **other):
     """The holder that process would be, but for what is said otherwise."""
-    _, _, _, namespace, boot = holder().split("|")
+    _, _, _, namespace, boot, *_ = holder().split("|")
     parts = {"name": "somebody", "pid": process_id, "start": started(process_id)}
     parts |= {"namespace": namespace, "boot": boot}
     return "|".join(str(part) for part in (parts | other).values())

@@ -1,0 +1,62 @@
+"""What an isolated process does: carry one step, say what went wrong around it, and end."""
+
+import ctypes
+import logging
+import os
+import resource
+import signal
+import socket
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import NoReturn
+
+from django.db import connections
+
+from runners import executor
+from runners.isolation.order import Order, Report, packed
+
+log = logging.getLogger(__name__)
+
+PR_SET_PDEATHSIG = 1
+# The kernel ends this process before the worker and its companions.
+OOM_SCORE = "800"
+MIB = 1024 * 1024
+MOST = 1000  # characters of an error
+
+
+def main(order: Order, server: int, worker: socket.socket) -> NoReturn:
+    """Carry the step and end. An error of the engine is told to the worker: it is not the step's.
+
+    Whether the step was carried is what its row says; the exit status only tells how it ended.
+    """
+    try:
+        _confine(order, server)
+        executor.carry_alone(order.execution_id, order.version_id, order.segment, links=order.links)
+    except Exception as error:
+        log.exception("a suspect step of %s could not be carried", order.execution)
+        told = Report(order.number, os.getpid(), error=f"{type(error).__name__}: {error}"[:MOST])
+        with suppress(OSError):
+            worker.send(packed(told))
+    finally:
+        with suppress(Exception):
+            connections.close_all()
+        logging.shutdown()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(0)
+
+
+def _confine(order: Order, server: int) -> None:
+    """End with the server, go first when memory is short, and take no more than is allowed."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != server:
+        os._exit(0)
+    with suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text(OOM_SCORE)
+    if order.memory:
+        _, hard = resource.getrlimit(resource.RLIMIT_AS)
+        most = order.memory * MIB
+        if hard != resource.RLIM_INFINITY:
+            most = min(most, hard)
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))

@@ -1,0 +1,57 @@
+"""What a fork server is told, and what comes back: JSON in packets on one socket."""
+
+import json
+from dataclasses import asdict, dataclass
+from typing import Any
+from uuid import UUID
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """The segment whose first step is to be carried, and what its message said of it."""
+
+    number: int
+    execution: str
+    version: str
+    segment: str
+    links: tuple[str, ...]
+    memory: int  # MiB of address space; 0 is no limit
+
+    @property
+    def execution_id(self) -> UUID:
+        """Whose segment it is."""
+        return UUID(self.execution)
+
+    @property
+    def version_id(self) -> UUID:
+        """The version that the execution runs."""
+        return UUID(self.version)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Of one order: the process was begun, met an error of the engine, or ended with a code.
+
+    A negative code is the signal that ended it.
+    """
+
+    number: int
+    pid: int
+    error: str = ""
+    code: int | None = None
+
+
+def packed(message: Order | Report) -> bytes:
+    """One packet."""
+    return json.dumps(asdict(message)).encode()
+
+
+def order(packet: bytes) -> Order:
+    """What the worker sent."""
+    facts: dict[str, Any] = json.loads(packet)
+    return Order(**facts | {"links": tuple(facts["links"])})
+
+
+def report(packet: bytes) -> Report:
+    """What the server or one of its children sent."""
+    return Report(**json.loads(packet))

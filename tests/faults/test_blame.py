@@ -1,0 +1,75 @@
+"""Who is blamed for a process that ends: the step that ended it, and none of its companions."""
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+
+from runners.models import Run
+from tests.support.auditor import audit
+from tests.support.fleet import Fleet, Member
+from tests.support.outages import marks_of, wait_for_mark
+from tests.support.waiting import wait_until
+from tests.support.workflows import effect, publish, start, start_many, wait_for_end
+
+THREADS = 256
+KILLS = 20
+
+
+@pytest.fixture
+def crowded(fleet: Fleet) -> Iterator[Member]:
+    """A worker of a queue of its own, with as many threads as the real one of `io`."""
+    member = fleet.worker("crowded", "crowded", "threads", THREADS)
+    fleet.ensure()
+    yield member
+    fleet.remove("crowded")
+
+
+def crowd(number: int, held: Path, **inputs: object) -> list[UUID]:
+    """So many executions whose one step waits for the file to go, on the crowded queue."""
+    task = effect("work", whileThere=str(held), timeoutSeconds=600, **inputs)
+    return start_many(publish({"tasks": [task | {"queue": "crowded"}]}), [{}] * number)
+
+
+def test_of_256_steps_in_flight_only_the_one_that_ends_the_process_is_dead(
+    fleet: Fleet, crowded: Member, held: Path
+) -> None:
+    innocent = crowd(THREADS - 1, held)
+    wait_until(lambda: in_flight(innocent) == len(innocent), 60, "all steps in flight")
+    poison = start(publish({"tasks": [effect("work", killTimes=99) | {"queue": "crowded"}]}))
+    wait_until(lambda: not crowded.alive(), 30, "the end of the worker")
+    held.unlink()
+    fleet.ensure()
+    ends = wait_for_end([poison, *innocent], 240)
+    assert ends.pop(poison) == "FAILED"
+    assert Counter(ends.values()) == {"SUCCESS": len(innocent)}
+    run = Run.objects.get(execution_id=poison)
+    assert (run.state, run.crashes, run.attempt) == ("DLQ", 3, 1)
+    assert "SIGKILL" in run.error
+    assert not Run.objects.filter(execution_id__in=innocent, crashes__gt=0).exists()
+    assert crowded.alive(), "the poison ends processes of its own only"
+    # With its companions once, alone three times.
+    assert len(marks_of(poison, "work.main")) == 4
+    audit([poison, *innocent])
+
+
+def test_a_worker_killed_twenty_times_makes_no_dead_letter(
+    fleet: Fleet, crowded: Member, held: Path
+) -> None:
+    ids = crowd(16, held)
+    for number in range(KILLS):
+        wait_for_mark(ids[number % len(ids)], seconds=60)
+        wait_until(lambda: in_flight(ids) > 0, 60, "steps in flight")
+        crowded.kill()
+        fleet.ensure()
+    held.unlink()
+    assert Counter(wait_for_end(ids, 120).values()) == {"SUCCESS": len(ids)}
+    assert not Run.objects.filter(execution_id__in=ids, crashes__gt=0).exists()
+    audit(ids)
+
+
+def in_flight(ids: list[UUID]) -> int:
+    """How many of these executions' steps are held by a worker now."""
+    return Run.objects.filter(execution_id__in=ids, state="RUNNING").count()
