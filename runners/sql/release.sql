@@ -1,4 +1,5 @@
--- Put a held run back to pending; its holder is fenced by the grown token. With a delay it is not to
+-- Put a held run back to pending (or keep it so: rendering its inputs may stall a process before the
+-- claim); its holder is fenced by the grown token. With a delay it is not to
 -- be sent now: the sweeper sends it when it is due.
 UPDATE runners_run r
    SET state = 'PENDING', lease_token = r.lease_token + 1, leased_by = '', lease_until = NULL,
@@ -13,5 +14,5 @@ UPDATE runners_run r
                 + CASE WHEN d.delay > 0 THEN d.delay ELSE %(patience)s END * interval '1 second'
   FROM executions_workflowexecution e, (SELECT %(delay)s::float8 AS delay) d
  WHERE r.id = %(run)s AND e.id = r.execution_id
-   AND r.state IN ('LEASED', 'RUNNING') AND r.lease_token = %(token)s
+   AND r.state IN ('PENDING', 'LEASED', 'RUNNING') AND r.lease_token = %(token)s
 RETURNING r.execution_id, e.version_id, r.priority, r.segment, r.queue, r.step_path
