@@ -17,7 +17,7 @@ import psycopg
 from django.db import connection
 
 from executions import payloads
-from runners import statements
+from runners import own_connection, statements
 from runners.conf import config, pool
 from runners.outcomes import Failure
 from runners.packs import Pack
@@ -181,12 +181,7 @@ class Heart:
 
     def _statement(self, name: str, params: dict[str, Any]) -> list[tuple[Any, ...]]:
         if self._connection is None or self._connection.closed:
-            given = connection.get_connection_params()
-            keep = {"dbname", "user", "password", "host", "port", "connect_timeout",
-                    "tcp_user_timeout", "application_name", "options"}  # fmt: skip
-            self._connection = psycopg.connect(
-                autocommit=True, **{key: given[key] for key in keep if given.get(key)}
-            )
+            self._connection = psycopg.connect(autocommit=True, **own_connection.parameters())
         return self._connection.execute(statements.statement(name), params).fetchall()
 
     def _drop(self) -> None:

@@ -23,6 +23,7 @@ from executions.graph.rules.references import bodies_by_task, template_problems
 from executions.graph.rules.remote import remote_problems
 from executions.graph.rules.settings import settings_problems
 from executions.graph.rules.subworkflows import subworkflow_problems
+from executions.graph.rules.thread_queues import thread_queue_problems
 from executions.graph.rules.triggers import trigger_problems
 from executions.graph.rules.typed_reads import typed_read_warnings
 from executions.graph.schema import MAX_TASKS
@@ -89,6 +90,7 @@ def _rule_problems(
         yield from body_problems(body)
         yield from loop_problems(body, variables, limits)
         yield from remote_problems(body, limits)
+        yield from thread_queue_problems(body, limits)
         yield from cache_problems(body)
         yield from credential_problems(body)
         yield from subworkflow_problems(body)

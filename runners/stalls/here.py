@@ -13,6 +13,7 @@ import threading
 import time
 from uuid import UUID
 
+from runners.conf import config
 from runners.stalls.places import (
     AFTERWARDS,
     EXECUTES,
@@ -26,7 +27,8 @@ log = logging.getLogger(__name__)
 
 # The descriptor of the shared memory, inherited by every process of the worker.
 DESCRIPTOR = "VALKYR_STALL_MEMORY"
-TICK = 1.0
+MOST_TICK = 1.0
+TICKS = 8  # within the limit
 _NO_RUN = bytes(16)
 
 
@@ -57,7 +59,10 @@ def be_watched() -> None:
         log.warning("no watchdog looks after this process (%s)", error)
         return
     place.tick(time.monotonic_ns())
-    threading.Thread(target=_keep_ticking, args=(place,), name="valkyr-ticker", daemon=True).start()
+    every = min(MOST_TICK, config().stall / TICKS)
+    threading.Thread(
+        target=_keep_ticking, args=(place, every), name="valkyr-ticker", daemon=True
+    ).start()
     _place = place
 
 
@@ -99,8 +104,8 @@ def heart_begins() -> None:
         _place.name_heart(threading.get_native_id())
 
 
-def _keep_ticking(place: Place) -> None:
+def _keep_ticking(place: Place, every: float) -> None:
     place.name_ticker(threading.get_native_id())
     while not place.left:
         place.tick(time.monotonic_ns())
-        time.sleep(TICK)
+        time.sleep(every)

@@ -1,11 +1,13 @@
 """The worker's main process starts its watchdog before its pool, and again if it ends."""
 
+import json
 import logging
 import os
 import subprocess
 import sys
 from dataclasses import dataclass
 
+from runners import own_connection
 from runners.conf import config
 from runners.stalls import places
 from runners.stalls.here import DESCRIPTOR
@@ -51,7 +53,7 @@ class Keeper:
         done = subprocess.run(  # noqa: S603 - our own program
             # Without `site`: it needs nothing but the standard library, and is smaller.
             [sys.executable, "-S", "-m", PROGRAM, *given],
-            stdin=subprocess.DEVNULL,
+            input=json.dumps(own_connection.parameters()).encode(),
             stdout=subprocess.PIPE,
             pass_fds=[int(given[0])],
             env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},

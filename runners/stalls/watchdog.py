@@ -6,14 +6,16 @@ it is small, and shares no fate with what it watches. It ends after its worker a
 worker's processes.
 """
 
+import json
 import os
 import signal
 import sys
 import time
 
-from runners.stalls import cpu
-from runners.stalls.places import NOTHING, Head, heads, note_of, start_of
-from runners.stalls.telling import Blaming, say
+from runners.stalls import afterwards, cpu
+from runners.stalls.afterwards import Stall
+from runners.stalls.fencing import Fencer, say
+from runners.stalls.places import Head, heads, note_of, start_of
 
 SECOND = 1_000_000_000
 LOOKS = 10  # for each limit: a stall is seen a tenth later than it could be
@@ -21,14 +23,17 @@ LEAST_PERIOD, MOST_PERIOD = 0.2, 1.0
 SAMPLE = 0.5  # seconds between two looks at what threads use
 # How long to wait for the blame: a process that stalls holds its steps' leases, and must end even
 # where the database does not answer.
-BLAME_SECONDS = 8.0
+BLAME_SECONDS = 5.0
 
 
 class Watchdog:
     """Watches the processes of one worker."""
 
-    def __init__(self, descriptor: int, limit: float, parent: int, parent_start: int) -> None:
+    def __init__(
+        self, descriptor: int, limit: float, parent: int, parent_start: int, fencer: Fencer
+    ) -> None:
         self._descriptor = descriptor
+        self._fencer = fencer
         self._limit = limit
         self._parent, self._parent_start = parent, parent_start
         self._period = min(MOST_PERIOD, max(LEAST_PERIOD, limit / LOOKS))
@@ -78,18 +83,18 @@ class Watchdog:
         if thread is None:
             return
         seconds = (time.monotonic_ns() - head.tick) / SECOND
-        note = note_of(self._descriptor, head.place, thread)
+        cause = f"it stalled its worker process for {seconds:.0f} s: no other thread could run"
         say(f"process {head.pid} has not run its threads for {seconds:.0f} s; it ends")
-        blaming = None
-        if note is not None and note.phase != NOTHING:
-            blaming = Blaming.begin(head, note, seconds)
-        if blaming is not None:
-            blaming.wait(BLAME_SECONDS)
+        note = note_of(self._descriptor, head.place, thread)
+        blamed = note is not None and self._fencer.fence(note, cause, BLAME_SECONDS)
         # What was blamed is fenced by now. A process that came back meanwhile may stay.
         if not self._moved(head):
             _end(head)
-        if blaming is not None:
-            blaming.ended()
+        run, token = (str(note.run_id), note.token + 1) if note and blamed else ("", 0)
+        try:
+            afterwards.begin(Stall(head.pid, str(head.start), run, token, cause))
+        except OSError as error:
+            say(f"the steps of process {head.pid} are left to the sweeper ({error})")
 
     def _moved(self, head: Head) -> bool:
         """Whether the process ticked since it was looked at, or is another one."""
@@ -119,8 +124,10 @@ def _end(head: Head) -> None:
 def main() -> None:
     """Watch: the shared memory's descriptor, the limit in seconds, the worker's pid and start.
 
-    The worker's children are those that execute steps, so this process does not stay one of them.
+    Standard input says how to reach the database, since anybody can read a command line. The
+    worker's children are those that execute steps, so this process does not stay one of them.
     """
+    fencer = Fencer(json.loads(sys.stdin.read()))
     if child := os.fork():
         os.write(1, f"{child}\n".encode())
         os._exit(0)
@@ -131,7 +138,7 @@ def main() -> None:
     os.dup2(nothing, 0)
     os.dup2(nothing, 1)
     descriptor, limit, parent, start = sys.argv[1:]
-    Watchdog(int(descriptor), float(limit), int(parent), int(start)).watch()
+    Watchdog(int(descriptor), float(limit), int(parent), int(start), fencer).watch()
 
 
 if __name__ == "__main__":

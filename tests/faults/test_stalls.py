@@ -76,7 +76,7 @@ def test_a_step_that_stalls_a_child_of_a_pool_ends_that_child_alone(fleet: Fleet
 def test_a_step_that_stalls_in_memory_behind_another_is_the_one_that_is_blamed(
     fleet: Fleet,
 ) -> None:
-    tasks = [task("first", "data.set", **{"with": {"value": 1}})]
+    tasks = [task("first")]
     tasks += [task("second", "test.staller", "first")]
     stalls = start(publish({"tasks": tasks}))
     assert wait_for_end([stalls], 120)[stalls] == "FAILED"

@@ -31,7 +31,7 @@ QUICK = {
     "VALKYR_HEARTBEAT_SECONDS": "1.5",
     "VALKYR_GRACE_SECONDS": "1",
     "VALKYR_PATIENCE_SECONDS": "4",
-    "VALKYR_STALL_SECONDS": "3",
+    "VALKYR_STALL_SECONDS": "2",
     # Of 15 s: beat and queues are looked after this often.
     "VALKYR_ALERT_LOOK_SECONDS": "1",
 }

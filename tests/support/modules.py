@@ -222,7 +222,6 @@ class Staller(Module[ModuleInputs]):
     type: ClassVar[str] = "test.staller"
     title: ClassVar[str] = "Staller"
     category: ClassVar[str] = "test"
-    effect: ClassVar[str] = "pure"
     inline: ClassVar[bool] = True
     Inputs = ModuleInputs
 
