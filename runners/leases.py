@@ -23,6 +23,7 @@ from runners.releasing import release
 from runners.resend import resend
 from runners.scopes import reads_of
 from runners.seen import Seen
+from runners.stalls import here
 from runners.states import HOLDS, ErrorType, RunState
 from runners.tracing import tell_taken_over
 from runners.work import Work
@@ -141,6 +142,7 @@ def claim(journey: Journey, seen: Seen) -> Work | None:
     if crashes >= limits.poison:
         prepared, failure = None, poisoned(journey.path(seen.step), crashes, death.cause)
     else:
+        here.executes(seen.id, seen.token)  # its templates may stall the process too
         prepared, failure = _inputs(journey, seen)
     me = holder()
     row = statements.fetch_one(
@@ -166,6 +168,7 @@ def claim(journey: Journey, seen: Seen) -> Work | None:
     )
     if row is None:
         return None
+    here.executes(seen.id, row[0])
     metrics.claimed(journey.queue, row[1], journey.taken_up)
     journey.taken_up = 0.0
     if seen.state == RunState.RUNNING:

@@ -15,6 +15,7 @@ from django.db import connections
 
 from runners import executor
 from runners.isolation.order import Order, Report, packed
+from runners.stalls import here
 
 log = logging.getLogger(__name__)
 
@@ -32,6 +33,7 @@ def main(order: Order, server: int, worker: socket.socket) -> NoReturn:
     """
     try:
         _confine(order, server)
+        here.be_watched()
         executor.carry_alone(order.execution_id, order.version_id, order.segment, links=order.links)
     except Exception as error:
         log.exception("a suspect step of %s could not be carried", order.execution)
