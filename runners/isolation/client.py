@@ -92,9 +92,7 @@ class Client:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "runners.isolation.server"],
-                stdin=theirs.fileno(),
-                env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+                [sys.executable, "-m", "runners.isolation.server"], stdin=theirs.fileno()
             )
         self._socket = ours
         ours.settimeout(IDLE_SECONDS)
