@@ -56,7 +56,7 @@ def config() -> Config:
         batch_steps=256,
         stay_seconds=30,
         poison=3,
-        isolated=env.whole("VALKYR_ISOLATED_STEPS", 8),
+        isolated=env.whole("VALKYR_ISOLATED_STEPS", 8, least=1),
         isolated_memory=env.whole("VALKYR_ISOLATED_MEMORY_MB", 2048),
         chain_links=8,
         chord_headers=100,

@@ -142,9 +142,11 @@ def carry_alone(
 ) -> None:
     """Carry the one step that a segment is at; whatever follows is sent to workers."""
     taken = take_up(execution_id, version_id, Segment(segment, "", ""), links=links)
-    if taken is None or taken[1] is None:
+    if taken is None:
         return
     journey, work = taken
+    if work is None:
+        return
     journey.stays, journey.hands_over = False, True
     try:
         completion.record(journey, work, perform(journey, work))

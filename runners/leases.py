@@ -139,8 +139,10 @@ def claim(journey: Journey, seen: Seen) -> Work | None:
         return None
     death = judge(seen.leased_by) if seen.state == RunState.RUNNING else Death()
     crashes = seen.crashes + death.crashed
+    prepared: Prepared | None = None
+    failure: Failure | None
     if crashes >= limits.poison:
-        prepared, failure = None, poisoned(journey.path(seen.step), crashes, death.cause)
+        failure = poisoned(journey.path(seen.step), crashes, death.cause)
     else:
         here.executes(seen.id, seen.token)  # its templates may stall the process too
         prepared, failure = _inputs(journey, seen)

@@ -14,6 +14,7 @@ from typing import NoReturn
 from django.db import connections
 
 from runners import executor
+from runners.holder import isolate
 from runners.isolation.order import Order, Report, packed
 from runners.stalls import here
 
@@ -31,6 +32,7 @@ def main(order: Order, server: int, worker: socket.socket) -> NoReturn:
 
     Whether the step was carried is what its row says; the exit status only tells how it ended.
     """
+    isolate()
     try:
         _confine(order, server)
         here.be_watched()

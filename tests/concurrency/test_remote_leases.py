@@ -213,6 +213,20 @@ def test_a_step_over_which_three_runners_fell_silent_is_dead(place: Workspace) -
     audit([execution])
 
 
+def test_a_runner_that_falls_silent_over_several_steps_blames_none(place: Workspace) -> None:
+    execution = start(publish({"tasks": [remote("one"), remote("two"), remote("three")]}, place))
+    for _ in range(4):
+        for held in leased(3, place):
+            lease_runs_out(held.run.pk)
+        assert expired.sweep() >= 3
+
+    runs = Run.objects.filter(execution_id=execution)
+    assert set(runs.values_list("state", "crashes", "recoveries")) == {("PENDING", 0, 4)}
+    for held in leased(3, place):
+        done(held)
+    assert states([execution])[execution] == "SUCCESS"
+
+
 def test_a_step_past_its_time_ends_as_a_time_out(place: Workspace) -> None:
     slow = remote("one") | {"timeoutSeconds": 0.1, "retry": "none"}
     execution = start(publish({"tasks": [slow]}, place))
