@@ -34,6 +34,7 @@ def crowd(number: int, held: Path, **inputs: object) -> list[UUID]:
     return start_many(publish({"tasks": [task | {"queue": "crowded"}]}), [{}] * number)
 
 
+@pytest.mark.timeout(400)
 def test_of_256_steps_in_flight_only_the_one_that_ends_the_process_is_dead(
     fleet: Fleet, crowded: Member, held: Path
 ) -> None:
@@ -56,6 +57,7 @@ def test_of_256_steps_in_flight_only_the_one_that_ends_the_process_is_dead(
     audit([poison, *innocent])
 
 
+@pytest.mark.timeout(400)
 def test_a_worker_killed_twenty_times_makes_no_dead_letter(
     fleet: Fleet, crowded: Member, held: Path
 ) -> None:
