@@ -44,6 +44,8 @@ __all__ = [
 
 MAX_NESTING = 64
 
+_NONE = Budget()  # a constant spends nothing of it
+
 Render = Callable[[Scope, Budget], Any]
 LocatedReference = tuple[Pointer, Reference]
 
@@ -85,9 +87,9 @@ class Template:
         Objects and lists of the template are new at each call. Values out of the scope are
         passed on, not copied: treat them as read-only.
         """
-        if budget is None and not self.constant:
-            budget = Budget()
-        return self._render(scope, budget)  # type: ignore[arg-type] - a constant spends nothing
+        if budget is None:
+            budget = _NONE if self.constant else Budget()
+        return self._render(scope, budget)
 
 
 def compile_template(value: Any) -> Template:

@@ -24,12 +24,15 @@ from executions.templating.sizes import (
     built_text,
 )
 
+NUMBERS = frozenset({int, float})
 MAX_DIGITS = 15
 MAX_NUMBER_TEXT = 1_000
 
 
 def add(budget: Budget, left: Any, right: Any) -> Any:
     """`left + right`."""
+    if type(left) in NUMBERS:
+        return left + right
     if isinstance(left, str) and isinstance(right, str):
         bounded_text(len(left) + len(right))
         return built_text(budget, left + right)

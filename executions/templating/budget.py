@@ -70,7 +70,7 @@ class Budget:
         self._seconds = profile.seconds if seconds is None else min(seconds, profile.seconds)
         self._deadline = deadline
         self._began = -1.0
-        self._look_at = self.work
+        self._look_at = self.work - LOOK_EVERY
 
     def spend(self, units: int) -> None:
         """Count work that is about to be done; raises TooLarge or OutOfTime instead of doing it."""

@@ -16,6 +16,7 @@ from executions.templating.sizes import OBJECT, POINTER, scan
 from executions.templating.weight import weigh
 
 SCALARS = frozenset({str, int, float, bool, type(None)})
+SHORT_TEXT = 128  # comparing one costs no more than calling what compares
 
 Comparison = Callable[[Budget, Any, Any], Any]
 
@@ -30,11 +31,10 @@ def _comparison(compare: Callable[[Any, Any], Any]) -> Comparison:
 
 def before_comparing(budget: Budget, left: Any, right: Any) -> None:
     """Spend the work of one comparison of two values."""
-    if type(left) in SCALARS or type(right) in SCALARS:
-        if type(left) is type(right) is str:
+    kind = type(left)
+    if kind in SCALARS or type(right) in SCALARS:
+        if kind is str and type(right) is str and len(left) > SHORT_TEXT:
             budget.spend(1 + (min(len(left), len(right)) >> 7))
-        else:
-            budget.spend(1)
     else:
         budget.spend(min(weigh(budget, left), weigh(budget, right)))
 

@@ -4,6 +4,7 @@
 object literals are not, so their nodes are replaced; the names of these filters cannot be written.
 """
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from jinja2 import nodes
@@ -68,7 +69,7 @@ def _key(_: Budget, value: Any) -> Any:
     return key(value)
 
 
-OPERATORS = {
+OPERATORS: Mapping[str, Callable[..., Any]] = {
     **{f"({name})": compare for name, compare in COMPARISONS.items()},
     "(in)": _within,
     "(notin)": _not_within,

@@ -135,7 +135,7 @@ def _environment() -> ExpressionEnvironment:
         undefined=StrictName, autoescape=False, auto_reload=False, cache_size=0, optimized=False
     )
     environment.globals.clear()
-    named: dict[str, Callable[..., Any]] = {**_FILTERS, **rewriting.OPERATORS}
+    named = {**_FILTERS, **rewriting.OPERATORS}
     environment.filters = {name: counted(name, function) for name, function in named.items()}
     environment.filters |= {name: pass_context(items.each(name)) for name in _EACH}
     environment.tests = {

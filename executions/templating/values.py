@@ -38,6 +38,8 @@ def as_json(budget: Budget, value: Any) -> Any:
         return value
     if kind_of is str and len(value) <= MAX_TEXT:
         return value
+    if kind_of is int and -_SMALL < value < _SMALL:
+        return value
     return _Copy(budget).copy(value, 0)
 
 
