@@ -15,6 +15,8 @@ from tests.support.outages import kill, marks_of, wait_for_mark
 from tests.support.waiting import wait_until
 from tests.support.workflows import effect, publish, start, start_many, wait_for_end
 
+# Twenty restarts of a worker with 256 threads: a minute on a quiet machine.
+pytestmark = pytest.mark.timeout(400)
 THREADS = 256
 KILLS = 20
 
