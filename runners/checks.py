@@ -7,6 +7,9 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
 
 from runners.conf import config
+from runners.memory_limit import ISOLATED, WORKER
+
+LEAST_MEMORY = 512  # MiB of address space with which a process that executes steps can begin
 
 
 @register()
@@ -60,3 +63,18 @@ def timings(**_: Any) -> list[CheckMessage]:
             )
         )
     return found
+
+
+@register()
+def memory(**_: Any) -> list[CheckMessage]:
+    """A process that executes steps must be able to start."""
+    limits = config()
+    return [
+        Error(
+            f"{name} is {megabytes}: a process that executes steps needs more to start.",
+            hint=f"Set it to {LEAST_MEMORY} or more, or to 0 for no limit.",
+            id="runners.E005",
+        )
+        for name, megabytes in ((WORKER, limits.worker_memory), (ISOLATED, limits.isolated_memory))
+        if 0 < megabytes < LEAST_MEMORY
+    ]

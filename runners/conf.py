@@ -4,6 +4,7 @@ import os
 from dataclasses import dataclass
 from functools import lru_cache
 
+from runners import machine_memory
 from valkyr_project import environment as env
 
 
@@ -61,7 +62,7 @@ def config() -> Config:
         chain_links=8,
         chord_headers=100,
         stuck_threads=env.integer("VALKYR_STUCK_THREADS", 8),
-        worker_memory=env.whole("VALKYR_WORKER_MEMORY_MB", 4096),
+        worker_memory=env.whole("VALKYR_WORKER_MEMORY_MB", machine_memory.share_of_a_process()),
         remote_waiters=env.integer("VALKYR_REMOTE_WAITERS", 32),
     )
 

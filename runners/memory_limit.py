@@ -1,27 +1,41 @@
-"""How much memory a process of a prefork pool may ask for: a step that wants more fails alone.
+"""How much address space a process may have that executes one step at a time.
 
 Without a limit the kernel's OOM killer chooses a process, and not always the one that asked.
+Processes whose threads execute many steps have none: the error would meet any of the steps, and the
+stacks and arenas of 256 threads take gigabytes of address space that no step uses.
 """
 
 import resource
 
 MEBIBYTE = 1024 * 1024
+WORKER, ISOLATED = "VALKYR_WORKER_MEMORY_MB", "VALKYR_ISOLATED_MEMORY_MB"
+
+_setting = ""  # the variable that gave this process its limit
 
 
-def limit_memory(megabytes: int) -> None:
+def limit_memory(megabytes: int, setting: str, *, for_good: bool = False) -> None:
     """Limit this process's address space (RLIMIT_AS); a lower limit that is set already stays.
 
-    0 sets none. What asks for more than that gets a MemoryError, and the process lives on.
+    0 sets none. What asks for more than that gets a MemoryError, and the process lives on. With
+    `for_good` neither this process nor what it starts can raise the limit.
     """
+    global _setting  # noqa: PLW0603 - the limit is one of the process as well
     if not megabytes:
         return
-    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     wanted = megabytes * MEBIBYTE
-    most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-    resource.setrlimit(resource.RLIMIT_AS, (most, hard))
+    most = min([wanted, *(one for one in (soft, hard) if one != resource.RLIM_INFINITY)])
+    resource.setrlimit(resource.RLIMIT_AS, (most, most if for_good else hard))
+    if most == wanted:
+        _setting = setting
 
 
 def limited_megabytes() -> int:
     """Return this process's limit in MiB; 0 where it has none."""
     soft, _ = resource.getrlimit(resource.RLIMIT_AS)
     return 0 if soft == resource.RLIM_INFINITY else soft // MEBIBYTE
+
+
+def what_to_raise() -> str:
+    """What to raise for a process with more memory: a setting, or the system's own limit."""
+    return _setting or "the limit that the system sets (RLIMIT_AS)"

@@ -5,7 +5,7 @@ from executions.graph.model import Step
 from executions.templates import TemplateError
 from runners.conf import config
 from runners.deadline import StepTimeout
-from runners.memory_limit import limited_megabytes
+from runners.memory_limit import limited_megabytes, what_to_raise
 from runners.modules import registry
 from runners.outcomes import Failure, classify, template_failure
 from runners.secrets import Revealed
@@ -47,7 +47,7 @@ def _of_the_engine(error: BaseException, path: str) -> Failure | None:
         message = (
             f"Step {path} needs more memory than its process may have "
             f"({limited_megabytes():,} MiB). Give it less to do at once, or raise "
-            "VALKYR_WORKER_MEMORY_MB."
+            f"{what_to_raise()}."
         )
         return Failure(ErrorType.PERMANENT, message, "MemoryError", None, None, "")
     return None

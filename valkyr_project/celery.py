@@ -59,9 +59,9 @@ def tidy_connections(**_: Any) -> None:
 def limit_child_memory(**_: Any) -> None:
     """Bind a process of a prefork pool to its share of memory."""
     from runners.conf import config
-    from runners.memory_limit import limit_memory
+    from runners.memory_limit import WORKER, limit_memory
 
-    limit_memory(config().worker_memory)
+    limit_memory(config().worker_memory, WORKER)
 
 
 @worker_process_init.connect(weak=False)

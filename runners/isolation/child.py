@@ -3,7 +3,6 @@
 import ctypes
 import logging
 import os
-import resource
 import signal
 import socket
 import sys
@@ -16,6 +15,7 @@ from django.db import connections
 from runners import executor
 from runners.holder import isolate
 from runners.isolation.order import Order, Report, packed
+from runners.memory_limit import ISOLATED, limit_memory
 from runners.stalls import here
 
 log = logging.getLogger(__name__)
@@ -23,7 +23,6 @@ log = logging.getLogger(__name__)
 PR_SET_PDEATHSIG = 1
 # The kernel ends this process before the worker and its companions.
 OOM_SCORE = "800"
-MIB = 1024 * 1024
 MOST = 1000  # characters of an error
 
 
@@ -58,9 +57,4 @@ def _confine(order: Order, server: int) -> None:
         os._exit(0)
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text(OOM_SCORE)
-    if order.memory:
-        _, hard = resource.getrlimit(resource.RLIMIT_AS)
-        most = order.memory * MIB
-        if hard != resource.RLIM_INFINITY:
-            most = min(most, hard)
-        resource.setrlimit(resource.RLIMIT_AS, (most, most))
+    limit_memory(order.memory, ISOLATED, for_good=True)

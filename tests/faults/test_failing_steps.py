@@ -7,6 +7,7 @@ import pytest
 
 from dlq.models import DeadLetterEntry
 from executions.models import WorkflowExecution
+from runners.conf import config
 from runners.models import Run
 from tests.support.auditor import audit
 from tests.support.fleet import Fleet
@@ -78,7 +79,8 @@ def test_a_step_that_asks_for_too_much_memory_fails_and_its_process_lives_on(fle
     assert wait_for_end([greedy, modest]) == {greedy: "FAILED", modest: "SUCCESS"}
     run = Run.objects.get(execution_id=greedy)
     assert (run.state, run.error_type, run.attempt, run.recoveries) == ("DLQ", "PERMANENT", 1, 0)
-    assert "needs more memory than its process may have (4,096 MiB)" in run.error
+    limit = config().worker_memory
+    assert f"needs more memory than its process may have ({limit:,} MiB)" in run.error
     after = {pid for name in ("default-1", "default-2") for pid in fleet[name].children}
     assert after == before
     audit([greedy, modest])
