@@ -14,6 +14,8 @@ from executions.errors import InvalidPayload, PayloadError
 from executions.graph.model import Concurrency
 from executions.graph.problem import Problem
 from executions.templates import TemplateError
+from executions.templating import refusal
+from executions.templating.meter import metered
 
 MAX_KEY = 300
 
@@ -44,6 +46,15 @@ def render_all(
     """
     if rule is None:
         return [None] * len(payload_list)
+    # The key decides what the caller is answered, so it is rendered in the request, too. One
+    # budget bounds the keys of all payloads together.
+    with refusal.allowed(), metered():
+        return _render_all(rule, workflow_id, payload_list)
+
+
+def _render_all(
+    rule: Concurrency, workflow_id: UUID, payload_list: Sequence[Any]
+) -> list[Key | None]:
     keys: list[Key | None] = []
     problems: list[Problem] = []
     for number, payload in enumerate(payload_list):

@@ -7,7 +7,7 @@ What a template yields depends on its text and the scope alone: no clock, no ran
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from executions.templating import meter
+from executions.templating import meter, refusal
 from executions.templating.errors import (
     ExpressionSyntaxError,
     Pointer,
@@ -72,10 +72,12 @@ class Template:
         """The value with every expression replaced; raises TemplateError.
 
         Objects and lists of the template are new at each call. Values out of the scope are
-        passed on, not copied: treat them as read-only.
+        passed on, not copied: treat them as read-only. Raises RenderedInRequest while a request is
+        answered (`refusal`).
         """
         if self.constant:
             return self._render(scope)
+        refusal.check()
         # All expressions of a value count against one budget.
         token = meter.begin()
         try:

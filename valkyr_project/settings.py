@@ -94,6 +94,7 @@ INSTALLED_APPS = [
     "dlq.apps.DlqConfig",
 ]
 MIDDLEWARE = [
+    "valkyr_project.no_rendering.NoRendering",
     "valkyr_project.metrics.web.Metrics",
     "valkyr_project.headers.SecurityHeaders",
     "django.middleware.security.SecurityMiddleware",

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from executions.templating import refusal
 from executions.templating.errors import ExpressionSyntaxError, Pointer, TemplateError
 
 ROOT = "secrets"
@@ -84,6 +85,7 @@ def reveal(
     Also says which texts were left as they are, because they are not what the template yields:
     somebody wrote others since. `value` itself is not changed.
     """
+    refusal.check()
     with_references, with_values = {**scope, ROOT: REFERENCES}, {**scope, ROOT: values}
     left = []
     for pointer, render, _ in texts:
