@@ -329,6 +329,7 @@ SPECTACULAR_SETTINGS = {
         "FailureType": "dlq.models.FailureType",
         "GroupStatus": "dlq.models.GroupStatus",
         "ItemState": "dlq.models.ItemState",
+        "JobState": "executions.states.JobState",
         "RedriveState": "dlq.models.RedriveState",
         "SettableStatus": "dlq.api.group_shapes.SETTABLE",
         "Resolution": "dlq.models.Resolution",

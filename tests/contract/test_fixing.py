@@ -11,6 +11,7 @@ from executions.models import Activity, WorkflowExecution, Workspace
 from runners import planning
 from runners.giving import check
 from runners.models import Run
+from tests.support.jobs import run_jobs
 from tests.support.workflows import publish, task
 
 pytestmark = pytest.mark.django_db
@@ -93,7 +94,8 @@ def test_an_execution_goes_on_with_the_results_a_person_gives(
     replay = author.post(
         f"/v1/WorkflowExecution/{execution}/replay", {"verify": True}, format="json"
     )
-    assert replay.json()["differences"] == []
+    run_jobs()
+    assert author.get(replay.headers["Location"]).json()["result"]["differences"] == []
 
 
 @pytest.mark.parametrize(
