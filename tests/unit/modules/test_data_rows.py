@@ -204,7 +204,7 @@ def test_an_expression_that_does_not_fit_is_named(expression):
 
 
 def test_a_regular_expression_that_backtracking_never_ends_is_matched_at_once(step_context):
-    config = {"data": "a" * 100_000 + "!", "schema": {"pattern": "^(a+)+$"}}
+    config = {"data": "a" * 200 + "!", "schema": {"pattern": "^(a+)+$"}}
 
     with pytest.raises(StepError, match="does not match"):
         registry.get("data.validate").run(config, step_context)
