@@ -24,7 +24,7 @@ examples: ## Record the API's examples anew, from what it answers
 	@.ci/venv requirements-dev.txt
 	@VALKYR_RECORD_EXAMPLES=1 $(PY) -m pytest -q tests/contract/test_examples.py
 
-fuzz: ## Try requests of every kind on the whole API (ARGS="--examples 500")
+fuzz: ## Try requests and templates of every kind (ARGS="--examples 500", "--seconds 600")
 	@.ci/venv requirements-dev.txt
 	@$(PY) -m pytest tests/fuzz $(ARGS)
 

@@ -13,9 +13,8 @@ from executions import payloads, statements
 from executions.errors import InvalidPayload, PayloadError
 from executions.graph.model import Concurrency
 from executions.graph.problem import Problem
-from executions.templates import TemplateError
+from executions.templates import Budget, TemplateError
 from executions.templating import refusal
-from executions.templating.meter import metered
 
 MAX_KEY = 300
 
@@ -46,9 +45,8 @@ def render_all(
     """
     if rule is None:
         return [None] * len(payload_list)
-    # The key decides what the caller is answered, so it is rendered in the request, too. One
-    # budget bounds the keys of all payloads together.
-    with refusal.allowed(), metered():
+    # The key decides what the caller is answered, so it is rendered in the request, too.
+    with refusal.allowed():
         return _render_all(rule, workflow_id, payload_list)
 
 
@@ -57,10 +55,11 @@ def _render_all(
 ) -> list[Key | None]:
     keys: list[Key | None] = []
     problems: list[Problem] = []
+    budget = Budget()  # one for all payloads of a request
     for number, payload in enumerate(payload_list):
         path = f"payloads[{number}]" if len(payload_list) > 1 else "params"
         try:
-            text = render(rule, payload)
+            text = render(rule, payload, budget)
         except (TemplateError, PayloadError) as error:
             problems.append(Problem(path, "concurrency_key", f"settings.concurrency.key: {error}"))
             continue
@@ -72,13 +71,13 @@ def _render_all(
     return keys
 
 
-def render(rule: Concurrency, payload: Any) -> str | None:
+def render(rule: Concurrency, payload: Any, budget: Budget | None = None) -> str | None:
     """The text of a payload's key; None when it yields null or "": then no rule applies.
 
     A value that is no text counts as its canonical JSON, a key longer than 300 characters as its
     digest. Raises TemplateError, PayloadError.
     """
-    value = rule.key.render({"input": payload})
+    value = rule.key.render({"input": payload}, budget)
     if value is None or value == "":
         return None
     text = value if isinstance(value, str) else payloads.dump(value, "concurrency key")

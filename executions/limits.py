@@ -29,6 +29,7 @@ def limits() -> Limits:
         checkpoint_keep=_within(
             "CHECKPOINT_MAX_CHECKPOINTS", DEFAULTS.checkpoint_keep, MAX_CHECKPOINTS
         ),
+        thread_queues=DEFAULTS.thread_queues | set(env.words("VALKYR_THREAD_QUEUES")),
         remote_queues=_remote_queues(),
     )
 

@@ -2,6 +2,9 @@
 
 PostgreSQL's jsonb refuses NUL characters and lone surrogates, and JSON has no NaN: such values
 are refused here with a sentence, never by the database in the middle of a write.
+
+The C encoder writes a list that occurs a thousand times a thousand times, and nothing can stop it.
+So the size is summed first, without building anything, and no further than the limit.
 """
 
 import hashlib
@@ -11,8 +14,6 @@ from typing import Any
 from executions.errors import PayloadError
 
 MAX_BYTES = 5 * 1024 * 1024
-# How many times larger than allowed a value may be that is encoded to tell its size.
-SEVERAL = 4
 
 _encoder = json.JSONEncoder(
     ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":")
@@ -23,12 +24,11 @@ def dump(value: Any, what: str = "value", limit: int = MAX_BYTES) -> str:
     """Canonical JSON of `value`: sorted keys, no spaces, UTF-8 text.
 
     Raises PayloadError, which names `what`, when it is no JSON, holds NaN, infinity, NUL or a
-    lone surrogate, nests too deep, or is longer than `limit` bytes. A value that is several times
-    larger is not encoded at all: a list may hold one long text a million times.
+    lone surrogate, nests too deep, or is longer than `limit` bytes.
     """
-    if _is_longer(value, SEVERAL * limit):
-        raise PayloadError(_too_large(what, f"more than {SEVERAL * limit:,}", limit))
     try:
+        if (left := _left(value, limit)) < 0:
+            raise _too_large(what, f"at least {limit - left:,}", limit)
         text = _encoder.encode(value)
         size = len(text) if text.isascii() else len(text.encode())
     except RecursionError:
@@ -41,7 +41,7 @@ def dump(value: Any, what: str = "value", limit: int = MAX_BYTES) -> str:
     except (TypeError, ValueError) as error:
         raise PayloadError(f"The {what} cannot be stored as JSON: {error}.") from None
     if size > limit:
-        raise PayloadError(_too_large(what, f"{size:,}", limit))
+        raise _too_large(what, f"{size:,}", limit)
     if "\\u0000" in text and _holds_nul(value):
         raise PayloadError(
             f"The {what} holds a NUL character (U+0000), which PostgreSQL cannot store. Remove it."
@@ -49,30 +49,70 @@ def dump(value: Any, what: str = "value", limit: int = MAX_BYTES) -> str:
     return text
 
 
-def _is_longer(value: Any, limit: int) -> bool:
-    """Whether the JSON of a value has more than `limit` characters, by a lower bound of them."""
-    pending = [value]
-    while pending:
-        one = pending.pop()
-        kind = type(one)
+def _left(value: Any, left: int) -> int:
+    """What remains of `left` bytes after the JSON of `value`, below zero where it is longer.
+
+    Counts the least that its JSON can take, and stops below zero: a value that occurs many times
+    is counted as often. Every payload passes here, so what is usual is told apart first.
+    """
+    if type(value) is dict or isinstance(value, dict):
+        return _left_of_object(value, left)
+    if isinstance(value, (list, tuple)):
+        return _left_of_list(value, left)
+    return left - _least(value)
+
+
+def _left_of_object(value: dict[Any, Any], left: int) -> int:
+    left -= 1 + (4 * len(value) or 1)
+    for key, item in value.items():
+        kind = type(item)
+        if type(key) is str:
+            left -= len(key)
         if kind is str:
-            limit -= len(one)
-        elif kind is dict:
-            limit -= len(one)
-            pending.extend(one)
-            pending.extend(one.values())
-        elif kind is list or kind is tuple:
-            limit -= len(one)
-            pending.extend(one)
-        if limit < 0:
-            return True
-    return False
+            left -= len(item)
+        elif (
+            (kind is not int or item > _LONG or item < -_LONG)
+            and kind not in _SHORT
+            and (left := _left(item, left)) < 0
+        ):
+            break
+    return left
 
 
-def _too_large(what: str, size: str, limit: int) -> str:
-    return (
-        f"The {what} is {size} bytes of JSON; at most {limit:,} are allowed. Keep large data in a "
-        "file or a bucket and pass its address."
+def _left_of_list(value: Any, left: int) -> int:
+    left -= 1 + (len(value) or 1)
+    for item in value:
+        kind = type(item)
+        if kind is dict:
+            left = _left_of_object(item, left)
+            if left < 0:
+                break
+        elif kind is str:
+            left -= len(item)
+        elif (
+            (kind is not int or item > _LONG or item < -_LONG)
+            and kind not in _SHORT
+            and (left := _left(item, left)) < 0
+        ):
+            break
+    return left
+
+
+def _least(value: Any) -> int:
+    if isinstance(value, str):
+        return len(value) + 2
+    return value.bit_length() >> 2 if isinstance(value, int) else 1
+
+
+# Not counted: they cannot be large, and the commas between them are.
+_SHORT = frozenset({bool, float, type(None)})
+_LONG = 2**63
+
+
+def _too_large(what: str, size: str, limit: int) -> PayloadError:
+    return PayloadError(
+        f"The {what} is {size} bytes of JSON; at most {limit:,} are allowed. Keep large data "
+        "in a file or a bucket and pass its address."
     )
 
 

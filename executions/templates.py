@@ -7,26 +7,35 @@ What a template yields depends on its text and the scope alone: no clock, no ran
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from executions.templating import meter, refusal
+from executions.templating import refusal
+from executions.templating.budget import WEB, WORKER, Budget
 from executions.templating.errors import (
     ExpressionSyntaxError,
+    OutOfTime,
     Pointer,
     TemplateError,
     TemplateSyntaxProblem,
     TemplateSyntaxProblems,
+    TemplateTimeout,
+    TooLarge,
     key_path,
     quoted,
 )
 from executions.templating.expression import Expression, Reference, Scope, compile_expression
 from executions.templating.secrets import SealedText, SecretField
+from executions.templating.sizes import bounded_text
 from executions.templating.splitting import ExpressionText, has_template, split
-from executions.templating.values import MAX_TEXT, UnusableValue, as_text
+from executions.templating.values import UnusableValue, as_text
 
 __all__ = [
+    "WEB",
+    "WORKER",
+    "Budget",
     "Template",
     "TemplateError",
     "TemplateSyntaxProblem",
     "TemplateSyntaxProblems",
+    "TemplateTimeout",
     "compile_expression",
     "compile_template",
     "has_template",
@@ -36,7 +45,9 @@ __all__ = [
 
 MAX_NESTING = 64
 
-Render = Callable[[Scope], Any]
+_NONE = Budget()  # a constant spends nothing of it
+
+Render = Callable[[Scope, Budget], Any]
 LocatedReference = tuple[Pointer, Reference]
 
 
@@ -68,22 +79,21 @@ class Template:
         """Every secret that is named."""
         return frozenset(secret for _, _, named in self.sealed for secret in named)
 
-    def render(self, scope: Mapping[str, Any]) -> Any:
+    def render(self, scope: Mapping[str, Any], budget: Budget | None = None) -> Any:
         """The value with every expression replaced; raises TemplateError.
+
+        All expressions together spend one budget: the given one, or what this kind of process
+        allows. Raises TemplateTimeout, a TemplateError, where its time is over.
 
         Objects and lists of the template are new at each call. Values out of the scope are
         passed on, not copied: treat them as read-only. Raises RenderedInRequest while a request is
         answered (`refusal`).
         """
-        if self.constant:
-            return self._render(scope)
-        refusal.check()
-        # All expressions of a value count against one budget.
-        token = meter.begin()
-        try:
-            return self._render(scope)
-        finally:
-            meter.end(token)
+        if not self.constant:
+            refusal.check()
+        if budget is None:
+            budget = _NONE if self.constant else Budget()
+        return self._render(scope, budget)
 
 
 def compile_template(value: Any) -> Template:
@@ -99,7 +109,7 @@ def inspect_template(value: Any) -> tuple[Template, list[TemplateSyntaxProblem]]
     compiler = _Compiler()
     render = compiler.compile(value, ())
     template = Template(
-        render or (lambda scope: value),
+        render or (lambda scope, budget: value),
         tuple(compiler.located),
         compiler.expressions == 0,
         tuple(compiler.sealed),
@@ -191,10 +201,10 @@ class _Compiler:
 
 
 def _filled(base: Any, moving: list[tuple[Any, Render]]) -> Render:
-    def render(scope: Scope) -> Any:
+    def render(scope: Scope, budget: Budget) -> Any:
         filled = base.copy()
         for key, part in moving:
-            filled[key] = part(scope)
+            filled[key] = part(scope, budget)
         return filled
 
     return render
@@ -203,9 +213,9 @@ def _filled(base: Any, moving: list[tuple[Any, Render]]) -> Render:
 def _value(expression: Expression, where: str) -> Render:
     evaluate = expression.evaluate
 
-    def render(scope: Scope) -> Any:
+    def render(scope: Scope, budget: Budget) -> Any:
         try:
-            return evaluate(scope)
+            return evaluate(scope, budget)
         except TemplateError as error:
             raise type(error)(f"{where}: {error}") from error.__cause__
 
@@ -213,24 +223,24 @@ def _value(expression: Expression, where: str) -> Render:
 
 
 def _joined(parts: list[str | Expression], where: str) -> Render:
-    def render(scope: Scope) -> str:
+    def render(scope: Scope, budget: Budget) -> str:
         try:
-            return _text(parts, scope)
-        except UnusableValue as error:
-            raise TemplateError(f"{where}: {error}") from error.__cause__
+            texts = []
+            length = 0
+            for part in parts:
+                text = (
+                    part if isinstance(part, str) else as_text(budget, part.evaluate(scope, budget))
+                )
+                length += len(text)
+                bounded_text(length)
+                texts.append(text)
+            budget.hold(length)
+            return "".join(texts)
         except TemplateError as error:
             raise type(error)(f"{where}: {error}") from error.__cause__
+        except OutOfTime as error:
+            raise TemplateTimeout(f"{where}: {error}") from error
+        except (UnusableValue, TooLarge) as error:
+            raise TemplateError(f"{where}: {error}") from error
 
     return render
-
-
-def _text(parts: list[str | Expression], scope: Scope) -> str:
-    """The parts as one text; refused before it is joined where it would be too long."""
-    texts, length = [], 0
-    for part in parts:
-        text = part if isinstance(part, str) else as_text(part.evaluate(scope))
-        length += len(text)
-        if length > MAX_TEXT:
-            raise UnusableValue(f"the text is longer than {MAX_TEXT:,} characters")
-        texts.append(text)
-    return "".join(texts)

@@ -39,7 +39,13 @@ class Compiled:
 @lru_cache(maxsize=KEPT)
 def compiled(version_id: UUID) -> Compiled:
     """The version, compiled; raises NotFound."""
-    row = WorkflowVersion.objects.select_related("workflow").filter(pk=version_id).first()
+    row = (
+        WorkflowVersion.objects.select_related("workflow")
+        # Not the two texts as their authors wrote them, of up to 1 MiB each.
+        .only("definition", "number", "kind", "workflow__workspace_id")
+        .filter(pk=version_id)
+        .first()
+    )
     if row is None:
         raise NotFound(f"There is no workflow version {version_id}.")
     graph = compile_graph(row.definition, row.workflow_id)
@@ -57,7 +63,9 @@ def compiled(version_id: UUID) -> Compiled:
 
 def _reads_input(graph: Graph) -> bool:
     output = graph.output.references if graph.output is not None else ()
-    if any(step.reads_input for step in graph.steps) or any(name[0] == "input" for name in output):
+    if any(name[0] == "input" for name in output):
+        return True
+    if any(step.reads_input for step in graph.steps.mentioning("input")):
         return True
     return any(task.body is not None and _reads_input(task.body) for task in graph.tasks)
 

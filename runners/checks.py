@@ -39,6 +39,15 @@ def timings(**_: Any) -> list[CheckMessage]:
                 id="runners.E001",
             )
         )
+    if limits.stall < 0 or limits.stall >= limits.lease:
+        found.append(
+            Error(
+                f"VALKYR_STALL_SECONDS is {limits.stall:g} and VALKYR_LEASE_SECONDS is "
+                f"{limits.lease:g}: leases of a stalled process would end before it is noticed.",
+                hint="Set it below the lease, half of it for example; 0 starts no watchdog.",
+                id="runners.E004",
+            )
+        )
     options = getattr(settings, "CELERY_BROKER_TRANSPORT_OPTIONS", {})
     visibility = options.get("visibility_timeout")
     if visibility is not None and visibility <= limits.segment_seconds:

@@ -14,6 +14,7 @@ class Config:
     lease: float  # how long a claim lasts unrenewed
     heartbeat: float  # how often a long step's lease is renewed
     grace: float  # how long past its deadline a step may take to yield
+    stall: float  # how long a process may run no other thread before it is ended; 0 is for ever
     patience: float  # how long a message may be on its way before anybody wonders
     drain: float  # how long steps under way get when their worker is asked to end
     segment_steps: int  # effect steps one message carries at most
@@ -42,6 +43,7 @@ def config() -> Config:
         lease=env.number("VALKYR_LEASE_SECONDS", 20),
         heartbeat=env.number("VALKYR_HEARTBEAT_SECONDS", 5),
         grace=env.number("VALKYR_GRACE_SECONDS", 2),
+        stall=env.number("VALKYR_STALL_SECONDS", 10),
         patience=env.number("VALKYR_PATIENCE_SECONDS", 10),
         drain=env.number("VALKYR_DRAIN_SECONDS", 20),
         segment_steps=32,
@@ -54,7 +56,7 @@ def config() -> Config:
         batch_steps=256,
         stay_seconds=30,
         poison=3,
-        isolated=env.whole("VALKYR_ISOLATED_STEPS", 8),
+        isolated=env.whole("VALKYR_ISOLATED_STEPS", 8, least=1),
         isolated_memory=env.whole("VALKYR_ISOLATED_MEMORY_MB", 2048),
         chain_links=8,
         chord_headers=100,

@@ -44,6 +44,7 @@ from runners.packs import Pack
 from runners.prepare import Prepared, prepare
 from runners.quiet_logs import scrubbed_logs
 from runners.secrets import Revealed
+from runners.stalls import here
 from runners.step_failures import failure_of, seconds_for
 from runners.talked_to import talked_to
 from runners.tracing import observed
@@ -72,17 +73,26 @@ def carry_segment(
     until = time.monotonic() + config().stay_seconds
     left = deque((segment, *others))
     failure: Failure | None = None
-    while left:
-        onward: Segment | None = Segment(left.popleft(), "", "")
-        now_links, now_header = links, header
-        while onward is not None:
-            journey = _carry(
-                execution_id, version_id, onward, until, left, links=now_links, header=now_header
-            )
-            if journey is None:
-                break
-            now_links, now_header, onward = (), False, journey.onward
-            failure = failure or (None if journey.header or journey.links else journey.failure)
+    try:
+        while left:
+            onward: Segment | None = Segment(left.popleft(), "", "")
+            now_links, now_header = links, header
+            while onward is not None:
+                journey = _carry(
+                    execution_id,
+                    version_id,
+                    onward,
+                    until,
+                    left,
+                    links=now_links,
+                    header=now_header,
+                )
+                if journey is None:
+                    break
+                now_links, now_header, onward = (), False, journey.onward
+                failure = failure or (None if journey.header or journey.links else journey.failure)
+    finally:
+        here.rests()
     if failure is not None:
         raise StepFailed(f"{failure.exception}: {failure.message}")
 
@@ -132,9 +142,11 @@ def carry_alone(
 ) -> None:
     """Carry the one step that a segment is at; whatever follows is sent to workers."""
     taken = take_up(execution_id, version_id, Segment(segment, "", ""), links=links)
-    if taken is None or taken[1] is None:
+    if taken is None:
         return
     journey, work = taken
+    if work is None:
+        return
     journey.stays, journey.hands_over = False, True
     try:
         completion.record(journey, work, perform(journey, work))
@@ -175,6 +187,9 @@ def take_up(
     if carrying.apart(seen):
         carrying.carry(journey, seen)
         return journey, None
+    # A process that was lost with a suspect may have been lost by a step that follows in memory:
+    # that one gets a run of its own, which can be blamed.
+    journey.hands_over = seen.suspect
     if others:
         journey.pack = leases.pack(journey, others)
     if segment.batch and not journey.resumed:
@@ -190,6 +205,7 @@ def perform(journey: Journey, work: Work) -> Unit:
     if work.failure is not None or work.prepared is None:
         assert work.failure is not None
         return Unit(None, failure=work.failure)
+    here.executes(work.run_id, work.token)
     if work.step.container:
         return bodies.perform(journey, work)
     reused = caching.lookup(journey, work.step, work.prepared)
@@ -197,6 +213,7 @@ def perform(journey: Journey, work: Work) -> Unit:
         journey.ended(work.step, reused.result.outcome, reused.result.outputs)
         return Unit(reused)
     unit = _run(journey, work, work.prepared)
+    here.goes_on_after(work.run_id, work.token)
     if unit.wait is None and not work.step.inline:
         durations.note(work.step, unit.head.milliseconds if unit.head else unit.milliseconds)
     if unit.head is not None:
@@ -273,7 +290,7 @@ def stretch(journey: Journey, unit: Unit) -> None:
                 seconds=step.timeout_seconds,
                 variables=journey.variables,
             )
-            with time_limit(seconds_for(step)):
+            with time_limit(seconds_for(step) - prepared.seconds):
                 done = _at_once(execute(journey, step, prepared, context))
         except (Exception, StepTimeout) as error:
             unit.broken = Broken(step, prepared, failure_of(error, step, journey.path(step)))
@@ -373,18 +390,23 @@ def execute(
 
 @contextmanager
 def held(work: Work, context: Context, pack: Pack | None = None) -> Iterator[None]:
-    """The block in which a module runs: timed, its lease renewed, no connection kept."""
+    """The block in which a module runs: timed, its lease renewed, no connection kept.
+
+    What the step's inputs took to render is taken off its time limit.
+    """
+    rendering = work.prepared.seconds if work.prepared is not None else 0.0
     if work.step.inline:
-        with time_limit(seconds_for(work.step)):
+        with time_limit(seconds_for(work.step) - rendering):
             yield
         return
     if pool() == "threads":
         connection.close()  # back to the pool
     heart = heartbeat.heart()
-    beat = heart.hold(work, work.step.timeout_seconds, pack)
+    seconds = max(0.001, work.step.timeout_seconds - rendering)
+    beat = heart.hold(work, seconds, pack)
     context.mind(cancelled=beat.cancelled, details=beat.tell)
     try:
-        with time_limit(work.step.timeout_seconds):
+        with time_limit(seconds):
             yield
     finally:
         heart.release(beat)

@@ -17,10 +17,11 @@ import psycopg
 from django.db import connection
 
 from executions import payloads
-from runners import statements
+from runners import own_connection, statements
 from runners.conf import config, pool
 from runners.outcomes import Failure
 from runners.packs import Pack
+from runners.stalls import here
 from runners.states import ErrorType
 from runners.work import Work
 
@@ -89,14 +90,22 @@ class Heart:
             return sum(beat.expired for beat in self._beats.values())
 
     def _mind(self) -> None:
+        here.heart_begins()
         while True:
             time.sleep(TICK)
             with self._lock:
                 beats = list(self._beats.values())
             if beats:
-                self._renew(beats)
-                self._expire(beats)
-                self._hand_back(beats)
+                try:
+                    self._look_after(beats)
+                except Exception:
+                    # Without this thread every step of the process would lose its lease.
+                    log.exception("the heartbeat met an error; it goes on")
+
+    def _look_after(self, beats: list[Beat]) -> None:
+        self._renew(beats)
+        self._expire(beats)
+        self._hand_back(beats)
 
     def _renew(self, beats: list[Beat]) -> None:
         limits = config()
@@ -172,12 +181,7 @@ class Heart:
 
     def _statement(self, name: str, params: dict[str, Any]) -> list[tuple[Any, ...]]:
         if self._connection is None or self._connection.closed:
-            given = connection.get_connection_params()
-            keep = {"dbname", "user", "password", "host", "port", "connect_timeout",
-                    "tcp_user_timeout", "application_name", "options"}  # fmt: skip
-            self._connection = psycopg.connect(
-                autocommit=True, **{key: given[key] for key in keep if given.get(key)}
-            )
+            self._connection = psycopg.connect(autocommit=True, **own_connection.parameters())
         return self._connection.execute(statements.statement(name), params).fetchall()
 
     def _drop(self) -> None:

@@ -15,7 +15,11 @@ from pathlib import Path
 from runners.conf import pool
 
 SEPARATOR = "|"
-SHARED, ALONE = 5, 7  # parts of a holder
+SHARED, ALONE, ISOLATED = 5, 7, 8  # parts of a holder
+
+
+class _Process:
+    isolated = False
 
 
 @lru_cache(maxsize=8)
@@ -24,12 +28,19 @@ def _holder(pid: int) -> str:
     facts = [name[:90], str(pid), started(pid), _namespace(), _boot()]
     if pool() != "threads":
         facts += [str(os.getppid()), started(os.getppid())]
+    if _Process.isolated:
+        facts.append("isolated")
     return SEPARATOR.join(facts)
 
 
 def holder() -> str:
     """This process: `name|pid|start|pid namespace|boot`, and `|parent|parent's start`."""
     return _holder(os.getpid())
+
+
+def isolate() -> None:
+    """Say from now on that a worker waits for this process and judges its end."""
+    _Process.isolated = True
 
 
 def gone(other: str) -> bool:
@@ -48,13 +59,18 @@ def lives(other: str) -> bool:
 
 def shared(other: str) -> bool:
     """Whether the holder may have executed several runs at once, or does not say."""
-    return len(other.split(SEPARATOR)) != ALONE
+    return len(other.split(SEPARATOR)) < ALONE
+
+
+def awaited(other: str) -> bool:
+    """Whether a worker waits for the holder's process and judges its end, knowing its exit code."""
+    return len(other.split(SEPARATOR)) == ISOLATED and parent_lives(other)
 
 
 def parent_lives(other: str) -> bool:
     """Whether the process that began the holder certainly lives; False where it is unknown."""
     parts = other.split(SEPARATOR)
-    if len(parts) != ALONE or not _is_here(parts) or not parts[5].isdigit():
+    if len(parts) < ALONE or not _is_here(parts) or not parts[5].isdigit():
         return False
     return started(int(parts[5])) == parts[6]
 
@@ -67,7 +83,7 @@ def pid_of(other: str) -> int | None:
 
 def _is_here(parts: list[str]) -> bool:
     """Whether the holder is of this boot and pid namespace, so that its process can be seen."""
-    if len(parts) not in {SHARED, ALONE} or not all(parts):
+    if len(parts) not in {SHARED, ALONE, ISOLATED} or not all(parts):
         return False
     return (parts[3], parts[4]) == (_namespace(), _boot())
 

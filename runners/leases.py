@@ -10,20 +10,20 @@ from executions.errors import PayloadError
 from executions.graph.model import Step
 from executions.graph.places import find, place_of, split
 from executions.templates import TemplateError
-from executions.templating.meter import RenderingTimeout
 from executions.versions import compiled
 from runners import metrics, statements
 from runners.conf import config
 from runners.holder import gone, holder
 from runners.journey import Journey
 from runners.judging import Death, judge
-from runners.outcomes import Failure, classify
+from runners.outcomes import Failure, classify, template_failure
 from runners.packs import Pack
 from runners.prepare import Prepared, prepare, restored
 from runners.releasing import release
 from runners.resend import resend
 from runners.scopes import reads_of
 from runners.seen import Seen
+from runners.stalls import here
 from runners.states import HOLDS, ErrorType, RunState
 from runners.tracing import tell_taken_over
 from runners.work import Work
@@ -141,9 +141,12 @@ def claim(journey: Journey, seen: Seen, inputs: Inputs | None = None) -> Work | 
         return None
     death = judge(seen.leased_by) if seen.state == RunState.RUNNING else Death()
     crashes = seen.crashes + death.crashed
+    prepared: Prepared | None = None
+    failure: Failure | None
     if crashes >= limits.poison:
-        prepared, failure = None, poisoned(journey.path(seen.step), crashes, death.cause)
+        failure = poisoned(journey.path(seen.step), crashes, death.cause)
     else:
+        here.executes(seen.id, seen.token)  # its templates may stall the process too
         prepared, failure = inputs or _inputs(journey, seen)
     me = holder()
     row = statements.fetch_one(
@@ -169,6 +172,7 @@ def claim(journey: Journey, seen: Seen, inputs: Inputs | None = None) -> Work | 
     )
     if row is None:
         return None
+    here.executes(seen.id, row[0])
     metrics.claimed(journey.queue, row[1], journey.taken_up)
     journey.taken_up = 0.0
     if seen.state == RunState.RUNNING:
@@ -223,11 +227,8 @@ def attempt_prepare(
     """The step's inputs, or why they cannot be made."""
     try:
         return prepare(journey, step, attempt, overrides), None
-    except RenderingTimeout as error:
-        message = f"Step {journey.path(step)}: {error}"
-        return None, Failure(ErrorType.TIMEOUT, message, "RenderingTimeout", None, None, "")
     except TemplateError as error:
-        return None, permanent(f"Step {journey.path(step)}: {error}", "TemplateError")
+        return None, template_failure(error, journey.path(step))
     except PayloadError as error:
         return None, permanent(error.message, "PayloadError")
     except RecursionError as error:

@@ -13,6 +13,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from executions.templates import TemplateError, TemplateTimeout
 from runners.modules.base import StepError
 from runners.retry import parse_retry_after
 from runners.scrubbing import Scrubber
@@ -157,6 +158,19 @@ def classify(error: BaseException, scrub: Scrubber | None = None) -> Failure:
         traceback=own_frames(error),
         fingerprint=storable_text(fingerprint, MAX_FINGERPRINT),
         http_status=_http_status(error),
+    )
+
+
+def template_failure(error: TemplateError, path: str) -> Failure:
+    """The failure of a step whose inputs cannot be rendered, or not within its time limit."""
+    late = isinstance(error, TemplateTimeout)
+    return Failure(
+        error_type=ErrorType.TIMEOUT if late else ErrorType.PERMANENT,
+        message=storable_text(f"Step {path}: {error}", MAX_MESSAGE_CHARACTERS),
+        exception=type(error).__name__,
+        retry_after=None,
+        details=None,
+        traceback="",
     )
 
 

@@ -123,9 +123,8 @@ def variables_at(execution: WorkflowExecution, point: Point) -> dict[str, Any]:
 
 def writers(graph: Graph) -> Iterator[UUID]:
     """The module ids of the steps that write variables, those in bodies among them."""
-    for step in graph.steps:
-        if step.writes_variables:
-            yield step.module_uuid
+    for index in graph.steps.writers:
+        yield graph.steps[index].module_uuid
     for task in graph.tasks:
         if task.body is not None:
             yield from writers(task.body)

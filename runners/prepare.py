@@ -1,5 +1,6 @@
 """A step's inputs: rendered, merged with an operator's overrides, hashed, keyed."""
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
@@ -7,18 +8,22 @@ from typing import Any
 
 from executions import payloads
 from executions.graph.model import Step
-from executions.templating.meter import metered
+from executions.templates import Budget
 from runners.journey import Journey
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """Inputs ready to run: their value, canonical JSON, hash and the idempotency key."""
+    """Inputs ready to run: their value, canonical JSON, hash and the idempotency key.
+
+    `seconds` is how long they took to render, which counts towards the step's time limit.
+    """
 
     value: Any
     text: str
     hash: str
     key: str
+    seconds: float = 0.0
 
 
 def prepare(
@@ -27,24 +32,39 @@ def prepare(
     """Render a step's `with`.
 
     `overrides` is what a requeue stored: `inputs`, merged into the rendered ones (nested keys
-    too), and `salt`, which makes the key a new one. Rendering has the step's time and no more.
-    Raises TemplateError (RenderingTimeout when that time is over), PayloadError.
+    too), and `salt`, which makes the key a new one. Raises TemplateError, PayloadError, and
+    TemplateTimeout when rendering alone takes the step's time limit.
     """
-    with metered(step.timeout_seconds):
-        value = step.config.render(journey.scope(step, attempt))
+    began = time.monotonic()
+    value = step.config.render(journey.scope(step, attempt), budget_of(step, began))
     if overrides and overrides.get("inputs"):
         value = merged(value, overrides["inputs"])
-    return restored(journey, step, value, overrides)
+    return restored(journey, step, value, overrides, began)
+
+
+def budget_of(step: Step, began: float) -> Budget | None:
+    """What rendering a step's inputs may spend: no more time than the step has."""
+    if step.config.constant:
+        return None
+    return Budget(seconds=step.timeout_seconds, deadline=began + step.timeout_seconds)
 
 
 def restored(
-    journey: Journey, step: Step, value: Any, overrides: Mapping[str, Any] | None = None
+    journey: Journey,
+    step: Step,
+    value: Any,
+    overrides: Mapping[str, Any] | None = None,
+    began: float | None = None,
 ) -> Prepared:
-    """The same of inputs that were rendered already: those of a run that is woken."""
+    """The same of inputs that were rendered already: those of a run that is woken.
+
+    `began` is when rendering began, where it was now (of `time.monotonic`).
+    """
     text = payloads.dump(value, f"inputs of step {journey.path(step)}")
     hashed = sha256(text.encode()).hexdigest()
     salt = overrides.get("salt", "") if overrides else ""
-    return Prepared(value, text, hashed, key(journey, step, hashed, salt))
+    seconds = 0.0 if began is None else time.monotonic() - began
+    return Prepared(value, text, hashed, key(journey, step, hashed, salt), seconds)
 
 
 def key(journey: Journey, step: Step, inputs_hash: str, salt: str = "") -> str:

@@ -10,6 +10,8 @@ from celery.signals import (
     celeryd_after_setup,
     worker_before_create_process,
     worker_init,
+    worker_process_init,
+    worker_process_shutdown,
     worker_ready,
     worker_shutdown,
     worker_shutting_down,
@@ -21,6 +23,8 @@ from runners import consuming
 from runners.leaving import Departure
 from runners.models import Runner
 from runners.modules import registry
+from runners.stalls import here
+from runners.stalls.keeper import Keeper
 
 log = logging.getLogger(__name__)
 
@@ -31,6 +35,7 @@ EVERY = 15.0
 def name_process(sender: Any = None, **_: Any) -> None:
     """Name this worker before it forks, so that its children's leases carry the name."""
     os.environ.setdefault("RUNNER_ID", sender.hostname)
+    _keeper.begin()
     sender.app.steps["consumer"].add(consuming.Consuming)
 
 
@@ -62,6 +67,21 @@ def arrive(sender: Any = None, **_: Any) -> None:
         queues=queues,
     )
     sender.timer.call_repeatedly(EVERY, _seen)
+    sender.timer.call_repeatedly(EVERY, _keeper.look)
+    if not _forks():
+        here.be_watched()
+
+
+@worker_process_init.connect(weak=False)
+def begin_child(**_: Any) -> None:
+    """A child of the pool executes steps: the watchdog looks after it."""
+    here.be_watched()
+
+
+@worker_process_shutdown.connect(weak=False)
+def end_child(**_: Any) -> None:
+    """A child that ends in order is watched no longer."""
+    here.be_left_alone()
 
 
 @worker_shutting_down.connect(weak=False)
@@ -73,6 +93,7 @@ def leave(**_: Any) -> None:
 @worker_shutdown.connect(weak=False)
 def gone(**_: Any) -> None:
     """Close what this process holds."""
+    here.be_left_alone()
     _departure.done()
     connection.close()
 
@@ -118,3 +139,4 @@ def _update(**facts: Any) -> None:
 
 
 _departure = Departure(_announce)
+_keeper = Keeper()

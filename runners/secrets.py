@@ -9,6 +9,7 @@ runs, in one query, and only for steps that name secrets or a credential (`uses_
     scrubber_of(journey, step) -> Scrubber      for what a remote runner hands in later
 """
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,10 +17,10 @@ from typing import Any
 from executions import credentials
 from executions.graph.model import Step
 from executions.templating.errors import Pointer, key_path
-from executions.templating.meter import metered
 from executions.templating.secrets import Place, SecretField, at, fill, places, reference, reveal
 from runners.journey import Journey
 from runners.modules.base import Result, StepError, Wait
+from runners.prepare import budget_of
 from runners.scrubbing import Scrubber
 
 Fields = Mapping[str, str]
@@ -71,7 +72,9 @@ def revealed(
     given, left = inputs, list[Pointer]()
     if step.secrets:
         scope = journey.scope(step, attempt)
-        given, left = reveal(step.config.sealed, inputs, scope, values)
+        given, left = reveal(
+            step.config.sealed, inputs, scope, values, budget_of(step, time.monotonic())
+        )
         _refuse_written(journey, step, inputs, left, overrides)
     return Revealed(given, found.get(step.credential), _scrubber(step, found))
 
@@ -85,8 +88,9 @@ def secret_places(
     """
     if not step.secrets:
         return []
-    with metered(step.timeout_seconds):
-        found, left = places(step.config.sealed, inputs, journey.scope(step, attempt))
+    scope = journey.scope(step, attempt)
+    budget = budget_of(step, time.monotonic())
+    found, left = places(step.config.sealed, inputs, scope, budget)
     _refuse_written(journey, step, inputs, left, overrides)
     return found
 

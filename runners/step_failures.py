@@ -3,12 +3,11 @@
 from executions.errors import PayloadError
 from executions.graph.model import Step
 from executions.templates import TemplateError
-from executions.templating.meter import RenderingTimeout
 from runners.conf import config
 from runners.deadline import StepTimeout
 from runners.memory_limit import limited_megabytes
 from runners.modules import registry
-from runners.outcomes import Failure, classify
+from runners.outcomes import Failure, classify, template_failure
 from runners.secrets import Revealed
 from runners.states import ErrorType
 
@@ -40,17 +39,15 @@ def failure_of(
 
 def _of_the_engine(error: BaseException, path: str) -> Failure | None:
     """The failure of an error that the engine itself raises around a module."""
-    kind, message, name = ErrorType.PERMANENT, "", type(error).__name__
     if isinstance(error, TemplateError):
-        is_late = isinstance(error, RenderingTimeout)
-        kind = ErrorType.TIMEOUT if is_late else kind
-        message, name = f"Step {path}: {error}", name if is_late else "TemplateError"
-    elif isinstance(error, PayloadError):
-        message, name = error.message, "PayloadError"
-    elif isinstance(error, MemoryError) and limited_megabytes():
+        return template_failure(error, path)
+    if isinstance(error, PayloadError):
+        return Failure(ErrorType.PERMANENT, error.message, "PayloadError", None, None, "")
+    if isinstance(error, MemoryError) and limited_megabytes():
         message = (
             f"Step {path} needs more memory than its process may have "
             f"({limited_megabytes():,} MiB). Give it less to do at once, or raise "
             "VALKYR_WORKER_MEMORY_MB."
         )
-    return Failure(kind, message, name, None, None, "") if message else None
+        return Failure(ErrorType.PERMANENT, message, "MemoryError", None, None, "")
+    return None

@@ -132,7 +132,7 @@ def begin(journey: Journey, place: Place, planned: Plan) -> bool:
 
 
 def _facts(journey: Journey, level: list[Place]) -> dict[str, list[tuple[Any, ...]]]:
-    paths = [place.prefix + step.path for place in level for step in place.graph.steps]
+    paths = [place.prefix + path for place in level for path in place.graph.by_path]
     by_place: dict[str, list[tuple[Any, ...]]] = defaultdict(list)
     if paths:
         found = statements.fetch(

@@ -8,6 +8,8 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from valkyr_project import environment as env
+
 CELERY = (sys.executable, "-m", "valkyr_project.celery_command")
 # Nobody reads gossip; mingle waits a second at every start for revoked ids we never use.
 WORKER = ("--without-gossip", "--without-mingle", "--loglevel", "WARNING")
@@ -39,7 +41,7 @@ def pool_of(queue: str) -> Pool:
     """What suits a queue where nobody says otherwise: threads for waiting, processes for work."""
     if queue == "control":
         return Pool("threads", CONTROL_THREADS)
-    if queue == "io":
+    if queue == "io" or queue in env.words("VALKYR_THREAD_QUEUES"):
         return Pool("threads", IO_THREADS)
     return Pool("prefork", min(MOST_PROCESSES, os.cpu_count() or 1))
 

@@ -45,11 +45,11 @@ def integer(name: str, default: int) -> int:
     return int(value)
 
 
-def whole(name: str, default: int) -> int:
-    """The variable as a whole number from 0 on; raises ImproperlyConfigured on anything else."""
+def whole(name: str, default: int, least: int = 0) -> int:
+    """The variable as a whole number of `least` or more; raises ImproperlyConfigured otherwise."""
     value = integer(name, default)
-    if value < 0:
-        raise ImproperlyConfigured(f"{name} is {value}; expected 0 or more.")
+    if value < least:
+        raise ImproperlyConfigured(f"{name} is {value}; expected {least} or more.")
     return value
 
 

@@ -12,6 +12,7 @@ class Limits:
     checkpoint_enabled: bool = True
     checkpoint_every_steps: int = 5
     checkpoint_keep: int = 10
+    thread_queues: frozenset[str] = frozenset({"io"})  # their workers are threads of one process
     remote_queues: frozenset[str] = frozenset()  # worked by programs of others, over HTTP
 
 

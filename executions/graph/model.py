@@ -4,12 +4,17 @@ Immutable and free of I/O; workers cache one Graph a version. A container's body
 own; indexes are positions in the `tasks` and `steps` of one Graph.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from executions.templates import Template
+
+if TYPE_CHECKING:
+    from executions.graph.step_building import Steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,13 +115,12 @@ class Task:
     index: int
     id: str
     name: str
-    uuid: UUID
     steps: tuple[int, ...]
     join: str  # "any" | "all"
     incoming: tuple[Edge, ...]
     outgoing: tuple[Edge, ...]
     handles_error: bool  # an edge on "error" leaves it
-    body: "Graph | None" = None  # of a container
+    body: Graph | None = None  # of a container
     tolerant: bool = False  # a map that goes on past failed items
     # What a loop's condition reads: (0, a task of its body), (1, one beside the loop), and so on.
     watches: frozenset[tuple[int, int]] = frozenset()
@@ -131,7 +135,7 @@ class Graph:
     """
 
     tasks: tuple[Task, ...]
-    steps: tuple[Step, ...]
+    steps: Steps  # built at their first access
     roots: tuple[int, ...]  # indexes of the tasks with no edge into them
     by_path: Mapping[str, int]  # step path -> step index
     task_by_id: Mapping[str, int]

@@ -11,6 +11,18 @@ class TemplateError(Exception):
     """A template could not be rendered; the message names the template, the key and the reason."""
 
 
+class TemplateTimeout(TemplateError):
+    """A template took longer to render than its process or its step allows."""
+
+
+class TooLarge(ValueError):
+    """An operation would build or do more than a template may."""
+
+
+class OutOfTime(Exception):
+    """The time of a rendering is over. No filter may catch it."""
+
+
 @dataclass(frozen=True, slots=True)
 class TemplateSyntaxProblem:
     """One mistake in the text of a template, and where it stands in the value."""
@@ -49,8 +61,6 @@ def key_path(pointer: Pointer) -> str:
     return path
 
 
-def quoted(source: str) -> str:
-    """A template's text as messages show it: shortened when long."""
-    if len(source) <= QUOTED_LENGTH:
-        return source
-    return source[: QUOTED_LENGTH - 1] + "…"
+def quoted(source: str, most: int = QUOTED_LENGTH) -> str:
+    """A text as messages show it: shortened when long."""
+    return source if len(source) <= most else source[: most - 1] + "…"

@@ -4,6 +4,7 @@ Plain paths are resolved directly. Everything else is parsed by Jinja2 now, so t
 found, and turned into Python when first evaluated, so that compiling a graph stays cheap.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from threading import Lock
@@ -13,11 +14,17 @@ from jinja2 import TemplateError as JinjaError
 from jinja2 import TemplateSyntaxError, nodes
 from jinja2.parser import Parser
 
-from executions.templating import meter
-from executions.templating.errors import ExpressionSyntaxError, TemplateError
-from executions.templating.operators import counted
+from executions.templating.budget import Budget
+from executions.templating.errors import (
+    ExpressionSyntaxError,
+    OutOfTime,
+    TemplateError,
+    TemplateTimeout,
+    quoted,
+)
 from executions.templating.paths import path_evaluator, plain_path
-from executions.templating.sandbox import ENVIRONMENT, FUNCTIONS
+from executions.templating.rewriting import rewritten
+from executions.templating.sandbox import ENVIRONMENT, FUNCTIONS, ScopeContext
 from executions.templating.secrets import (
     ROOT,
     SecretField,
@@ -31,8 +38,12 @@ from executions.templating.values import UnusableValue, as_json
 
 Reference = tuple[str, ...]
 Scope = Mapping[str, Any]
+Evaluate = Callable[[Scope, Budget], Any]
 
 MAX_SOURCE = 10_000
+MAX_TOKENS = 1_000  # compiling takes about 60 µs a token, once in each process
+MAX_REASON = 500  # characters of what a library says, which may hold a value
+EXPRESSION_WORK = 100  # of any expression that is more than a path
 
 # How much of a path names what is read: `tasks.a.output.rows` reads `tasks.a.output`.
 _REFERENCE_LENGTH = {"tasks": 3, "vars": 2, "execution": 2, "loop": 2}
@@ -45,12 +56,14 @@ _EVALUATION_ERRORS = (
     ArithmeticError,
     LookupError,
     AttributeError,
-    AssertionError,
     RecursionError,
     MemoryError,
 )
 
 _COMPILING = Lock()
+
+# A text, a word, or a sign; about what Jinja takes for one token.
+_TOKEN = re.compile(r""""(?:\\.|[^"\\])*+"?|'(?:\\.|[^'\\])*+'?|\w++|[^\w\s]""", re.DOTALL)
 
 
 class Expression:
@@ -65,7 +78,7 @@ class Expression:
         self,
         source: str,
         references: frozenset[Reference],
-        evaluate: Callable[[Scope], Any],
+        evaluate: Evaluate,
         secret: SecretField | None = None,
     ) -> None:
         self.source = source
@@ -89,7 +102,7 @@ def compile_expression(source: str) -> Expression:
     references = frozenset(_reference(keys) for keys in paths if keys[0] not in FUNCTIONS)
     if any(root == ROOT for root, *_ in references):
         raise refuse_in_expression()
-    return Expression(source, references, _LateEvaluator(tree))
+    return Expression(source, references, _LateEvaluator(rewritten(tree)))
 
 
 def _reference(keys: tuple[str | int, ...]) -> Reference:
@@ -109,6 +122,12 @@ def parse(source: str) -> nodes.Expr:
     if len(source) > MAX_SOURCE:
         raise ExpressionSyntaxError(
             "template_too_complex", f"an expression may have at most {MAX_SOURCE:,} characters"
+        )
+    if sum(1 for _ in _TOKEN.finditer(source)) > MAX_TOKENS:
+        raise ExpressionSyntaxError(
+            "template_too_complex",
+            f"an expression may have at most {MAX_TOKENS:,} names, values and signs; keep tables "
+            "in the workflow's variables",
         )
     try:
         parser = Parser(ENVIRONMENT, source, state="variable")
@@ -143,17 +162,17 @@ class _LateEvaluator:
         self._tree: nodes.Expr | None = tree
         self._render: Callable[[Any], Any] | None = None
 
-    def __call__(self, scope: Scope) -> Any:
+    def __call__(self, scope: Scope, budget: Budget) -> Any:
         try:
             render = self._render or self._compile()
-            context = ENVIRONMENT.context_class(ENVIRONMENT, scope, None, {})  # type: ignore[arg-type]
-            token = meter.begin()
-            try:
-                for _ in render(context):
-                    pass
-                return as_json(context.vars["result"])
-            finally:
-                meter.end(token)
+            budget.spend(EXPRESSION_WORK)
+            context = ScopeContext(ENVIRONMENT, scope, None, {})  # type: ignore[arg-type]
+            context.budget = budget
+            for _ in render(context):
+                pass
+            return as_json(budget, context.vars["result"])
+        except OutOfTime as error:
+            raise TemplateTimeout(str(error)) from error
         except _EVALUATION_ERRORS as error:
             raise TemplateError(_reason(error)) from error
 
@@ -163,8 +182,7 @@ class _LateEvaluator:
             # Making code changes the tree, so one thread does it.
             with _COMPILING:
                 if self._render is None:
-                    body = counted(tree)
-                    assign = nodes.Assign(nodes.Name("result", "store"), body, lineno=1)
+                    assign = nodes.Assign(nodes.Name("result", "store"), tree, lineno=1)
                     document = nodes.Template([assign], lineno=1)
                     document.set_environment(ENVIRONMENT)
                     self._render = ENVIRONMENT.from_string(document).root_render_func
@@ -178,4 +196,4 @@ def _reason(error: BaseException) -> str:
         return "the expression is nested too deeply"
     if isinstance(error, MemoryError):
         return "the expression needs too much memory"
-    return str(error) or type(error).__name__
+    return quoted(str(error), MAX_REASON) or type(error).__name__

@@ -4,7 +4,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from executions.templating.errors import TemplateError
+from executions.templating.budget import Budget
+from executions.templating.errors import TemplateError, quoted
 
 Keys = tuple[str | int, ...]
 
@@ -28,11 +29,11 @@ def plain_path(source: str) -> Keys | None:
     return None if keys[0] in _WORDS else tuple(keys)
 
 
-def path_evaluator(keys: Keys) -> Callable[[Mapping[str, Any]], Any]:
+def path_evaluator(keys: Keys) -> Callable[[Mapping[str, Any], Budget], Any]:
     """A function from a scope to the value at `keys`; raises TemplateError for a missing key."""
     root, rest = str(keys[0]), keys[1:]
 
-    def evaluate(scope: Mapping[str, Any]) -> Any:
+    def evaluate(scope: Mapping[str, Any], _: Budget) -> Any:
         try:
             value = scope[root]
             for key in rest:
@@ -69,6 +70,7 @@ def _missing(scope: Mapping[str, Any], keys: Keys) -> str:
 
 def lacks(value: Any, key: str | int) -> str:
     """Why `value` has no `key`, as the end of a sentence that starts with the value's name."""
+    key = quoted(key) if isinstance(key, str) else key
     if value is None:
         return f'is null and has no "{key}"'
     if isinstance(value, Mapping):
@@ -81,7 +83,7 @@ def lacks(value: Any, key: str | int) -> str:
 def _known(value: Mapping[Any, Any]) -> str:
     if not value:
         return "it is empty"
-    names = [f'"{name}"' for name, _ in zip(value, range(SHOWN_KEYS), strict=False)]
+    names = [f'"{quoted(str(name))}"' for name, _ in zip(value, range(SHOWN_KEYS), strict=False)]
     more = ", …" if len(value) > SHOWN_KEYS else ""
     return f"it has {', '.join(names)}{more}"
 

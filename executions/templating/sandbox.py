@@ -1,59 +1,28 @@
 """The Jinja2 environment of expressions: strict, without clock, randomness or side effects.
 
-What is not listed here is not available: filters by name, methods by the type of their object.
+What is not listed here is not available: filters and tests by name, methods by the type of their
+object. All of them are given the budget of the rendering, which the context carries.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from jinja2 import StrictUndefined
+from jinja2 import pass_context
 from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.utils import missing
 
-from executions.templating import limits, operators
-from executions.templating.comparing import TESTS
-from executions.templating.filters import filters
-from executions.templating.meter import charge
-from executions.templating.paths import lacks
-from executions.templating.sizes import CHARACTERS, built, charge_whole
-
-FUNCTIONS: Mapping[str, Any] = {"range": limits.bounded_range}
-
-# fmt: off
-_TEXT_METHODS = frozenset([
-    "capitalize", "casefold", "center", "count", "endswith", "expandtabs", "find", "index",
-    "isalnum", "isalpha", "isdecimal", "isdigit", "islower", "isnumeric", "isspace", "istitle",
-    "isupper", "join", "ljust", "lower", "lstrip", "partition", "removeprefix", "removesuffix",
-    "replace", "rfind", "rindex", "rjust", "rpartition", "rsplit", "rstrip", "split",
-    "splitlines", "startswith", "strip", "swapcase", "title", "upper", "zfill",
-])
-# fmt: on
-_METHODS: Mapping[type, frozenset[str]] = {
-    str: _TEXT_METHODS,
-    dict: frozenset({"get", "items", "keys", "values"}),
-    list: frozenset({"count", "index"}),
-    tuple: frozenset({"count", "index"}),
-}
-_WIDENING = frozenset({"center", "expandtabs", "ljust", "rjust", "zfill"})
-_SPLITTING = frozenset({"rsplit", "split", "splitlines"})
-_KEYS = frozenset({str, int, float, bool, type(None)})
-
-
-class StrictName(StrictUndefined):
-    """An undefined value whose error says what was looked for and what there is."""
-
-    @property
-    def _undefined_message(self) -> str:
-        if self._undefined_hint:
-            return self._undefined_hint
-        if self._undefined_obj is missing:
-            return f'"{self._undefined_name}" is not available here'
-        return f"the value {lacks(self._undefined_obj, self._undefined_name or '')}"
+from executions.templating import arithmetic, items, judging, rewriting, texts
+from executions.templating.access import StrictName, item_of
+from executions.templating.budget import Budget
+from executions.templating.comparing import taken
+from executions.templating.methods import BoundMethod, check_call, method_of
 
 
 class ScopeContext(Context):
     """Names come from the scope, then from the few functions; nothing else."""
+
+    budget: Budget
 
     def resolve_or_missing(self, key: str) -> Any:
         """The value of a name, or Jinja's marker of a missing one."""
@@ -61,10 +30,77 @@ class ScopeContext(Context):
         return FUNCTIONS.get(key, missing) if value is missing else value
 
 
-class ExpressionEnvironment(ImmutableSandboxedEnvironment):
-    """Reads keys before methods, and of methods only those listed above."""
+def counted(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """A filter, test or function whose first argument is the budget, as Jinja calls it."""
 
-    intercepted_binops = frozenset({"+", "*", "**", "%"})
+    @pass_context
+    def call(context: ScopeContext, /, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(context.budget, *args, **kwargs)
+        except TypeError:
+            check_call(name, function, (context.budget, *args), kwargs)
+            raise
+
+    return call
+
+
+FUNCTIONS: Mapping[str, Any] = {"range": counted("range", arithmetic.numbers_between)}
+_OPERATORS: Mapping[str, Callable[[Budget, Any, Any], Any]] = {
+    "+": arithmetic.add,
+    "*": arithmetic.multiply,
+    "**": arithmetic.power,
+    "%": arithmetic.modulo,
+}
+_FILTERS: Mapping[str, Callable[..., Any]] = {
+    "abs": arithmetic.absolute,
+    "batch": items.batch,
+    "capitalize": texts.cased(str.capitalize),
+    "center": texts.centered,
+    "count": items.length,
+    "d": items.default,
+    "default": items.default,
+    "dictsort": items.dictsort,
+    "e": texts.escaped,
+    "escape": texts.escaped,
+    "filesizeformat": arithmetic.file_size,
+    "first": items.first,
+    "float": arithmetic.to_float,
+    "format": texts.formatted,
+    "groupby": items.groupby,
+    "indent": texts.indented,
+    "int": arithmetic.to_int,
+    "items": items.items,
+    "join": texts.join,
+    "last": items.last,
+    "length": items.length,
+    "list": taken,
+    "lower": texts.cased(str.lower),
+    "max": items.maximum,
+    "min": items.minimum,
+    "replace": texts.replace,
+    "reverse": items.backwards,
+    "round": arithmetic.rounded,
+    "slice": items.slices,
+    "sort": items.sort,
+    "string": texts.string,
+    "striptags": texts.without_tags,
+    "sum": arithmetic.total,
+    "title": texts.titled,
+    "tojson": texts.to_json,
+    "trim": texts.trimmed,
+    "truncate": texts.truncated,
+    "unique": items.unique,
+    "upper": texts.cased(str.upper),
+    "urlencode": texts.url_encoded,
+    "wordcount": texts.word_count,
+}
+_EACH = ("map", "reject", "rejectattr", "select", "selectattr")
+
+
+class ExpressionEnvironment(ImmutableSandboxedEnvironment):
+    """Reads keys before methods, and of methods only those listed."""
+
+    intercepted_binops = frozenset(_OPERATORS)
     context_class = ScopeContext
 
     def getattr(self, obj: Any, attribute: str) -> Any:
@@ -74,74 +110,38 @@ class ExpressionEnvironment(ImmutableSandboxedEnvironment):
                 return obj[attribute]
             except KeyError:
                 pass
-        if attribute in _METHODS.get(type(obj), ()):
-            return getattr(obj, attribute)
-        return self.undefined(obj=obj, name=attribute)
+        method = method_of(obj, attribute)
+        return StrictName(obj=obj, name=attribute) if method is None else method
 
     def getitem(self, obj: Any, argument: Any) -> Any:
-        """`obj[argument]`, never a method; no key is looked up that takes long to hash."""
-        if type(argument) not in _KEYS:
-            return self.undefined(obj=obj, name=type(argument).__name__)
-        try:
-            return obj[argument]
-        except (TypeError, LookupError):
-            return self.undefined(obj=obj, name=argument)
+        """`obj[argument]`, never a method."""
+        return item_of(obj, argument)
+
+    def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
+        """An operator that may build something large."""
+        return _OPERATORS[operator](context.budget, left, right)  # type: ignore[attr-defined]
 
     # The names start with underscores so that they cannot clash with a call's keyword arguments.
     def call(__self, __context: Context, __obj: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N805, PYI063 - as in the base class
-        """Call a listed method or function, with its size checked first."""
-        owner = getattr(__obj, "__self__", None)
-        if isinstance(owner, str):
-            name = __obj.__name__
-            if name == "replace":
-                return limits.replace(owner, *args, **kwargs)
-            if name == "join" and len(args) == 1:
-                return limits.join(args[0], owner)
-            _check_text_method(owner, name, (*args, *kwargs.values()))
-            result = super().call(__context, __obj, *args, **kwargs)
-            return built(result, new_items=name in _SPLITTING)
-        if isinstance(owner, list | tuple):
-            charge_whole(owner)  # `count` and `index` compare every item
-        charge(1)
-        for argument in args:
-            charge_whole(argument)
+        """Call a listed method or function, with the budget."""
+        if type(__obj) is BoundMethod:
+            return __obj(__context.budget, *args, **kwargs)  # type: ignore[attr-defined]
         return super().call(__context, __obj, *args, **kwargs)
 
 
-def _check_text_method(text: str, name: str, arguments: tuple[Any, ...]) -> None:
-    """Charge for a method of a text, and refuse a result that would be too long."""
-    charge(1 + len(text) // CHARACTERS)
-    for argument in arguments:
-        if isinstance(argument, str):
-            charge(1 + len(argument) // CHARACTERS)
-        elif name in _WIDENING and isinstance(argument, int):
-            limits.bounded_text(argument * (text.count("\t") if name == "expandtabs" else 1))
-        elif isinstance(argument, tuple):
-            charge(len(argument) * (1 + len(text) // CHARACTERS))  # startswith, endswith
-    if name in _SPLITTING:
-        separator = next((one for one in arguments if isinstance(one, str)), "")
-        most = text.count(separator) + 1 if separator else len(text) // 2 + 1
-        limits.bounded_items(min(most, len(text) + 1))
-
-
 def _environment() -> ExpressionEnvironment:
+    # Not optimized: constant parts would be computed while compiling, outside of any budget.
     environment = ExpressionEnvironment(
-        undefined=StrictName,
-        autoescape=False,
-        auto_reload=False,
-        cache_size=0,
-        # Nothing is computed while an expression is compiled: only renderings are metered.
-        optimized=False,
+        undefined=StrictName, autoescape=False, auto_reload=False, cache_size=0, optimized=False
     )
     environment.globals.clear()
-    environment.binop_table |= {
-        "+": limits.add,
-        "*": limits.multiply,
-        "**": limits.power,
-        "%": limits.modulo,
+    named = {**_FILTERS, **rewriting.OPERATORS}
+    environment.filters = {name: counted(name, function) for name, function in named.items()}
+    environment.filters |= {name: pass_context(items.each(name)) for name in _EACH}
+    environment.tests = {
+        name: counted(name, function) for name, function in judging.COUNTED.items()
     }
-    environment.filters = filters() | dict(operators.FILTERS)
-    environment.tests |= TESTS
+    environment.tests |= judging.PLAIN
     return environment
 
 

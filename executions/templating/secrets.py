@@ -11,6 +11,7 @@ from secrets import token_hex
 from typing import Any
 
 from executions.templating import refusal
+from executions.templating.budget import Budget
 from executions.templating.errors import ExpressionSyntaxError, Pointer, TemplateError
 
 ROOT = "secrets"
@@ -20,7 +21,7 @@ SecretField = tuple[str, str]  # a credential's name, a field's name
 Values = Mapping[SecretField, str]
 Scope = Mapping[str, Any]
 Place = list[Any]  # [pointer as a list, [[index, name, field], …]], as JSON stores it
-SealedText = tuple[Pointer, Callable[[Scope], Any], frozenset[SecretField]]
+SealedText = tuple[Pointer, Callable[[Scope, Budget], Any], frozenset[SecretField]]
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,79}")
 
@@ -66,10 +67,10 @@ def refuse_in_expression() -> ExpressionSyntaxError:
     )
 
 
-def secret_evaluator(secret: SecretField) -> Callable[[Scope], str]:
+def secret_evaluator(secret: SecretField) -> Callable[[Scope, Budget], str]:
     """A function from a scope to what stands for the secret in it."""
 
-    def evaluate(scope: Scope) -> str:
+    def evaluate(scope: Scope, _: Budget) -> str:
         try:
             text: str = scope[ROOT][secret]
         except KeyError:
@@ -80,7 +81,11 @@ def secret_evaluator(secret: SecretField) -> Callable[[Scope], str]:
 
 
 def reveal(
-    texts: tuple[SealedText, ...], value: Any, scope: Scope, values: Values
+    texts: tuple[SealedText, ...],
+    value: Any,
+    scope: Scope,
+    values: Values,
+    budget: Budget | None = None,
 ) -> tuple[Any, list[Pointer]]:
     """`value`, as a template rendered it, with secrets in the place of their references.
 
@@ -89,17 +94,18 @@ def reveal(
     """
     refusal.check()
     with_references, with_values = {**scope, ROOT: REFERENCES}, {**scope, ROOT: values}
+    budget = budget or Budget()
     left = []
     for pointer, render, _ in texts:
-        if at(value, pointer) == render(with_references):
-            value = _put(value, pointer, render(with_values))
+        if at(value, pointer) == render(with_references, budget):
+            value = _put(value, pointer, render(with_values, budget))
         else:
             left.append(pointer)
     return value, left
 
 
 def places(
-    texts: tuple[SealedText, ...], value: Any, scope: Scope
+    texts: tuple[SealedText, ...], value: Any, scope: Scope, budget: Budget | None = None
 ) -> tuple[list[Place], list[Pointer]]:
     """Where secrets stand in `value`, as a template rendered it, for `fill`.
 
@@ -108,16 +114,17 @@ def places(
     the template yields: somebody wrote others since.
     """
     refusal.check()
+    budget = budget or Budget()
     found: list[Place] = []
     left: list[Pointer] = []
     for pointer, render, named in texts:
-        if at(value, pointer) != render({**scope, ROOT: REFERENCES}):
+        if at(value, pointer) != render({**scope, ROOT: REFERENCES}, budget):
             left.append(pointer)
             continue
         # Nobody can guess the marks, so no other value in the text is taken for one.
         nonce, order = token_hex(16), sorted(named)
         marks = {secret: f"{nonce}{number}." for number, secret in enumerate(order)}
-        parts = re.split(rf"{nonce}(\d+)\.", render({**scope, ROOT: marks}))
+        parts = re.split(rf"{nonce}(\d+)\.", render({**scope, ROOT: marks}, budget))
         here: list[Any] = []
         index = 0
         for text, number in zip(parts[::2], [*parts[1::2], None], strict=True):

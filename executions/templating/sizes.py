@@ -1,86 +1,62 @@
-"""How large a value is where everything in it counts as often as it stands there.
-
-`[text] * 1000` holds one text in memory and a thousand when it is compared, sorted or written.
-"""
+"""How large a single value of an expression may be, and the size of texts and lists in bytes."""
 
 import sys
-from collections.abc import ItemsView, KeysView, Mapping, Sized, ValuesView
-from typing import Any, TypeVar, cast
+from typing import Any
 
-from executions.templating.meter import build, charge
+from executions.templating.budget import Budget
+from executions.templating.errors import TooLarge
 
-# Characters that are compared, searched or copied in a microsecond, cautiously.
-CHARACTERS = 256
-# Items of a list that are looked at in a microsecond without looking into them.
-ITEMS = 16
-# Memory of a short text.
-ITEM_BYTES = 60
+MAX_TEXT = 1_048_576  # characters: of a rendered text and of any text in an expression's value
+MAX_ITEMS = 100_000  # items of a list that an expression makes
+MAX_VALUES = 1_000_000  # values in one result, nested ones counted
+MAX_CHARACTERS = 5 * 1024 * 1024  # characters in all texts of one result: what a payload may hold
+MAX_DEPTH = 64
+MAX_BITS = 8_192  # of a number that an expression computes
 
-# Values that are looked at between two charges.
-STRIDE = 1_000
-
-T = TypeVar("T")
-
-_SCALARS = (bool, int, float, type(None))
-_MANY = (list, tuple, range, KeysView, ValuesView, ItemsView)
+POINTER = 8  # bytes of an item's place in a list
+OBJECT = 72  # bytes of a short text, a pair or a number
 
 
-def charge_whole(value: Any, times: int = 1) -> None:
-    """Charge for looking `times` times at every value and character in `value`."""
-    kind = type(value)
-    if kind is str:
-        charge(times * (1 + len(value) // CHARACTERS))
-    elif kind in _SCALARS:
-        charge(times)
-    else:
-        _charge_parts(value, times)
+def bounded_text(length: int) -> None:
+    """Refuse a text of more than MAX_TEXT characters."""
+    if length > MAX_TEXT:
+        raise TooLarge(
+            f"the text would have {_shown(length)} characters; at most {MAX_TEXT:,} may be"
+        )
 
 
-def charge_items(value: Any) -> None:
-    """Charge for looking at each item of a list, not into it; for a text, at its characters."""
-    try:
-        length = len(value)
-    except TypeError:
-        length = 0
-    charge(1 + length // (CHARACTERS if isinstance(value, str) else ITEMS))
+def bounded_items(count: int) -> None:
+    """Refuse a list of more than MAX_ITEMS items."""
+    if count > MAX_ITEMS:
+        raise TooLarge(f"the list would have {_shown(count)} items; at most {MAX_ITEMS:,} may be")
 
 
-def text_length(value: Any) -> int:
-    """Return the most characters that the text of a value can have, each one charged for."""
-    parts, characters = _charge_parts(value, 1)
-    # A number, a bracket or null has at most 32 characters, an escape such as \\U0001f600 ten.
-    return 32 * parts + 10 * characters
+def bounded_bits(bits: int) -> None:
+    """Refuse a number of more than MAX_BITS bits."""
+    if bits > MAX_BITS:
+        raise TooLarge(
+            f"the number would have about {_shown(bits)} bits; at most {MAX_BITS:,} may be"
+        )
 
 
-def built(value: T, *, new_items: bool = False) -> T:
-    """Return a value that was built, its memory charged, with `new_items` that of its items."""
-    size = sys.getsizeof(value)
-    if new_items:
-        size += ITEM_BYTES * len(cast("Sized", value))
-    build(size)
-    return value
+def built_text(budget: Budget, text: str) -> str:
+    """A text that was just built, counted."""
+    bounded_text(len(text))
+    budget.hold(sys.getsizeof(text))
+    return text
 
 
-def _charge_parts(value: Any, times: int) -> tuple[int, int]:
-    """Charge for every value in `value`, keys included; return how many, and their characters."""
-    pending = [value]
-    units = parts = characters = 0
-    while pending:
-        one = pending.pop()
-        parts += 1
-        if isinstance(one, str):
-            characters += len(one)
-            units += len(one) // CHARACTERS
-        elif isinstance(one, Mapping):
-            pending.extend(one)
-            pending.extend(one.values())
-        elif isinstance(one, _MANY):
-            pending.extend(one)
-        elif isinstance(one, int):
-            characters += one.bit_length()
-        units += 1
-        if units > STRIDE:
-            charge(times * units)
-            units = 0
-    charge(times * units)
-    return parts, characters
+def built_texts(budget: Budget, texts: Any) -> Any:
+    """A list or tuple of texts that was just built, counted."""
+    bounded_items(len(texts))
+    budget.hold(sum(map(sys.getsizeof, texts)) + POINTER * len(texts))
+    return texts
+
+
+def scan(text: str) -> int:
+    """The work of reading a text once, character by character."""
+    return 1 + (len(text) >> 3)
+
+
+def _shown(number: int) -> str:
+    return f"{number:,}" if number.bit_length() <= 256 else "far too many"

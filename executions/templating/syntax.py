@@ -57,9 +57,6 @@ def _check_available(node: nodes.Node) -> None:
         raise ExpressionSyntaxError(
             "template_syntax", f"{type(node).__name__} is not available in templates"
         )
-    keywords = [keyword.key for keyword in getattr(node, "kwargs", None) or ()]
-    if len(keywords) > len(set(keywords)):
-        raise ExpressionSyntaxError("template_syntax", "a keyword argument is given twice")
     if isinstance(node, nodes.Filter):
         _check_listed("filter", node.name, ENVIRONMENT.filters)
     elif isinstance(node, nodes.Test):

@@ -200,6 +200,7 @@ class RunAdmin(OperatingAdmin, FactAdmin):
             ("Heartbeat", marks.ago(obj.heartbeat_at)),
             ("Lease token", str(obj.lease_token)),
             ("Recoveries", str(obj.recoveries)),
+            ("Crashes", _crashes(obj)),
             ("Publications", str(obj.publications)),
             ("Segment", obj.segment),
             ("Result of run", obj.cached_from and _run(obj.cached_from)),
@@ -210,6 +211,12 @@ class RunAdmin(OperatingAdmin, FactAdmin):
 
 def _run(pk: UUID) -> Any:
     return links.to("runners_run", pk, pk)
+
+
+def _crashes(obj: Run) -> str:
+    """How often it ended its process, how, and what follows from it."""
+    said = f"{obj.crashes}: {obj.crash_cause}" if obj.crashes else "0"
+    return f"{said} (suspect: runs in a process of its own)" if obj.suspect else said
 
 
 def _monitor(obj: Run) -> Any:

@@ -43,6 +43,15 @@ class RunSummary(serializers.ModelSerializer[Run]):
     cachedFrom = serializers.UUIDField(
         source="cached_from", allow_null=True, help_text="The run whose result it reused."
     )
+    crashes = serializers.IntegerField(
+        help_text="How many processes ended while this run alone executed in them; three end it."
+    )
+    crashCause = serializers.CharField(
+        source="crash_cause", help_text='How the last of them ended; "" where none did.'
+    )
+    suspect = serializers.BooleanField(
+        help_text="Whether its process was lost, so that it is executed in one of its own."
+    )
 
     class Meta:
         model = Run
@@ -51,7 +60,7 @@ class RunSummary(serializers.ModelSerializer[Run]):
             "state", "leaseUntil", "leasedBy", "runnerId", "idempotencyKey", "inputsHash",
             "configHash", "queuedAt", "startedAt", "finishedAt", "heartbeatAt", "outcome",
             "error", "errorType", "retryAfter", "durationMs", "costTokens", "waitsFor",
-            "cachedFrom", "superseded",
+            "cachedFrom", "superseded", "crashes", "crashCause", "suspect",
         ]  # fmt: skip
 
 

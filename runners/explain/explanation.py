@@ -92,7 +92,7 @@ def _tasks(
     if row.state == ExecutionState.FAILED and not runs:
         return [], False
     places, left_out = _places(version, runs)
-    paths = [place.prefix + step.path for place in places for step in place.graph.steps]
+    paths = [place.prefix + path for place in places for path in place.graph.by_path]
     rows_of: dict[str, list[tuple[object, ...]]] = {place.prefix: [] for place in places}
     found = statements.fetch("facts", {"execution": row.pk, "epoch": row.epoch, "paths": paths})
     for fact in found:
@@ -102,7 +102,8 @@ def _tasks(
         facts = facts_of(place.graph, rows_of[place.prefix])
         for task, reason in waiting_tasks(place.graph, place.prefix, facts):
             path = place.prefix + task.id
-            tasks.append(Explained(path, task.uuid, None, None, None, reason))
+            task_id = place.graph.steps[task.steps[0]].task_uuid
+            tasks.append(Explained(path, task_id, None, None, None, reason))
     return tasks[:MAX_TASKS], left_out or len(tasks) > MAX_TASKS
 
 

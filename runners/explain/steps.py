@@ -93,6 +93,27 @@ def _execution_without_place(run: Run, around: Around) -> Reason | None:
     )
 
 
+def _isolation_due(run: Run, around: Around) -> Reason | None:
+    if not run.suspect or run.retry_after is None or run.published_at is not None:
+        return None
+    return Reason(
+        "isolation_due",
+        f"{_suspected(run)} It is sent again at {at(run.retry_after)}.",
+        since=run.due_at,
+        until=run.retry_after,
+        details={"crashes": run.crashes, "crashCause": run.crash_cause},
+    )
+
+
+def _suspected(run: Run) -> str:
+    """What happened to a suspect, and how it is executed."""
+    apart = "Where threads share a process, it is executed in a process of its own."
+    if run.crashes:
+        times = "once" if run.crashes == 1 else f"{run.crashes} times"
+        return f"It ended its worker process {times}; the last time, {run.crash_cause}. {apart}"
+    return f"Its worker process ended with it, and nobody knows why. {apart}"
+
+
 def _retry_due(run: Run, around: Around) -> Reason | None:
     if run.retry_after is None or run.published_at is not None:
         return None
@@ -158,6 +179,8 @@ def _in_queue(run: Run, around: Around) -> Reason:
     ahead = around.before.get(run.pk, 0)
     many = f"{COUNTED:,} or more" if ahead >= COUNTED else f"about {ahead:,}"
     again = f" It was sent {run.publications} times." if run.publications > 1 else ""
+    if run.suspect:
+        again = f"{again} {_suspected(run)}"
     return Reason(
         "in_queue",
         f"It was sent to the queue {run.queue!r} at {at(run.published_at)} and is not taken yet; "
@@ -355,6 +378,7 @@ PENDING: tuple[Check, ...] = (
     _execution_over,
     _execution_paused,
     _execution_without_place,
+    _isolation_due,
     _retry_due,
     _no_runner_yet,
     _not_sent,

@@ -14,7 +14,9 @@ from typing import NoReturn
 from django.db import connections
 
 from runners import executor
+from runners.holder import isolate
 from runners.isolation.order import Order, Report, packed
+from runners.stalls import here
 
 log = logging.getLogger(__name__)
 
@@ -30,8 +32,10 @@ def main(order: Order, server: int, worker: socket.socket) -> NoReturn:
 
     Whether the step was carried is what its row says; the exit status only tells how it ended.
     """
+    isolate()
     try:
         _confine(order, server)
+        here.be_watched()
         executor.carry_alone(order.execution_id, order.version_id, order.segment, links=order.links)
     except Exception as error:
         log.exception("a suspect step of %s could not be carried", order.execution)

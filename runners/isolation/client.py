@@ -14,6 +14,7 @@ from functools import lru_cache
 
 from runners.isolation.order import Order, Report, packed, report
 from runners.isolation.server import PACKET
+from runners.stalls import here
 
 IDLE_SECONDS = 60.0
 
@@ -94,6 +95,7 @@ class Client:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "runners.isolation.server"],
                 stdin=theirs.fileno(),
+                pass_fds=here.descriptors(),
                 env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
             )
         self._socket = ours

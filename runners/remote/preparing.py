@@ -15,6 +15,7 @@ from executions import payloads
 from executions.clock import database_now
 from executions.limits import limits
 from runners import caching, completion, leases, statements
+from runners.conf import config
 from runners.errors import LeaseLost
 from runners.journey import Journey
 from runners.models import Run
@@ -22,6 +23,7 @@ from runners.outcomes import classify
 from runners.prepare import Prepared
 from runners.secrets import secret_places
 from runners.seen import Seen
+from runners.stalls import here
 from runners.states import RunState
 from runners.work import Unit
 
@@ -52,6 +54,16 @@ def _prepare(execution_id: UUID, version_id: UUID, segment: str) -> bool:
         return False
     journey, seen = found
     journey.stays, journey.hands_over = False, True
+    if seen.crashes >= config().poison:
+        return _end(journey, seen, (None, None))
+    here.executes(seen.id, seen.token)  # its templates may stall the process
+    try:
+        return _rendered(journey, seen)
+    finally:
+        here.rests()
+
+
+def _rendered(journey: Journey, seen: Seen) -> bool:
     prepared, failure = leases.attempt_prepare(journey, seen.step, seen.attempt, seen.overrides)
     if prepared is None:
         return _end(journey, seen, (None, failure))

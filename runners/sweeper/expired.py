@@ -7,6 +7,8 @@ so that a step that ends its runner every time comes to an end.
 
 from uuid import UUID
 
+from django.db.models import Count
+
 from executions.limits import limits
 from runners import metrics, outside, statements
 from runners.blame import mend
@@ -24,15 +26,19 @@ BATCH = 200
 def sweep() -> int:
     """Time out or release the runs whose lease is over; returns how many."""
     count = 0
-    for run_id, token, leased_by, crashes, queue, overdue in statements.fetch(
-        "expired", {"batch": BATCH}
-    ):
+    rows = statements.fetch("expired", {"batch": BATCH})
+    # Before the first is released: the last of several would seem to have been alone.
+    held = _held([leased_by for _, _, leased_by, *_ in rows])
+    for run_id, token, leased_by, crashes, queue, overdue in rows:
+        companions = held.get(leased_by, 1) - 1
         if overdue:
             count += each(f"overdue run {run_id}", _time_out, run_id, token)
         elif queue in limits().remote_queues:
-            count += each(f"silent run {run_id}", _take_back, run_id, token, leased_by, crashes)
+            silent = (run_id, token, leased_by, crashes, companions)
+            count += each(f"silent run {run_id}", _take_back, *silent)
         else:
-            count += each(f"expired run {run_id}", _release, run_id, token, leased_by, crashes)
+            death = judge(leased_by, companions)
+            count += each(f"expired run {run_id}", mend, run_id, token, crashes, death)
     return count
 
 
@@ -42,13 +48,8 @@ def _time_out(run_id: UUID, token: int) -> int:
     return outside.fail(run_id, failure, token=token)
 
 
-def _release(run_id: UUID, token: int, leased_by: str, crashes: int) -> int:
-    """A holder that was silent, and did not say that it leaves, is lost."""
-    return mend(run_id, token, crashes, judge(leased_by, _companions(run_id, leased_by)))
-
-
-def _take_back(run_id: UUID, token: int, leased_by: str, crashes: int) -> int:
-    if _companions(run_id, leased_by):
+def _take_back(run_id: UUID, token: int, leased_by: str, crashes: int, companions: int) -> int:
+    if companions:
         return mend(run_id, token, crashes, SILENT)
     cause = f"the remote runner {leased_by} fell silent while it held this step alone"
     death = Death(lost=1, crashed=1, cause=cause[:MOST])
@@ -64,7 +65,8 @@ def _take_back(run_id: UUID, token: int, leased_by: str, crashes: int) -> int:
     return outside.fail(run_id, failure, token=token, crash_cause=death.cause)
 
 
-def _companions(run_id: UUID, leased_by: str) -> int:
-    """How many other runs the same holder has."""
-    others = Run.objects.filter(state__in=sorted(HELD), leased_by=leased_by).exclude(pk=run_id)
-    return others[:1].count()
+def _held(holders: list[str]) -> dict[str, int]:
+    """How many runs each of these holders has, expired or not."""
+    runs = Run.objects.filter(state__in=sorted(HELD), leased_by__in=set(holders))
+    counts = runs.order_by().values_list("leased_by").annotate(number=Count("pk"))
+    return dict(counts) if holders else {}

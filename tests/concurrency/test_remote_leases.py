@@ -17,6 +17,7 @@ from runners.remote.leasing import Leased
 from runners.states import ErrorType
 from runners.sweeper import expired, lost
 from tests.support.auditor import audit
+from tests.support.preparing import prepare_remote_runs
 from tests.support.rivals import Rivals, my_session, wait_until_blocked
 from tests.support.segments import lease_runs_out, run_of
 from tests.support.simulation import World
@@ -41,6 +42,7 @@ ONE = {"tasks": [remote("one")], "output": "{{ tasks.one.output }}"}
 
 def leased(limit: int = 1, workspace: Workspace | None = None, runner: str = "r") -> list[Leased]:
     place = workspace or default_workspace()
+    prepare_remote_runs()
     return leasing.lease(runner, [place.pk], ["gpu"], limit, actor=ACTOR)
 
 
@@ -211,6 +213,20 @@ def test_a_step_over_which_three_runners_fell_silent_is_dead(place: Workspace) -
     assert leased(1, place) == []
     assert states([execution])[execution] == "FAILED"
     audit([execution])
+
+
+def test_a_runner_that_falls_silent_over_several_steps_blames_none(place: Workspace) -> None:
+    execution = start(publish({"tasks": [remote("one"), remote("two"), remote("three")]}, place))
+    for _ in range(4):
+        for held in leased(3, place):
+            lease_runs_out(held.run.pk)
+        assert expired.sweep() >= 3
+
+    runs = Run.objects.filter(execution_id=execution)
+    assert set(runs.values_list("state", "crashes", "recoveries")) == {("PENDING", 0, 4)}
+    for held in leased(3, place):
+        done(held)
+    assert states([execution])[execution] == "SUCCESS"
 
 
 def test_a_step_past_its_time_ends_as_a_time_out(place: Workspace) -> None:

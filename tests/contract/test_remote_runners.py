@@ -29,7 +29,8 @@ LEASED = {
     "leaseUntil", "leasedBy", "runnerId", "idempotencyKey", "inputsHash", "configHash", "queuedAt",
     "startedAt", "finishedAt", "heartbeatAt", "outcome", "error", "errorType", "retryAfter",
     "durationMs", "costTokens", "waitsFor", "cachedFrom", "superseded", "inputs", "credential",
-    "leaseToken", "timeoutSeconds", "lastDetails", "traceparent",
+    "crashes", "crashCause", "suspect", "leaseToken", "timeoutSeconds", "lastDetails",
+    "traceparent",
 }  # fmt: skip
 ENDS = ("complete", "fail")
 

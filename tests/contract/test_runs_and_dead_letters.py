@@ -14,7 +14,7 @@ RUN = {
     "runnerId", "idempotencyKey", "inputsHash", "configHash", "startedAt", "finishedAt",
     "heartbeatAt", "outputs", "error", "errorType", "retryAfter", "durationMs", "costTokens",
     "stepPath", "outcome", "inputs", "queuedAt", "module", "waitsFor", "cachedFrom", "superseded",
-    "progress", "wake", "logs", "errorDetails",
+    "progress", "wake", "logs", "errorDetails", "crashes", "crashCause", "suspect",
 }  # fmt: skip
 LARGE = {"inputs", "outputs", "progress", "wake", "logs", "errorDetails"}
 LETTER = {

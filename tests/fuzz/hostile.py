@@ -1,56 +1,8 @@
-"""Expressions and schemas at random that try to take as much as they can."""
+"""Schemas and payloads at random that try to take as much as they can."""
 
 from typing import Any
 
 from hypothesis import strategies as st
-
-from executions.templating.sandbox import _METHODS, ENVIRONMENT
-
-SIZES = ("0", "1", "-1", "7", "1000", "100000", "1000000", "2000000000", "10 ** 18", "1.5")
-TEXTS = ("''", "'a'", "'%s'", "'%(a)999s'", "'%.999f'", "'a,'", "','", "' '", "input.long", "'\\t'")
-NAMES = ("input.rows", "input.big", "input.deep", "input.n", "input", "[]", "{}", "none", "true")
-BINARY = ("+", "-", "*", "/", "//", "%", "**", "~", "==", "!=", "<", ">=", "in", "not in", "and")
-FILTERS = sorted(name for name in ENVIRONMENT.filters if name.isidentifier())
-TESTS = sorted(name for name in ENVIRONMENT.tests if name.isidentifier())
-METHODS = sorted({name for names in _METHODS.values() for name in names})
-KEYWORDS = ("width", "tabsize", "length", "linecount", "precision", "attribute", "count", "base")
-
-
-def expressions() -> st.SearchStrategy[str]:
-    """Sources of expressions, from sizes, texts and rows, by everything that can be used."""
-    leaves = st.sampled_from(SIZES + TEXTS + NAMES)
-    return st.recursive(leaves, _around, max_leaves=7).map(lambda text: f"{{{{ {text} }}}}")
-
-
-def _around(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
-    some = st.lists(inner | _keyword(inner), max_size=2).map(", ".join)
-    quoted = st.sampled_from(FILTERS + TESTS + ["n", "s", "l"]).map(repr)
-    return st.one_of(
-        st.builds("({} {} {})".format, inner, st.sampled_from(BINARY), inner),
-        st.builds("({} * {})".format, inner, st.sampled_from(SIZES)),
-        st.builds("({} | {}({}))".format, inner, st.sampled_from(FILTERS), some),
-        st.builds(
-            "({} | {}({}, {}))".format,
-            inner,
-            st.sampled_from(("map", "select", "reject", "selectattr", "sort", "groupby", "unique")),
-            quoted,
-            inner,
-        ),
-        st.builds("({}).{}({})".format, inner, st.sampled_from(METHODS), some),
-        st.builds("({} is {})".format, inner, st.sampled_from(TESTS)),
-        st.builds("[{}, {}]".format, inner, inner),
-        st.builds("({},)".format, inner),
-        st.builds("{{'a': {}}}".format, inner),
-        st.builds("({})[{}:{}]".format, inner, inner, inner),
-        st.builds("({})[{}]".format, inner, inner),
-        st.builds("({} if {} else {})".format, inner, inner, inner),
-        st.builds("(range({}) | list)".format, inner),
-    )
-
-
-def _keyword(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
-    return st.builds("{}={}".format, st.sampled_from(KEYWORDS), inner)
-
 
 PATTERNS = (
     "^(a+)+$", "(a|aa)+b", ".*a.{500}b", "(x{1,100}){1,100}", r"^([a-zA-Z0-9_.-]+)*@e\.com$",

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from runners.blame import MOST_DELAY, backoff
-from runners.holder import holder, started
+from runners.holder import awaited, holder, started
 from runners.judging import Death, judge
 from runners.models import Runner
 
@@ -40,6 +40,14 @@ def test_a_process_that_ended_while_its_parent_lives_blames_its_one_step(parent:
     death = judge(child_of(parent))
     assert (death.crashed, death.suspect) == (1, True)
     assert death.cause
+
+
+def test_an_isolated_process_is_awaited_while_its_fork_server_lives(parent: int) -> None:
+    assert awaited(f"{child_of(parent)}|isolated")
+    assert not awaited(child_of(parent)), "a pool's child is seen by the sweeper"
+    with subprocess.Popen(SLEEPER, stdin=subprocess.PIPE) as process:
+        process.kill()
+    assert not awaited(f"{child_of(process.pid)}|isolated")
 
 
 def test_with_companions_in_the_process_nobody_is_blamed(parent: int) -> None:

@@ -26,11 +26,12 @@ from valkyr_project.commands import CELERY
 
 KEY_PREFIX = "valkyr-fleet:"
 QUICK = {
-    # The real ones are 20, 5, 2 and 10 s; bounds that follow from them shrink as they do.
+    # The real ones are 20, 5, 2, 10 and 10 s; bounds that follow from them shrink as they do.
     "VALKYR_LEASE_SECONDS": "6",
     "VALKYR_HEARTBEAT_SECONDS": "1.5",
     "VALKYR_GRACE_SECONDS": "1",
     "VALKYR_PATIENCE_SECONDS": "4",
+    "VALKYR_STALL_SECONDS": "2",
     # Of 15 s: beat and queues are looked after this often.
     "VALKYR_ALERT_LOOK_SECONDS": "1",
 }

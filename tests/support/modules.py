@@ -63,6 +63,7 @@ class EffectInputs(ModuleInputs):
     named: str = Field("", description="What these failures are called.")
     kill_times: int = Field(0, description="How many of the first tries kill their process.")
     kill_by: int = Field(9, description="With which signal; 0 exits with code 3.")
+    stall_times: int = Field(0, description="How many of the first tries stop every other thread.")
     ignore_timeout: bool = Field(False, description="Hang on when told that the time is over.")
     tell: Any = Field(None, description="What to give to `heartbeat`.")
     hold_mebibytes: int = Field(0, description="How much memory to ask for.")
@@ -162,6 +163,8 @@ class Effect(Module[EffectInputs]):
             if inputs.kill_by == 0:
                 os._exit(3)
             os.kill(os.getpid(), inputs.kill_by)
+        if tries <= inputs.stall_times:
+            stall()
         if tries <= inputs.hang_times and inputs.hang_seconds:
             linger(inputs.hang_seconds, ctx, stubborn=inputs.ignore_timeout)
         if inputs.hold_mebibytes:
@@ -216,6 +219,25 @@ class Spender(Module[SpenderInputs]):
     def woken(self, inputs: SpenderInputs, wake: Mapping[str, Any], ctx: StepContext) -> Result:
         ctx.cost(tokens=inputs.tokens, amount=inputs.amount, model=inputs.model)
         return Result({"tokens": 2 * inputs.tokens})
+
+
+class Staller(Module[ModuleInputs]):
+    """A step that runs inline and stalls its process, each time."""
+
+    type: ClassVar[str] = "test.staller"
+    title: ClassVar[str] = "Staller"
+    category: ClassVar[str] = "test"
+    inline: ClassVar[bool] = True
+    Inputs = ModuleInputs
+
+    def execute(self, inputs: ModuleInputs, ctx: StepContext) -> Result:
+        stall()
+        return Result(None)
+
+
+def stall() -> None:
+    """Compute in C for an hour, with Python's interpreter lock held and no look at signals."""
+    sum(range(10**12))
 
 
 def leave_mark(ctx: StepContext) -> int:
@@ -282,6 +304,7 @@ def register() -> None:
         registry.add(Odd())
         registry.add(Sleeper())
         registry.add(Spender())
+        registry.add(Staller())
 
 
 def install() -> None:

@@ -1,6 +1,7 @@
 """JSON on its way into a row: canonical, bounded, and nothing that PostgreSQL refuses."""
 
 import json
+import tracemalloc
 from datetime import UTC, datetime
 
 import pytest
@@ -63,6 +64,37 @@ def test_size_counts_bytes_and_not_characters():
 def test_what_is_too_large_is_refused_with_its_size():
     with pytest.raises(PayloadError, match="5,242,883 bytes"):
         dump("x" * (MAX_BYTES + 1))
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        ["a" * 1_000_000] * 100_000,
+        [{"a" * 1_000_000: 1}] * 100_000,
+        {"rows": [[["a"] * 1_000] * 1_000] * 1_000},
+        ([([10**4_000],) * 1_000],) * 1_000,
+        [[]] * 10_000_000,
+    ],
+)
+def test_a_value_that_repeats_what_is_large_is_refused_before_it_is_encoded(value):
+    tracemalloc.start()
+    try:
+        with pytest.raises(PayloadError, match=r"at least [\d,]+ bytes"):
+            dump(value, limit=100_000)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert peak < 1_000_000
+
+
+@given(values)
+def test_what_fits_its_limit_exactly_is_encoded(value):
+    size = len(dump(value).encode())
+
+    assert dump(value, limit=size)
+    with pytest.raises(PayloadError):
+        dump(value, limit=size - 1)
 
 
 def test_what_nests_too_deep_is_refused():

@@ -8,9 +8,6 @@ from executions.graph.limits import Limits
 from executions.graph.problem import Problem, problem
 from executions.graph.reading import BodyReading
 
-# Their steps wait for others, hundreds in one process: one that computes would stop them all.
-THREAD_QUEUES = frozenset({"io"})
-
 
 def queue_problems(reading: BodyReading, limits: Limits) -> Iterator[Problem]:
     """Modules whose queue is chosen in the definition and does not suit them."""
@@ -26,7 +23,8 @@ def queue_problems(reading: BodyReading, limits: Limits) -> Iterator[Problem]:
                     "leave its queue out"
                 )
                 yield problem((*stands, "queue"), "not_remote", message)
-            if own in THREAD_QUEUES and module.spec.computes:
+            # Steps there wait for others, hundreds in one process: this one would stop them all.
+            if own in limits.thread_queues and module.spec.computes:
                 message = (
                     f'the queue "{own}" is served by threads of one process, and "{module.type}" '
                     "computes, which would stop the other steps there: leave its queue out"

@@ -31,8 +31,8 @@ def test_a_chain_of_modules_becomes_linked_steps_with_stable_ids():
     assert pay.reads_previous
     assert (pay.queue, pay.inline, pay.effect) == ("io", False, "idempotent")
     assert task.steps == (build.index, pay.index)
-    assert task.uuid == pay.task_uuid == uuid5(WORKFLOW, "charge")
-    assert pay.module_uuid == uuid5(task.uuid, "pay")
+    assert build.task_uuid == pay.task_uuid == uuid5(WORKFLOW, "charge")
+    assert pay.module_uuid == uuid5(pay.task_uuid, "pay")
     assert graph.roots == (0,)
 
 

@@ -36,4 +36,6 @@ def test_a_measured_workflow_can_be_the_body_of_a_container(name, use, config):
     assert [task.incoming for task in body.tasks] == [task.incoming for task in alone.tasks]
     assert body.order == alone.order
     assert graph.order == (0, 1)
-    assert {task.uuid for task in body.tasks}.isdisjoint(task.uuid for task in alone.tasks)
+    assert {step.task_uuid for step in body.steps}.isdisjoint(
+        step.task_uuid for step in alone.steps
+    )

@@ -7,7 +7,7 @@ from executions.n8n.expressions.tree import Untranslatable
 from executions.n8n.expressions.writing import translated
 from executions.n8n.shape import Shape, many, one
 from executions.n8n.texts import Texts, parts
-from executions.templates import compile_expression, compile_template
+from executions.templates import Budget, compile_expression, compile_template
 
 NODES = {
     "Fetch": one("tasks.fetch.output.body"),
@@ -62,7 +62,7 @@ def test_what_is_read_is_found_where_our_tasks_put_it(
     found = translated(source, sight())
 
     assert found == ours
-    assert compile_expression(found).evaluate(DATA) == value
+    assert compile_expression(found).evaluate(DATA, Budget()) == value
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_what_is_read_is_found_where_our_tasks_put_it(
     ],
 )
 def test_what_is_worked_out_comes_to_the_same(source: str, value: object) -> None:
-    assert compile_expression(translated(source, sight())).evaluate(DATA) == value
+    assert compile_expression(translated(source, sight())).evaluate(DATA, Budget()) == value
 
 
 @pytest.mark.parametrize(

@@ -51,6 +51,23 @@ def test_a_step_that_was_sent_waits_for_those_before_it() -> None:
     assert reason.since == AGO
 
 
+def test_a_suspect_says_what_happened_and_that_it_runs_apart() -> None:
+    reason = step_reason(pending(suspect=True), around())
+    assert reason.code == "in_queue"
+    assert "nobody knows why" in reason.message
+    assert "process of its own" in reason.message
+
+
+def test_a_suspect_that_waits_for_its_process_names_its_crashes() -> None:
+    cause = "its process was ended by SIGSEGV"
+    row = pending(suspect=True, crashes=2, crash_cause=cause, published_at=None, retry_after=SOON)
+    reason = step_reason(row, around())
+    assert (reason.code, reason.until) == ("isolation_due", SOON)
+    assert "2 times" in reason.message
+    assert "SIGSEGV" in reason.message
+    assert reason.details == {"crashes": 2, "crashCause": cause}
+
+
 def test_a_queue_that_no_worker_listens_to_is_named() -> None:
     row = pending()
     row.queue = "gpu"

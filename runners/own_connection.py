@@ -1,0 +1,17 @@
+"""How threads and programs of the engine reach the database outside of Django's connections.
+
+Plain values only, so that they can be handed to another program.
+"""
+
+from typing import Any
+
+from django.db import connection
+
+KEPT = ("dbname", "user", "password", "host", "port", "connect_timeout", "tcp_user_timeout",
+        "application_name", "options")  # fmt: skip
+
+
+def parameters() -> dict[str, Any]:
+    """Arguments of `psycopg.connect`."""
+    given = connection.get_connection_params()
+    return {key: given[key] for key in KEPT if given.get(key)}

@@ -1,0 +1,103 @@
+"""After a stalled process was killed, with Django: `python -m runners.stalls.afterwards {…}`.
+
+Sends the blamed run, or ends it where it crashed too often, and gives back what else the process
+held: that is nobody's fault. If this process dies, the blamed run is sent by the sweeper when its
+delay is over, and the others are taken for suspects.
+"""
+
+import json
+import logging
+import os
+import sys
+import time
+from dataclasses import asdict, dataclass
+from uuid import UUID
+
+PROGRAM = "runners.stalls.afterwards"
+# How long a killed process may take to vanish.
+VANISH_SECONDS = 10.0
+log = logging.getLogger("runners.stalls")
+
+
+@dataclass(frozen=True, slots=True)
+class Stall:
+    """A process that was killed, and the run that was blamed for it; no run where none was."""
+
+    pid: int
+    start: str
+    run: str
+    token: int  # since it was fenced
+    cause: str
+
+
+def begin(stall: Stall) -> None:
+    """Start this program, beside the watchdog; what it does is not waited for."""
+    import subprocess  # a megabyte that is seldom needed
+
+    subprocess.Popen(  # noqa: S603 - our own program
+        [sys.executable, "-m", PROGRAM, json.dumps(asdict(stall))],
+        stdin=subprocess.DEVNULL,
+        env=os.environ | {"VALKYR_POOL": "prefork"},  # one connection, no pool
+    )
+
+
+def main() -> None:
+    """Do what is left to do for the stall that the command line describes."""
+    stall = Stall(**json.loads(sys.argv[1]))
+    import django
+
+    django.setup()
+    from django.db import connections
+
+    try:
+        if stall.run:
+            _go_on(stall)
+        _give_back_others(stall)
+    finally:
+        connections.close_all()
+
+
+def _go_on(stall: Stall) -> None:
+    from runners import metrics, outside
+    from runners.blame import backoff
+    from runners.conf import config
+    from runners.leases import poisoned
+    from runners.releasing import release
+    from runners.resend import resend
+
+    run_id = UUID(stall.run)
+    looked = outside.look(run_id)
+    if looked is None or looked.token != stall.token:
+        return
+    metrics.RECOVERIES.labels("sweeper").inc()
+    log.error("run %s of step %s: %s", run_id, looked.work.path, stall.cause)
+    if looked.crashes >= config().poison:
+        failure = poisoned(looked.work.path, looked.crashes, stall.cause)
+        outside.fail(run_id, failure, token=stall.token)
+        return
+    delay = backoff(looked.crashes)
+    rows = release(run_id, stall.token, delay=delay)
+    if not delay:
+        resend(rows)
+
+
+def _give_back_others(stall: Stall) -> None:
+    from runners import statements
+    from runners.holder import SEPARATOR, gone, pid_of, started
+    from runners.releasing import release
+    from runners.resend import resend
+
+    until = time.monotonic() + VANISH_SECONDS
+    while started(stall.pid) == stall.start and time.monotonic() < until:
+        time.sleep(0.02)
+    name = os.environ.get("RUNNER_ID", "")
+    rows = []
+    for run_id, token, leased_by in statements.fetch("held_by", {"name": name[:90] + SEPARATOR}):
+        there = pid_of(leased_by) == stall.pid and leased_by.split(SEPARATOR)[2] == stall.start
+        if there and gone(leased_by):
+            rows += release(run_id, token)
+    resend(rows)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,111 @@
+"""This process's side of the watchdog: that it runs, and what its threads do.
+
+A ticker thread writes the time; when it stops for `VALKYR_STALL_SECONDS`, the watchdog ends the
+process. The ticker does nothing else, so that no slow database makes it look stalled. Where no
+watchdog was started all of this does nothing.
+"""
+
+import itertools
+import logging
+import os
+import sys
+import threading
+import time
+from uuid import UUID
+
+from runners.conf import config
+from runners.stalls.places import (
+    AFTERWARDS,
+    EXECUTES,
+    NOTHING,
+    THREADS,
+    Place,
+    start_of,
+)
+
+log = logging.getLogger(__name__)
+
+# The descriptor of the shared memory, inherited by every process of the worker.
+DESCRIPTOR = "VALKYR_STALL_MEMORY"
+MOST_TICK = 1.0
+TICKS = 8  # within the limit
+_NO_RUN = bytes(16)
+
+
+class _Own(threading.local):
+    """The calling thread's number among this process's, and its native id."""
+
+    def __init__(self) -> None:
+        self.number = next(_numbers)
+        self.thread = threading.get_native_id()
+
+
+_numbers = itertools.count()
+_own = _Own()
+_place: Place | None = None
+
+
+def be_watched() -> None:
+    """Let this process be watched from now on; after a fork, in the child."""
+    global _place, _numbers, _own  # noqa: PLW0603 - one place a process
+    given = os.environ.get(DESCRIPTOR)
+    if not given or not sys.platform.startswith("linux"):
+        return
+    _numbers = itertools.count()
+    _own = _Own()
+    try:
+        place = Place(int(given), start_of(os.getpid()))
+    except OSError as error:
+        log.warning("no watchdog looks after this process (%s)", error)
+        return
+    place.tick(time.monotonic_ns())
+    every = min(MOST_TICK, config().stall / TICKS)
+    threading.Thread(
+        target=_keep_ticking, args=(place, every), name="valkyr-ticker", daemon=True
+    ).start()
+    _place = place
+
+
+def descriptors() -> list[int]:
+    """What a program must inherit so that processes it forks can be watched."""
+    given = os.environ.get(DESCRIPTOR)
+    return [int(given)] if given else []
+
+
+def be_left_alone() -> None:
+    """End being watched, where this process ends in order."""
+    global _place
+    place, _place = _place, None
+    if place is not None:
+        place.leave()
+
+
+def executes(run_id: UUID, token: int) -> None:
+    """The calling thread prepares or executes this run; `token` is the one it has seen last."""
+    if _place is not None and (own := _own).number < THREADS:
+        _place.note(own.number, own.thread, run_id.bytes, token, EXECUTES)
+
+
+def goes_on_after(run_id: UUID, token: int) -> None:
+    """The run was executed; what this thread does now, while it holds the run, is not its work."""
+    if _place is not None and (own := _own).number < THREADS:
+        _place.note(own.number, own.thread, run_id.bytes, token, AFTERWARDS)
+
+
+def rests() -> None:
+    """The calling thread holds no run."""
+    if _place is not None and (own := _own).number < THREADS:
+        _place.note(own.number, own.thread, _NO_RUN, 0, NOTHING)
+
+
+def heart_begins() -> None:
+    """The calling thread renews this process's leases; the process ends if it does."""
+    if _place is not None:
+        _place.name_heart(threading.get_native_id())
+
+
+def _keep_ticking(place: Place, every: float) -> None:
+    place.name_ticker(threading.get_native_id())
+    while not place.left:
+        place.tick(time.monotonic_ns())
+        time.sleep(every)

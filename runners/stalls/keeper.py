@@ -1,0 +1,64 @@
+"""The worker's main process starts its watchdog before its pool, and again if it ends."""
+
+import json
+import logging
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+
+from runners import own_connection
+from runners.conf import config
+from runners.stalls import places
+from runners.stalls.here import DESCRIPTOR
+
+log = logging.getLogger(__name__)
+
+PROGRAM = "runners.stalls.watchdog"
+START_SECONDS = 20.0
+
+
+@dataclass(slots=True)
+class Keeper:
+    """One worker's watchdog: its process, once it was started."""
+
+    pid: int = 0
+    start: int = 0
+
+    def begin(self) -> None:
+        """Start the watchdog, where the system can have one and the limit is not 0."""
+        if not (sys.platform.startswith("linux") and config().stall):
+            return
+        try:
+            descriptor = places.create()
+            os.set_inheritable(descriptor, True)  # for the fork server of isolated steps
+            os.environ[DESCRIPTOR] = str(descriptor)
+            self._start()
+        except (OSError, ValueError, subprocess.SubprocessError) as error:
+            os.environ.pop(DESCRIPTOR, None)
+            log.warning("this worker has no watchdog (%s); a step may stall it", error)
+
+    def look(self) -> None:
+        """Start the watchdog again if it ended."""
+        if self.pid and places.start_of(self.pid) != self.start:
+            log.warning("the watchdog ended; it starts again")
+            try:
+                self._start()
+            except (OSError, ValueError, subprocess.SubprocessError) as error:
+                log.warning("the watchdog could not be started (%s)", error)
+
+    def _start(self) -> None:
+        me = os.getpid()
+        given = os.environ[DESCRIPTOR], str(config().stall), str(me), str(places.start_of(me))
+        done = subprocess.run(  # noqa: S603 - our own program
+            # Without `site`: it needs nothing but the standard library, and is smaller.
+            [sys.executable, "-S", "-m", PROGRAM, *given],
+            input=json.dumps(own_connection.parameters()).encode(),
+            stdout=subprocess.PIPE,
+            pass_fds=[int(given[0])],
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+            timeout=START_SECONDS,
+            check=True,
+        )
+        self.pid = int(done.stdout)
+        self.start = places.start_of(self.pid)

@@ -1,0 +1,147 @@
+"""The memory that a worker's processes share with their watchdog. Imports nothing of Django.
+
+Each process has a place: a head (which process, when its ticker last ran) and one note for each
+of its threads (which run it executes). Writing is one store into mapped memory: no system call, no
+lock. Pages that nobody wrote take no memory.
+"""
+
+import fcntl
+import mmap
+import os
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from uuid import UUID
+
+PLACES = 256  # processes of one worker that can be watched at once
+THREADS = 1024  # threads of one process
+
+# pid, its start in clock ticks since boot, monotonic nanoseconds of the last tick, thread ids of
+# the ticker and the heartbeat (0: not started)
+_HEAD = struct.Struct("<qqqqq")
+_HEAD_BYTES = 64
+_FIELD = struct.Struct("<q")
+_TICK, _TICKER, _HEART = 16, 24, 32  # offsets in a head
+# thread id, run id, lease token, phase
+_NOTE = struct.Struct("<q16sqq")
+_HEADS_BYTES = PLACES * _HEAD_BYTES
+SIZE = _HEADS_BYTES + PLACES * THREADS * _NOTE.size
+
+# What a thread does for the run in its note.
+NOTHING, EXECUTES, AFTERWARDS = 0, 1, 2
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """A process that is watched."""
+
+    place: int
+    pid: int
+    start: int
+    tick: int
+    ticker: int
+    heart: int
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What one thread does: its native id, the run, the token it has seen, and the phase."""
+
+    thread: int
+    run_id: UUID
+    token: int
+    phase: int
+
+
+def create() -> int:
+    """A descriptor of new shared memory, in no folder; it goes with the last process that has it.
+
+    Raises OSError where the system has none to give.
+    """
+    descriptor = os.memfd_create("valkyr-stalls")
+    os.ftruncate(descriptor, SIZE)
+    return descriptor
+
+
+class Place:
+    """This process's own place; made once a process, in the process itself."""
+
+    def __init__(self, descriptor: int, start: int) -> None:
+        """`start` is this process's. Raises OSError when the memory is gone or full."""
+        self._memory = mmap.mmap(descriptor, SIZE)
+        self.left = False
+        self._number = self._take(descriptor, start)
+        self._head = self._number * _HEAD_BYTES
+        self._notes = _HEADS_BYTES + self._number * THREADS * _NOTE.size
+
+    def _take(self, descriptor: int, start: int) -> int:
+        fcntl.lockf(descriptor, fcntl.LOCK_EX)
+        try:
+            for head in heads(descriptor, free=True):
+                if head.pid and start_of(head.pid) == head.start:
+                    continue
+                first = _HEADS_BYTES + head.place * THREADS * _NOTE.size
+                if head.pid:  # a dead process's notes
+                    self._memory[first : first + THREADS * _NOTE.size] = bytes(THREADS * _NOTE.size)
+                at = head.place * _HEAD_BYTES
+                _HEAD.pack_into(self._memory, at, os.getpid(), start, 0, 0, 0)
+                return head.place
+        finally:
+            fcntl.lockf(descriptor, fcntl.LOCK_UN)
+        raise OSError(f"more than {PLACES} processes of one worker cannot be watched")
+
+    def tick(self, now: int) -> None:
+        """Say that threads of this process run."""
+        _FIELD.pack_into(self._memory, self._head + _TICK, now)
+
+    def name_ticker(self, thread: int) -> None:
+        """Say which thread ticks."""
+        _FIELD.pack_into(self._memory, self._head + _TICKER, thread)
+
+    def name_heart(self, thread: int) -> None:
+        """Say which thread renews leases."""
+        _FIELD.pack_into(self._memory, self._head + _HEART, thread)
+
+    def note(self, number: int, thread: int, run: bytes, token: int, phase: int) -> None:
+        """Say what a thread, the `number`th of this process, does for a run."""
+        _NOTE.pack_into(self._memory, self._notes + number * _NOTE.size, thread, run, token, phase)
+
+    def leave(self) -> None:
+        """Give the place up; the process is watched no longer."""
+        self.left = True
+        _FIELD.pack_into(self._memory, self._head, 0)
+
+
+def heads(descriptor: int, *, free: bool = False) -> Iterator[Head]:
+    """The processes that have a place; with `free` the empty places as well."""
+    data = os.pread(descriptor, _HEADS_BYTES, 0)
+    for place in range(len(data) // _HEAD_BYTES):
+        head = Head(place, *_HEAD.unpack_from(data, place * _HEAD_BYTES))
+        if head.pid or free:
+            yield head
+
+
+def note_of(descriptor: int, place: int, thread: int) -> Note | None:
+    """What a thread of the process at that place does; None when it has no run."""
+    first = _HEADS_BYTES + place * THREADS * _NOTE.size
+    data = os.pread(descriptor, THREADS * _NOTE.size, first)
+    for number in range(len(data) // _NOTE.size):
+        found, run, token, phase = _NOTE.unpack_from(data, number * _NOTE.size)
+        if found == thread and phase != NOTHING:
+            return Note(found, UUID(bytes=run), token, phase)
+    return None
+
+
+def start_of(pid: int) -> int:
+    """When the process started, in clock ticks since boot; 0 when it is none or a zombie."""
+    fields = stat_of(f"/proc/{pid}/stat")
+    return 0 if not fields or fields[0] in "ZX" else int(fields[19])
+
+
+def stat_of(path: str) -> list[str]:
+    """The fields of a `stat` file of /proc after the name; empty when there is none."""
+    try:
+        with open(path) as file:  # noqa: PTH123 - pathlib is a megabyte of the watchdog
+            return file.read().rpartition(")")[2].split()
+    except OSError:
+        return []
