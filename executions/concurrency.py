@@ -14,6 +14,7 @@ from executions.errors import InvalidPayload, PayloadError
 from executions.graph.model import Concurrency
 from executions.graph.problem import Problem
 from executions.templates import Budget, TemplateError
+from executions.templating import refusal
 
 MAX_KEY = 300
 
@@ -44,6 +45,14 @@ def render_all(
     """
     if rule is None:
         return [None] * len(payload_list)
+    # The key decides what the caller is answered, so it is rendered in the request, too.
+    with refusal.allowed():
+        return _render_all(rule, workflow_id, payload_list)
+
+
+def _render_all(
+    rule: Concurrency, workflow_id: UUID, payload_list: Sequence[Any]
+) -> list[Key | None]:
     keys: list[Key | None] = []
     problems: list[Problem] = []
     budget = Budget()  # one for all payloads of a request

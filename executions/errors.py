@@ -136,6 +136,16 @@ class ConcurrencyConflict(ValkyrError):
         self.holder_id = holder_id
 
 
+class JobFailed(ValkyrError):
+    """A worker could not compute what was asked for."""
+
+    code = "job_failed"
+
+    def __init__(self, message: str, code: str = "") -> None:
+        super().__init__(message)
+        self.code = code or JobFailed.code
+
+
 class PayloadError(ValkyrError):
     """A value that cannot be stored as JSON."""
 

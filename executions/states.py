@@ -57,6 +57,15 @@ class VersionKind(TextChoices):
     TEST = "test", "test"
 
 
+class JobState(TextChoices):
+    """The state of a job that a request leaves to a worker; the last two are final."""
+
+    QUEUED = "QUEUED", "queued"
+    RUNNING = "RUNNING", "running"
+    SUCCESS = "SUCCESS", "succeeded"
+    FAILED = "FAILED", "failed"
+
+
 class Role(TextChoices):
     """What a member may do in a workspace; see docs/api.md."""
 

@@ -9,6 +9,7 @@ from executions import kept_answers, quotas
 from executions.accounts import sessions
 from executions.audit import seals
 from executions.history import retention
+from executions.jobs import running
 from executions.triggers import cron, told, webhook
 
 
@@ -21,6 +22,12 @@ from executions.triggers import cron, told, webhook
 def fire_cron(trigger_id: str) -> None:
     """A schedule may be due; start what is."""
     cron.fire(UUID(trigger_id))
+
+
+@shared_task(name="executions.run_job")
+def run_job(job_id: str) -> None:
+    """Compute what a request asked for."""
+    running.run(UUID(job_id))
 
 
 @shared_task(name="executions.start_ticks")

@@ -7,6 +7,7 @@ What a template yields depends on its text and the scope alone: no clock, no ran
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from executions.templating import refusal
 from executions.templating.budget import WEB, WORKER, Budget
 from executions.templating.errors import (
     ExpressionSyntaxError,
@@ -85,8 +86,11 @@ class Template:
         allows. Raises TemplateTimeout, a TemplateError, where its time is over.
 
         Objects and lists of the template are new at each call. Values out of the scope are
-        passed on, not copied: treat them as read-only.
+        passed on, not copied: treat them as read-only. Raises RenderedInRequest while a request is
+        answered (`refusal`).
         """
+        if not self.constant:
+            refusal.check()
         if budget is None:
             budget = _NONE if self.constant else Budget()
         return self._render(scope, budget)

@@ -14,10 +14,16 @@ class RunnersConfig(AppConfig):
     def ready(self) -> None:
         """Offer our modules to the graph and listen to the life of executions."""
         from executions import catalog
-        from runners import checks, health, receivers  # noqa: F401 - connect on import
+        from runners import (
+            checks,  # noqa: F401 - connects on import
+            health,  # noqa: F401
+            receivers,  # noqa: F401
+            verification_jobs,
+        )
         from runners.budgets import door  # noqa: F401 - connects on import
 
         catalog.register(_modules)
+        verification_jobs.connect()
 
 
 def _modules() -> Catalog:

@@ -29,6 +29,9 @@ log = logging.getLogger(__name__)
 
 RUN_SEGMENT = "runners.run_segment"
 ADVANCE = "runners.advance"
+PREPARE_REMOTE = "runners.prepare_remote"
+PREPARED_BY = "default"  # the queue whose workers render inputs of remote steps
+PREPARED_TOGETHER = 50  # remote steps of one execution in one message, at most
 TOGETHER = 500  # messages that the broker is sent at once, at most
 
 
@@ -78,11 +81,14 @@ def publish_segment_after_commit(
 def publish_after_commit(parcels: Sequence[Parcel]) -> None:
     """Send when the open transaction commits, or now when there is none.
 
-    Runs of remote queues are not sent to anybody.
+    Of remote queues, workers are asked to render the inputs; then the runs wait to be leased.
     """
     sent = [near for item in parcels if (near := _near(item)).canvas]
     if sent:
         transaction.on_commit(lambda: publish(sent), robust=True)
+    remote = [far for item in parcels if (far := _far(item)).canvas]
+    if remote:
+        transaction.on_commit(lambda: prepare_remote(remote), robust=True)
 
 
 def publish(parcels: Sequence[Parcel]) -> None:
@@ -99,6 +105,27 @@ def publish(parcels: Sequence[Parcel]) -> None:
     except Exception:
         # Not the broker's doing, so it may fail again: not tried each second, before all others.
         log.exception("messages not sent; the sweeper will send them")
+
+
+def prepare_remote(parcels: Sequence[Parcel]) -> None:
+    """Ask workers to render the inputs of remote steps now; the sweeper asks again where needed."""
+    try:
+        with current_app.producer_or_acquire() as producer:
+            for item in parcels:
+                segments = list(_segments(item.canvas))
+                for first in range(0, len(segments), PREPARED_TOGETHER):
+                    some = segments[first : first + PREPARED_TOGETHER]
+                    current_app.send_task(
+                        PREPARE_REMOTE,
+                        args=(str(item.execution_id), str(item.version_id), some),
+                        queue=PREPARED_BY,
+                        priority=broker_priority(item.priority),
+                        producer=producer,
+                        ignore_result=True,
+                    )
+    except Exception as error:
+        log.warning("remote steps not sent for rendering (%s); the sweeper will send them", error)
+        _unsend(parcels)
 
 
 def _unsend(parcels: Sequence[Parcel]) -> None:
@@ -175,6 +202,20 @@ def _near(item: Parcel) -> Parcel:
     if not remote:
         return item
     return replace(item, canvas=tuple(c for whole in item.canvas for c in ours(whole, remote)))
+
+
+def _far(item: Parcel) -> Parcel:
+    """What begins with remote steps of it."""
+    remote = limits().remote_queues
+    if not remote:
+        return replace(item, canvas=())
+    links = [
+        link
+        for whole in item.canvas
+        for link in (whole.headers if isinstance(whole, Chord) else whole.links[:1])
+        if link.queue in remote
+    ]
+    return replace(item, canvas=tuple(Chain((link,)) for link in links))
 
 
 def _signature(item: Parcel, canvas: Canvas) -> Signature:

@@ -13,6 +13,7 @@ from executions.graph.plan import plan, task_outcomes
 from executions.states import ExecutionState
 from executions.templates import TemplateError
 from runners import statements, turning, whole
+from runners.handing_over import left_to_worker
 from runners.journey import Journey
 from runners.models import Run
 
@@ -71,7 +72,7 @@ def _turn_over(journey: Journey) -> bool:
 
 def _whole(journey: Journey) -> bool:
     found = whole.plan_all(journey)
-    if found.moved or journey.paused or _in_flight(journey):
+    if found.moved or journey.paused or journey.left_to_worker or _in_flight(journey):
         return found.moved
     if found.dead:
         _fail(journey, _death(journey, found.dead))
@@ -99,8 +100,11 @@ def metrics(execution_id: Any) -> Any:
 
 
 def end_well(journey: Journey, figures: Any = None) -> None:
-    """RUNNING to SUCCESS, or FAILED where the output cannot be made; nothing during a pause."""
-    if journey.paused:
+    """RUNNING to SUCCESS, or FAILED where the output cannot be made; nothing during a pause.
+
+    While a request is answered, an output that has to be rendered is left to a worker.
+    """
+    if journey.paused or left_to_worker(journey, journey.version.graph.output):
         return
     try:
         output = _output(journey)

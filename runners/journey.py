@@ -75,6 +75,7 @@ class Journey:
     pack: "Pack | None" = None  # the siblings that came with the segment
     hands_over: bool = False  # nobody carries it on: all that follows is sent to workers
     taken_up: float = 0.0  # when the worker took it up, of `time.perf_counter()`
+    left_to_worker: bool = False  # planning needs a template that may not be rendered here
 
     @property
     def graph(self) -> Graph:

@@ -28,6 +28,7 @@ from runners.states import HOLDS, ErrorType, RunState
 from runners.tracing import tell_taken_over
 from runners.work import Work
 
+Inputs = tuple[Prepared | None, Failure | None]  # of a step, or why they cannot be made
 CLAIMABLE = (RunState.PENDING, RunState.RUNNING)
 
 
@@ -126,12 +127,13 @@ def pack(journey: Journey, others: deque[str]) -> Pack:
     return made
 
 
-def claim(journey: Journey, seen: Seen) -> Work | None:
+def claim(journey: Journey, seen: Seen, inputs: Inputs | None = None) -> Work | None:
     """Claim the run; None when it is somebody else's, not due, or not wanted any more.
 
     Inputs and key are stored with the claim, before the step can have any effect. A run whose
     inputs cannot be made is claimed too, and fails. Threads that share a process do not claim a run
-    that was lost with its holder: it is executed apart (`runners/isolation`).
+    that was lost with its holder: it is executed apart (`runners/isolation`). `inputs` are given
+    where they were made before.
     """
     limits = config()
     holder_gone = seen.state == RunState.RUNNING and gone(seen.leased_by)
@@ -145,7 +147,7 @@ def claim(journey: Journey, seen: Seen) -> Work | None:
         failure = poisoned(journey.path(seen.step), crashes, death.cause)
     else:
         here.executes(seen.id, seen.token)  # its templates may stall the process too
-        prepared, failure = _inputs(journey, seen)
+        prepared, failure = inputs or _inputs(journey, seen)
     me = holder()
     row = statements.fetch_one(
         "claim",

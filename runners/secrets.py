@@ -4,18 +4,20 @@ Rows, hashes, messages and logs hold references only. The values are read right 
 runs, in one query, and only for steps that name secrets or a credential (`uses_secrets`).
 
     revealed(journey, step, inputs, attempt=…, overrides=…) -> Revealed
+    secret_places(journey, step, inputs, attempt=…, overrides=…)   for `filled`, in a worker
+    filled(journey, step, inputs, places) -> Revealed   the same in a process that renders nothing
     scrubber_of(journey, step) -> Scrubber      for what a remote runner hands in later
 """
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from executions import credentials
 from executions.graph.model import Step
 from executions.templating.errors import Pointer, key_path
-from executions.templating.secrets import SecretField, at, reference, reveal
+from executions.templating.secrets import Place, SecretField, at, fill, places, reference, reveal
 from runners.journey import Journey
 from runners.modules.base import Result, StepError, Wait
 from runners.prepare import budget_of
@@ -74,6 +76,33 @@ def revealed(
             step.config.sealed, inputs, scope, values, budget_of(step, time.monotonic())
         )
         _refuse_written(journey, step, inputs, left, overrides)
+    return Revealed(given, found.get(step.credential), _scrubber(step, found))
+
+
+def secret_places(
+    journey: Journey, step: Step, inputs: Any, *, attempt: int, overrides: Any = None
+) -> list[Place]:
+    """Where a step's rendered inputs name secrets, for `filled`; reads no values.
+
+    Raises SecretUnavailable for a reference that somebody wrote by hand, TemplateError.
+    """
+    if not step.secrets:
+        return []
+    scope = journey.scope(step, attempt)
+    budget = budget_of(step, time.monotonic())
+    found, left = places(step.config.sealed, inputs, scope, budget)
+    _refuse_written(journey, step, inputs, left, overrides)
+    return found
+
+
+def filled(journey: Journey, step: Step, inputs: Any, found_places: Sequence[Place]) -> Revealed:
+    """As `revealed`, of inputs whose `secret_places` are known: nothing is rendered.
+
+    Raises SecretUnavailable, and what `credentials.values_of` raises.
+    """
+    found = _read(journey, step)
+    values = {secret: _value(journey, step, found, secret) for secret in step.secrets}
+    given = fill(found_places, inputs, values)
     return Revealed(given, found.get(step.credential), _scrubber(step, found))
 
 

@@ -9,6 +9,7 @@ from django.db import InterfaceError, OperationalError
 
 from runners import (
     children,
+    dispatch,
     executor,
     metrics,
     planning,
@@ -16,6 +17,7 @@ from runners import (
 )
 from runners.delivery import deliver
 from runners.errors import LeaseLost, StepFailed
+from runners.remote import preparing
 
 # The transport's own trouble: try the message again. Steps are retried by rows, never here.
 TRANSPORT: dict[str, Any] = {
@@ -44,6 +46,12 @@ def run_segment(
     except LeaseLost:
         metrics.FENCED.inc()
         return
+
+
+@shared_task(name=dispatch.PREPARE_REMOTE, **TRANSPORT)
+def prepare_remote(execution_id: str, version_id: str, segments: Sequence[str]) -> None:
+    """Render the inputs of remote steps, so that they can be leased."""
+    preparing.prepare_runs(UUID(execution_id), UUID(version_id), segments)
 
 
 @shared_task(name="runners.advance", **TRANSPORT)

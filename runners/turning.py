@@ -4,7 +4,7 @@ Whoever ends a turn starts the next ones, or wakes the container, in the same tr
 the execution's lock.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 from uuid import UUID
@@ -13,9 +13,10 @@ from executions import payloads
 from executions.graph.places import Place, first_turn
 from executions.graph.readiness import SKIPPED
 from executions.graph.turns import LoopTurns, MapTurns, batch, lanes
-from executions.templates import TemplateError
+from executions.templates import Template, TemplateError
 from runners import conditions, dispatch, inserting, rows, statements
 from runners.conf import config
+from runners.handing_over import left_to_worker
 from runners.journey import Journey, Segment
 from runners.work import Work
 
@@ -102,6 +103,8 @@ def turn_over(
     run_id, document, queue = row
     if place.graph.kind == "loop":
         loop = LoopTurns.read(document)
+        if loop.index in ended and not failed and _left_to_worker(journey, place, loop):
+            return False
         return _next_iteration(journey, place, run_id, queue, loop, ended, failed)
     turns = MapTurns.read(document).begun(begun).closed(ended).given_back(unstarted)
     again: tuple[int, ...] = ()
@@ -214,10 +217,22 @@ def _next_iteration(
 def _goes_on(journey: Journey, turn: Place, turns: LoopTurns) -> bool:
     if turns.count is not None:
         return turns.index + 1 < turns.count
-    deferred = turn.outer.graph.steps[turn.task.steps[0]].deferred if turn.outer else {}
+    deferred = _conditions(turn)
     if "until" in deferred and conditions.holds(journey, turn, "until", ended=True):
         return False
     return "while" not in deferred or conditions.holds(journey, turn, "while", ended=True)
+
+
+def _left_to_worker(journey: Journey, place: Place, turns: LoopTurns) -> bool:
+    """Whether the loop's condition may not be rendered here, so that a worker plans."""
+    if turns.count is not None:
+        return False
+    return any(left_to_worker(journey, template) for template in _conditions(place).values())
+
+
+def _conditions(place: Place) -> Mapping[str, Template]:
+    """The conditions of the loop around a place: its `while`, its `until`."""
+    return place.outer.graph.steps[place.task.steps[0]].deferred if place.outer else {}
 
 
 def failed_in(place: Place, outcomes: dict[int, str]) -> bool:
@@ -303,8 +318,7 @@ def read_turns(journey: Journey, place: Place, run_id: UUID, document: Any) -> T
     turns: Turns
     if place.graph.kind == "loop":
         last = known[-1] if known else 0
-        deferred = place.outer.graph.steps[place.task.steps[0]].deferred if place.outer else {}
-        if deferred:
+        if _conditions(place):
             turns = LoopTurns(last, None, int(given.get("maxIterations") or DEFAULT_MOST))
         else:
             turns = LoopTurns(last, int(given["count"]))

@@ -4,6 +4,7 @@ Shows that an execution depends on its payload and its steps' results alone, and
 version, the engine or a row says otherwise.
 """
 
+import time
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -12,7 +13,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from executions.errors import NotFound, PayloadError, WrongState
+from executions.errors import NotFound, PayloadError
 from executions.graph.model import Step
 from executions.graph.places import Place, find, place_of, split
 from executions.graph.plan import task_outcomes
@@ -20,7 +21,6 @@ from executions.graph.readiness import SKIPPED, Readiness, readiness
 from executions.history.differences import Verification
 from executions.history.points import written
 from executions.models import Checkpoint, WorkflowExecution
-from executions.states import FINAL
 from executions.templates import TemplateError
 from executions.versions import Compiled, compiled
 from runners import scopes, statements, whole
@@ -28,6 +28,7 @@ from runners.journey import Journey
 from runners.models import Run
 from runners.points import writers
 from runners.prepare import Prepared, prepare
+from runners.verification_jobs import require_final
 
 MAX_RUNS = 20_000
 CHUNK = 100
@@ -55,6 +56,7 @@ class _Past:
     version: Compiled
     variables: _Variables
     ready_at: dict[str, datetime]  # by segment
+    until: float  # of `time.monotonic()`
     items: dict[str, Any] = field(default_factory=dict)  # lists of maps, by their step paths
 
     def journey(self, place: Place, variables: dict[str, Any]) -> Journey:
@@ -73,22 +75,19 @@ class _Past:
         )
 
 
-def verify(execution_id: UUID) -> Verification:
+def verify(execution_id: UUID, *, seconds: float = float("inf")) -> Verification:
     """Render every recorded step of a finished execution again, and decide the graph again.
 
     Compares inputs, config and idempotency key of each attempt, which steps ran and which were
     skipped, and what the execution came to. Steps that a fork brought along were not rendered in
-    it, so only how they ended counts. Raises NotFound, WrongState when it is not over.
+    it, so only how they ended counts. Raises NotFound, WrongState when it is not over, TimeoutError
+    after `seconds`. Requests leave it to a worker (`verification_jobs`).
     """
+    until = time.monotonic() + seconds
     execution = WorkflowExecution.objects.filter(pk=execution_id).first()
     if execution is None:
         raise NotFound(f"There is no execution {execution_id}.")
-    if execution.state not in FINAL:
-        raise WrongState(
-            f"Execution {execution_id} is {execution.state}; only one that is over can be "
-            "verified. Wait for its end, or cancel it.",
-            execution.state,
-        )
+    require_final(execution)
     found = Verification()
     version = compiled(execution.version_id)
     rows = list(
@@ -103,7 +102,7 @@ def verify(execution_id: UUID) -> Verification:
     ready_at: dict[str, datetime] = {}
     for row in rows:
         ready_at[row[4]] = min(row[5], ready_at.get(row[4], row[5]))
-    past = _Past(execution, version, _history(execution, version), ready_at)
+    past = _Past(execution, version, _history(execution, version), ready_at, until)
     brought = {row[3] for row in rows if row[8] is not None and not row[7]}
     rendered = [row[3] for row in rows[:MAX_RUNS] if row[6] and row[3] not in brought]
     for first in range(0, len(rendered), CHUNK):
@@ -164,6 +163,8 @@ def _compare(
     prepared: Prepared | None = None
     problem = ""
     for variables in _seen(past, run, step):
+        if time.monotonic() > past.until:
+            raise TimeoutError
         journey = past.journey(place, variables)
         journey.learn(known)
         if step.reads_item:

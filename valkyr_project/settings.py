@@ -94,6 +94,7 @@ INSTALLED_APPS = [
     "dlq.apps.DlqConfig",
 ]
 MIDDLEWARE = [
+    "valkyr_project.no_rendering.NoRendering",
     "valkyr_project.metrics.web.Metrics",
     "valkyr_project.headers.SecurityHeaders",
     "django.middleware.security.SecurityMiddleware",
@@ -328,6 +329,7 @@ SPECTACULAR_SETTINGS = {
         "FailureType": "dlq.models.FailureType",
         "GroupStatus": "dlq.models.GroupStatus",
         "ItemState": "dlq.models.ItemState",
+        "JobState": "executions.states.JobState",
         "RedriveState": "dlq.models.RedriveState",
         "SettableStatus": "dlq.api.group_shapes.SETTABLE",
         "Resolution": "dlq.models.Resolution",

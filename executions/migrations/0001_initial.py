@@ -528,4 +528,28 @@ class Migration(migrations.Migration):
             name='latest_version',
             field=models.ForeignKey(blank=True, editable=False, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='executions.workflowversion'),
         ),
+        migrations.CreateModel(
+            name='Job',
+            fields=[
+                ('id', models.UUIDField(default=uuid6.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('kind', models.CharField(max_length=40)),
+                ('subject', models.UUIDField(help_text='What it is about, such as an execution.')),
+                ('requested_by', models.CharField(max_length=200)),
+                ('state', models.CharField(choices=[('QUEUED', 'queued'), ('RUNNING', 'running'), ('SUCCESS', 'succeeded'), ('FAILED', 'failed')], default='QUEUED', editable=False, max_length=7)),
+                ('result', models.JSONField(null=True)),
+                ('error_code', models.CharField(blank=True, default='', max_length=100)),
+                ('error', models.TextField(blank=True, default='')),
+                ('created_at', models.DateTimeField(db_default=executions.clock.ClockTimestamp(), editable=False)),
+                ('sent_at', models.DateTimeField(db_default=executions.clock.ClockTimestamp(), editable=False)),
+                ('deadline_at', models.DateTimeField()),
+                ('started_at', models.DateTimeField(null=True)),
+                ('finished_at', models.DateTimeField(null=True)),
+                ('workspace', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='executions.workspace')),
+            ],
+            options={
+                'ordering': ['-created_at', '-id'],
+                'indexes': [models.Index(fields=['kind', 'subject', '-created_at'], name='job_of_subject'), models.Index(fields=['created_at'], name='job_age'), models.Index(condition=models.Q(('state__in', ['QUEUED', 'RUNNING'])), fields=['workspace'], name='job_unfinished')],
+                'constraints': [models.UniqueConstraint(condition=models.Q(('state__in', ['QUEUED', 'RUNNING'])), fields=('kind', 'subject'), name='job_one_unfinished'), models.CheckConstraint(condition=models.Q(models.Q(('finished_at__isnull', True), ('state__in', ['QUEUED', 'RUNNING'])), models.Q(('finished_at__isnull', False), ('state__in', ['FAILED', 'SUCCESS'])), _connector='OR'), name='job_final_has_finished_at')],
+            },
+        ),
     ]

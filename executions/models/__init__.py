@@ -6,6 +6,7 @@ from executions.models.checkpoint import Checkpoint
 from executions.models.execution import WorkflowExecution
 from executions.models.figures import CountedHour, ExecutionHour
 from executions.models.idempotency import KeptAnswer
+from executions.models.job import Job
 from executions.models.object_permission import WorkflowGroupPermission, WorkflowUserPermission
 from executions.models.quota import Quota, QuotaHold, QuotaUse
 from executions.models.secret import Credential, Keyset
@@ -31,6 +32,7 @@ __all__ = [
     "CronTick",
     "Event",
     "ExecutionHour",
+    "Job",
     "KeptAnswer",
     "Keyset",
     "Membership",

@@ -6,9 +6,11 @@ secrets' places: no payload can pass itself off as a secret, whatever it looks l
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from secrets import token_hex
 from typing import Any
 
+from executions.templating import refusal
 from executions.templating.budget import Budget
 from executions.templating.errors import ExpressionSyntaxError, Pointer, TemplateError
 
@@ -18,6 +20,7 @@ VALUE = "value"  # the one field of a plain secret
 SecretField = tuple[str, str]  # a credential's name, a field's name
 Values = Mapping[SecretField, str]
 Scope = Mapping[str, Any]
+Place = list[Any]  # [pointer as a list, [[index, name, field], …]], as JSON stores it
 SealedText = tuple[Pointer, Callable[[Scope, Budget], Any], frozenset[SecretField]]
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,79}")
@@ -89,6 +92,7 @@ def reveal(
     Also says which texts were left as they are, because they are not what the template yields:
     somebody wrote others since. `value` itself is not changed.
     """
+    refusal.check()
     with_references, with_values = {**scope, ROOT: REFERENCES}, {**scope, ROOT: values}
     budget = budget or Budget()
     left = []
@@ -98,6 +102,58 @@ def reveal(
         else:
             left.append(pointer)
     return value, left
+
+
+def places(
+    texts: tuple[SealedText, ...], value: Any, scope: Scope, budget: Budget | None = None
+) -> tuple[list[Place], list[Pointer]]:
+    """Where secrets stand in `value`, as a template rendered it, for `fill`.
+
+    A place is a pointer to a text and, for each secret in it, the index at which its reference
+    begins, the credential and the field. Also says which texts have none, because they are not what
+    the template yields: somebody wrote others since.
+    """
+    refusal.check()
+    budget = budget or Budget()
+    found: list[Place] = []
+    left: list[Pointer] = []
+    for pointer, render, named in texts:
+        if at(value, pointer) != render({**scope, ROOT: REFERENCES}, budget):
+            left.append(pointer)
+            continue
+        # Nobody can guess the marks, so no other value in the text is taken for one.
+        nonce, order = token_hex(16), sorted(named)
+        marks = {secret: f"{nonce}{number}." for number, secret in enumerate(order)}
+        parts = re.split(rf"{nonce}(\d+)\.", render({**scope, ROOT: marks}, budget))
+        here: list[Any] = []
+        index = 0
+        for text, number in zip(parts[::2], [*parts[1::2], None], strict=True):
+            index += len(text)
+            if number is not None:
+                secret = order[int(number)]
+                here.append([index, *secret])
+                index += len(reference(secret))
+        found.append([list(pointer), here])
+    return found, left
+
+
+def fill(found: Sequence[Place], value: Any, values: Values) -> Any:
+    """`value` with secrets in their places; nothing is rendered, and `value` is not changed.
+
+    Raises ValueError where a place does not hold the reference that it should.
+    """
+    for pointer, here in found:
+        text = at(value, tuple(pointer))
+        parts: list[str] = []
+        end = 0
+        for index, name, field in here:
+            named = reference((name, field))
+            if not isinstance(text, str) or not text.startswith(named, index):
+                raise ValueError(f"{named} does not stand at its place in the inputs")
+            parts += [text[end:index], values[name, field]]
+            end = index + len(named)
+        value = _put(value, tuple(pointer), "".join([*parts, text[end:]]))
+    return value
 
 
 def at(value: Any, pointer: Pointer) -> Any:

@@ -12,4 +12,5 @@ from runners.admin import (  # noqa: F401 - importing registers
     panels,
     run,
     runner,
+    verification,
 )

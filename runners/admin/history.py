@@ -1,4 +1,4 @@
-"""Rolling back, forking, replaying and verifying, on the pages of executions."""
+"""Rolling back, forking and replaying, on the pages of executions."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,7 +16,7 @@ from executions.admin.forms import JSONTextField, ReasonForm
 from executions.admin.operations import Operation
 from executions.errors import ValkyrError
 from executions.models import Checkpoint, WorkflowExecution
-from executions.states import FINAL, ExecutionState
+from executions.states import ExecutionState
 from runners.fork import fork
 from runners.fork_permissions import change_of, origins
 from runners.models import Run
@@ -24,10 +24,8 @@ from runners.overrides import LATEST, PINNED, Overrides
 from runners.points import DONE
 from runners.replay import replay
 from runners.rollback import roll_back
-from runners.verifying import verify
 
 SHOWN = 100
-NAMED = 3
 CHECKPOINT, STEP = "checkpoint:", "step:"
 CAN_GO_BACK = (ExecutionState.RUNNING, ExecutionState.PAUSED, ExecutionState.FAILED)
 
@@ -163,21 +161,6 @@ def _fork(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> WorkflowExecution:
     )
 
 
-def _verify(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> None:
-    found = verify(pk)
-    if found.same:
-        return
-    first = "; ".join(
-        f"{difference.step_path or 'the execution'}: {difference.field}"
-        for difference in found.differences[:NAMED]
-    )
-    more = len(found.differences) - NAMED
-    raise ValkyrError(
-        f"Execution {pk} would come out otherwise: {first}{f' and {more} more' * (more > 0)}. "
-        "The API's replay with verify lists the values."
-    )
-
-
 def _page_of(execution: WorkflowExecution) -> str:
     return links.page("executions_workflowexecution", execution.pk)
 
@@ -224,16 +207,5 @@ REPLAY = Operation(
     needs=Action.TRIGGER,
     destination=_page_of,
 )
-VERIFY = Operation(
-    name="verify",
-    title="Verify…",
-    icon="fact_check",
-    done="came out the same",
-    question="Renders and decides every recorded step again, from recorded results. Nothing runs.",
-    apply=_verify,
-    needs=Action.VIEW,
-    refuse=lambda row: "" if row.state in FINAL else "Wait for its end: only then all is recorded.",
-    bulk=False,
-)
 
-WorkflowExecutionAdmin.offer(ROLL_BACK, FORK, REPLAY, VERIFY)
+WorkflowExecutionAdmin.offer(ROLL_BACK, FORK, REPLAY)

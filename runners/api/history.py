@@ -12,13 +12,23 @@ from executions.access import Action, Powers, check_change, obtain, require
 from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
 from executions.api.execution_shapes import WorkflowExecutionShape
-from executions.models import WorkflowExecution
-from runners.api.history_shapes import Fork, Replay, Rollback, VerificationShape
+from executions.errors import JobFailed, NotFound
+from executions.jobs.waiting import wait
+from executions.models import Job, WorkflowExecution
+from executions.states import JobState
+from runners import verification_jobs
+from runners.api.history_shapes import (
+    REPLAYED,
+    Fork,
+    Replay,
+    Rollback,
+    VerificationJob,
+    VerificationShape,
+)
 from runners.fork import Overrides, fork
 from runners.fork_permissions import change_of, origins
 from runners.replay import replay
 from runners.rollback import roll_back
-from runners.verifying import verify
 
 
 def _identities() -> QuerySet[WorkflowExecution]:
@@ -120,7 +130,7 @@ class ReplayExecution(Endpoint):
     @operation(
         "replayWorkflowExecution",
         "WorkflowExecution",
-        {202: WorkflowExecutionShape, 200: VerificationShape},
+        {202: REPLAYED, 200: VerificationShape},
         request=Replay,
         errors=[403, 404, 409, 429],
         idempotent=True,
@@ -128,8 +138,10 @@ class ReplayExecution(Endpoint):
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """A new execution of the same version with the same input (202).
 
-        With `verify`, nothing is run (200): every recorded step is rendered and decided again from
-        recorded results, and what comes out otherwise is listed.
+        With `verify`, no step runs: a worker renders and decides every recorded step again from
+        recorded results, and lists what comes out otherwise. The answer is that list (200). If the
+        worker needs more than three seconds, or with an `Idempotency-Key`, the answer is the
+        verification (202): get it at `Location` until its `state` is `SUCCESS` or `FAILED`.
         """
         found, may = obtain(self.user, origins(), id, Action.TRIGGER)
         given = self.body(Replay)
@@ -138,7 +150,34 @@ class ReplayExecution(Endpoint):
             return _accepted(replay(id, actor=self.actor, reason=given["reason"]), may)
         if not may.allows(Action.VIEW):
             require(self.user, found.workspace_id, Action.VIEW)
-        return Response(VerificationShape(verify(id), context={"may": may}).data)
+        return _verified(wait(verification_jobs.request(id, self.actor.name)), may)
+
+
+class OneVerification(Endpoint):
+    """One verification."""
+
+    @operation("getVerification", "WorkflowExecution", {200: VerificationJob}, errors=[403, 404])
+    def get(self, request: Request, id: UUID) -> Response:  # noqa: A002
+        """One verification, and its result once it has succeeded. It is kept for an hour."""
+        job = Job.objects.filter(pk=id, kind=verification_jobs.KIND).first()
+        if job is None:
+            raise NotFound(f"There is no verification {id} in your workspaces.")
+        try:
+            _, may = obtain(self.user, _identities(), job.subject, Action.VIEW)
+        except NotFound:
+            raise NotFound(f"There is no verification {id} in your workspaces.") from None
+        return Response(VerificationJob(job, context={"may": may}).data)
+
+
+def _verified(job: Job, may: Powers) -> Response:
+    """The result of a verification, or where to find it."""
+    context = {"may": may}
+    if job.state == JobState.SUCCESS:
+        return Response(VerificationShape(job.result, context=context).data)
+    if job.state == JobState.FAILED:
+        raise JobFailed(job.error, job.error_code)
+    where = {"Location": f"/v1/Verification/{job.pk}", "Retry-After": "1"}
+    return Response(VerificationJob(job, context=context).data, 202, headers=where)
 
 
 def _overrides(given: dict[str, Any]) -> Overrides:

@@ -3,10 +3,12 @@
 
 from typing import Any
 
-from drf_spectacular.utils import extend_schema_field
+from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema_field
 from rest_framework import serializers
 
+from executions.api.execution_shapes import WorkflowExecutionShape
 from executions.api.fields import Body, Flag, Json, JsonObject, Payload, Text
+from executions.states import JobState
 
 MAX_VERSION = 2**31 - 1
 MAX_STEPS = 100
@@ -116,3 +118,26 @@ class VerificationShape(serializers.Serializer[Any]):
     steps = serializers.IntegerField(help_text="How many steps were rendered again.")
     complete = serializers.BooleanField(help_text="False when there were more than were looked at.")
     differences = DifferenceShape(many=True)
+
+
+class VerificationJob(serializers.Serializer[Any]):
+    """A verification that a worker computes."""
+
+    id = serializers.UUIDField()
+    executionId = serializers.UUIDField(source="subject")
+    state = serializers.ChoiceField(choices=JobState.choices)
+    createdAt = serializers.DateTimeField(source="created_at")
+    startedAt = serializers.DateTimeField(source="started_at", allow_null=True)
+    finishedAt = serializers.DateTimeField(source="finished_at", allow_null=True)
+    errorCode = serializers.CharField(
+        source="error_code", allow_blank=True, help_text="Empty unless it failed."
+    )
+    error = serializers.CharField(allow_blank=True)
+    result = VerificationShape(allow_null=True, help_text="Null unless it succeeded.")
+
+
+REPLAYED = PolymorphicProxySerializer(
+    component_name="ReplayAccepted",
+    serializers=[WorkflowExecutionShape, VerificationJob],
+    resource_type_field_name=None,
+)

@@ -51,4 +51,5 @@ urlpatterns: list[URLPattern] = [
     path(f"{EXECUTION}/rollback", history.RollbackExecution.as_view()),
     path(f"{EXECUTION}/fork", history.ForkExecution.as_view()),
     path(f"{EXECUTION}/replay", history.ReplayExecution.as_view()),
+    path("v1/Verification/<uuid:id>", history.OneVerification.as_view()),
 ]

@@ -25,6 +25,7 @@ COLUMNS = (
     "id", "step_path", "task_id", "attempt", "budget_start", "state", "queue", "leased_by",
     "lease_until", "deadline_at", "heartbeat_at", "waits_for", "progress", "retry_after", "due_at",
     "published_at", "publications", "queued_at", "started_at", "finished_at", "error", "error_type",
+    "suspect", "crashes", "crash_cause",
 )  # fmt: skip
 FILTER = "filter"
 MOST_QUEUES = 20

@@ -67,6 +67,10 @@ class Run(models.Model):
     config_hash = models.CharField(max_length=64, blank=True, default="")
     overrides = models.JSONField(null=True)
     inputs = models.JSONField(null=True)
+    secret_places = models.JSONField(
+        null=True,
+        help_text="Of a remote step: where its inputs name secrets; set once they are rendered.",
+    )
     outputs = models.JSONField(null=True)
     outcome = models.CharField(max_length=100, blank=True, default="")
     error = models.TextField(blank=True, default="")
@@ -122,10 +126,12 @@ class Run(models.Model):
                 condition=Q(state="PENDING", published_at__isnull=True),
                 name="run_retry",
             ),
-            # Of queues that none of our own workers serves, in the order in which they are leased.
+            # Of queues that none of our own workers serves, in the order in which they are leased,
+            # once their inputs are rendered.
             models.Index(
                 fields=["queue", "-priority", "id"],
-                condition=Q(state="PENDING") & ~Q(queue__in=sorted(OWN_QUEUES)),
+                condition=Q(state="PENDING", secret_places__isnull=False)
+                & ~Q(queue__in=sorted(OWN_QUEUES)),
                 name="run_remote",
             ),
             # For lists of those that failed, however few they are among millions.

@@ -14,7 +14,8 @@ WITH late AS (
                %(patience)s * interval '1 second', clock_timestamp() - r.published_at)
       FROM late l
      WHERE r.id = l.id
-    RETURNING r.id, r.execution_id, r.queue, r.priority, r.published_at
+    RETURNING r.id, r.execution_id, r.queue, r.priority, r.published_at,
+              r.secret_places IS NOT NULL AS prepared
 ), overtaking AS MATERIALIZED (
     -- Once, not for each late run: beside a backlog the index still holds thousands of entries of
     -- runs that were running a moment ago, and each look passes them all.
@@ -25,7 +26,8 @@ WITH late AS (
      WHERE state = 'RUNNING' AND publications = 1
      GROUP BY queue, priority
 )
-SELECT s.queue, s.id, coalesce(o.newest > s.published_at + interval '10 seconds', false)
+SELECT s.queue, s.id, coalesce(o.newest > s.published_at + interval '10 seconds', false),
+       s.prepared
   FROM stamped s
   JOIN executions_workflowexecution e ON e.id = s.execution_id AND e.state = 'RUNNING'
   LEFT JOIN overtaking o ON o.queue = s.queue AND o.priority = s.priority

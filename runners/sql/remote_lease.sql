@@ -4,6 +4,7 @@
 --  * a pause or cancel that commits meanwhile: the execution is locked FOR SHARE and its state read
 --    again. Nothing here waits for a lock, so that runs may be locked beside executions;
 --  * a late holder: the token grows, and every later write compares it.
+-- Only runs whose inputs a worker has rendered (`secret_places` is set) are handed out.
 -- Candidates are read without locks, a few more than are wanted, for those that are passed over.
 -- The names of our own workers' queues stand here as in the index of all other queues' runs.
 -- At least one row: (candidates seen, and the run or NULL).
@@ -16,6 +17,7 @@ WITH candidates AS MATERIALIZED (
              JOIN executions_workflowexecution e ON e.id = r.execution_id
             WHERE r.state = 'PENDING' AND r.queue = q.name
               AND r.queue NOT IN ('control', 'default', 'io')
+              AND r.secret_places IS NOT NULL
               AND (r.retry_after IS NULL OR r.retry_after <= clock_timestamp())
               AND e.epoch = r.epoch AND e.state = 'RUNNING' AND e.place = 'HELD'
               AND e.workspace_id = ANY(%(workspaces)s::uuid[])
@@ -46,9 +48,11 @@ WITH candidates AS MATERIALIZED (
            deadline_at = NULL
       FROM picked p JOIN executions_workspace w ON w.id = p.workspace_id
      WHERE r.id = p.id
-    RETURNING r.id, r.execution_id, p.version_id, r.segment, r.lease_token, r.leased_by, r.priority
+    RETURNING r.id, p.version_id, r.step_path, r.lease_token, r.leased_by, r.priority, r.inputs,
+              r.secret_places
 )
-SELECT k.seen, l.id, l.execution_id, l.version_id, l.segment, l.lease_token, l.leased_by
+SELECT k.seen, l.id, l.version_id, l.step_path, l.lease_token, l.leased_by, l.inputs::json,
+       l.secret_places::json
   FROM (SELECT count(*) AS seen FROM candidates) k
   LEFT JOIN leased l ON true
  ORDER BY l.priority DESC, l.id

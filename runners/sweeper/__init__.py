@@ -19,6 +19,7 @@ from runners.sweeper import (
     due,
     events,
     expired,
+    jobs,
     joins,
     leftovers,
     lost,
@@ -55,6 +56,7 @@ SELDOM: dict[str, Duty] = {
     "admission": admission.sweep,
     "cache": cache.sweep,
     "runners": runners.sweep,
+    "jobs": jobs.sweep,
     "unused_circuits": unused_circuits.sweep,
 }
 

@@ -12,7 +12,7 @@ from kombu import Connection
 from kombu.exceptions import ChannelError
 
 from executions.limits import limits
-from runners import statements
+from runners import dispatch, statements
 from runners.conf import config
 from runners.resend import resend
 
@@ -24,8 +24,13 @@ def sweep() -> int:
     """Send lost segments again; returns how many."""
     patience = config().patience
     found = statements.fetch("overlooked", {"batch": BATCH, "patience": patience})
-    # Nobody is sent to those of remote queues: they wait until a runner asks.
-    picked = [row for row in found if row[0] not in limits().remote_queues]
+    remote = limits().remote_queues
+    # Those of remote queues wait until a runner asks, once a worker has rendered their inputs.
+    picked = [
+        (dispatch.PREPARED_BY if queue in remote else queue, run, overtaken)
+        for queue, run, overtaken, prepared in found
+        if not (queue in remote and prepared)
+    ]
     if not picked:
         return 0
     empty = _empty({row[0] for row in picked})

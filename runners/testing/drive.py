@@ -56,7 +56,8 @@ def silent() -> Iterator[None]:
     def ignore(*_: Any) -> None:
         """Rows say the same."""
 
-    with patch.multiple(dispatch, publish=ignore, advance=ignore, tell=ignore):
+    sending = dict.fromkeys(("publish", "prepare_remote", "advance", "tell"), ignore)
+    with patch.multiple(dispatch, **sending):
         yield
 
 

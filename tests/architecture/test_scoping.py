@@ -76,6 +76,7 @@ OPEN: dict[str, str] = {
     "runners/admin/history.py:_points": BELOW,
     "runners/admin/steps.py:_within": BELOW,
     "runners/api/costs.py:nameable": "compared with the caller's reach right there",
+    "runners/api/history.py:OneVerification.get": "its execution is obtained right there",
     "runners/api/remote.py:_answer": BELOW,
     "runners/api/runners.py:runners": "compared with the caller's reach right there",
 }

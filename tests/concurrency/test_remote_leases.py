@@ -17,6 +17,7 @@ from runners.remote.leasing import Leased
 from runners.states import ErrorType
 from runners.sweeper import expired, lost
 from tests.support.auditor import audit
+from tests.support.preparing import prepare_remote_runs
 from tests.support.rivals import Rivals, my_session, wait_until_blocked
 from tests.support.segments import lease_runs_out, run_of
 from tests.support.simulation import World
@@ -41,6 +42,7 @@ ONE = {"tasks": [remote("one")], "output": "{{ tasks.one.output }}"}
 
 def leased(limit: int = 1, workspace: Workspace | None = None, runner: str = "r") -> list[Leased]:
     place = workspace or default_workspace()
+    prepare_remote_runs()
     return leasing.lease(runner, [place.pk], ["gpu"], limit, actor=ACTOR)
 
 

@@ -4,6 +4,8 @@ from typing import Any
 
 from rest_framework.test import APIClient
 
+from tests.support.preparing import prepare_remote_runs
+
 from .people import published
 
 ASK = {"runnerId": "box-1", "queues": ["gpu"]}
@@ -45,7 +47,8 @@ def begun(author: APIClient, workflow: str, params: Any = None) -> str:
 
 
 def lease(client: APIClient, **more: Any) -> list[dict[str, Any]]:
-    """The runs a runner gets."""
+    """The runs a runner gets once workers have prepared them."""
+    prepare_remote_runs()
     answer = client.post("/v1/Run/lease", ASK | more, format="json")
     assert answer.status_code == 200, answer.content
     found: list[dict[str, Any]] = answer.json()

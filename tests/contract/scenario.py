@@ -19,6 +19,7 @@ from executions.clock import database_now
 from executions.models import AuditSeal, Membership, Tier, Workflow, WorkflowExecution, Workspace
 from runners.models import CircuitBreaker, CostEntry, Run
 from tests.support.failures import fail
+from tests.support.jobs import run_jobs
 from tests.support.segments import claimed, recorded
 
 DEFINITION: dict[str, Any] = {
@@ -224,7 +225,9 @@ def _operate(day: Recorder) -> None:
     ask("replayWorkflowExecution", {}, id=execution)
     ask("revealWorkflowExecution", {"reason": "A customer asked."}, id=execution)
     ask("cancelWorkflowExecution", {"reason": "The customer withdrew."}, id=execution)
-    ask("replayWorkflowExecution", {"verify": True}, id=execution)
+    verification = ask("replayWorkflowExecution", {"verify": True}, id=execution)
+    run_jobs()
+    ask("getVerification", id=verification["id"])
     many = {"ids": [_start(day), execution], "reason": "The carrier is down."}
     for verb in ("pause", "resume", "cancel"):
         ask(f"{verb}WorkflowExecutions", many)

@@ -2,12 +2,16 @@
 
 from collections.abc import Callable
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from rest_framework.test import APIClient
 
+from executions.api.fields import HIDDEN
+from executions.jobs import asking
 from executions.models import Checkpoint, WorkflowExecution, Workspace
 from runners.models import Run
+from tests.support.jobs import run_jobs, working
 
 from .carrying import carry
 
@@ -219,21 +223,112 @@ def test_steps_missing_in_the_version_are_listed(
     assert [p["path"] for p in answer.json()["errors"]] == ["one.main", "set.main"]
 
 
+def verified(client: APIClient, execution: str) -> dict[str, Any]:
+    """What a verification finds that a worker runs at once."""
+    with working():
+        answer = post(client, f"{execution}/replay", {"verify": True})
+    assert answer.status_code == 200, answer.content
+    found: dict[str, Any] = answer.json()
+    return found
+
+
 def test_a_replay_starts_anew_or_only_verifies(author: APIClient, failed: str) -> None:
-    verified = post(author, f"{failed}/replay", {"verify": True})
+    found = verified(author, failed)
     again = post(author, f"{failed}/replay")
 
-    assert verified.status_code == 200, verified.content
-    assert verified.json() == {"same": True, "steps": 4, "complete": True, "differences": []}
+    assert found == {"same": True, "steps": 4, "complete": True, "differences": []}
     assert again.status_code == 202
     assert again.json()["state"] == "RUNNING"
     running = post(author, f"{again.json()['id']}/replay", {"verify": True})
     assert running.status_code == 409
     Run.objects.filter(execution_id=failed, step_path="one.main").update(inputs_hash="x")
-    found = post(author, f"{failed}/replay", {"verify": True}).json()
+    found = verified(author, failed)
     assert found["same"] is False
     assert {d["stepPath"] for d in found["differences"]} == {"one.main"}
     assert set(found["differences"][0]) == {"stepPath", "field", "recorded", "replayed"}
+
+
+def test_a_verification_that_takes_long_is_asked_for_later(author: APIClient, failed: str) -> None:
+    asked = post(author, f"{failed}/replay", {"verify": True})  # nobody works
+
+    assert asked.status_code == 202, asked.content
+    assert asked.headers["Location"] == f"/v1/Verification/{asked.json()['id']}"
+    assert (asked.json()["state"], asked.json()["result"]) == ("QUEUED", None)
+    assert asked.json()["executionId"] == failed
+    assert run_jobs() == 1
+    found = author.get(asked.headers["Location"]).json()
+    assert (found["state"], found["error"]) == ("SUCCESS", "")
+    assert found["result"] == {"same": True, "steps": 4, "complete": True, "differences": []}
+
+
+def test_an_execution_is_verified_once_at_a_time(author: APIClient, failed: str) -> None:
+    key = {"HTTP_IDEMPOTENCY_KEY": "first"}  # kept with what it made, so it does not wait
+    address = f"{EXECUTION}/{failed}/replay"
+
+    first = author.post(address, {"verify": True}, format="json", **key).json()
+    second = verified_later(author, failed)
+
+    assert first["id"] == second["id"]
+    run_jobs()
+    assert verified_later(author, failed)["id"] != first["id"]
+
+
+def verified_later(client: APIClient, execution: str) -> dict[str, Any]:
+    """A verification asked for under a key of its own."""
+    answer = client.post(
+        f"{EXECUTION}/{execution}/replay",
+        {"verify": True},
+        format="json",
+        HTTP_IDEMPOTENCY_KEY=uuid4().hex,
+    )
+    assert answer.status_code == 202, answer.content
+    made: dict[str, Any] = answer.json()
+    return made
+
+
+def test_a_verification_is_hidden_like_its_execution(
+    author: APIClient,
+    member: Callable[..., Any],
+    client_of: Callable[[Any], APIClient],
+    elsewhere: Workspace,
+    failed: str,
+) -> None:
+    asked = verified_later(author, failed)
+    outsider = client_of(member("ADMIN", elsewhere))
+
+    hidden = outsider.get(f"/v1/Verification/{asked['id']}")
+    missing = outsider.get(f"/v1/Verification/{failed}")
+
+    assert (hidden.status_code, missing.status_code) == (404, 404)
+    assert hidden.json()["code"] == missing.json()["code"] == "not_found"
+
+
+def test_values_of_a_verification_need_view_payloads(
+    author: APIClient,
+    member: Callable[..., Any],
+    client_of: Callable[[Any], APIClient],
+    failed: str,
+) -> None:
+    Run.objects.filter(execution_id=failed, step_path="one.main").update(inputs_hash="x")
+    asked = verified_later(author, failed)
+    run_jobs()
+
+    shown = client_of(member("USER")).get(f"/v1/Verification/{asked['id']}").json()["result"]
+
+    difference = shown["differences"][0]
+    assert difference["stepPath"] == "one.main"
+    assert difference["recorded"] == difference["replayed"] == HIDDEN
+
+
+def test_a_workspace_has_so_many_jobs_at_once(
+    author: APIClient, failed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asking, "MOST_UNFINISHED", 0)
+
+    refused = post(author, f"{failed}/replay", {"verify": True})
+
+    assert refused.status_code == 429
+    assert refused.headers["Retry-After"] == "5"
 
 
 @pytest.mark.parametrize("body", [{"verify": "yes"}, {"verify": 1}, {"other": True}])

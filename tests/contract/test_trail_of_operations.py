@@ -357,7 +357,15 @@ RECORDED: dict[str, tuple[str, str, Any, list[str]]] = {
     "deleteTier": ("delete", "/v1/Tier/{other}", None, ["tier.delete"]),
 }  # fmt: skip
 # What has a caller of another kind: tested below.
-OUTSIDE = {"receiveWebhook", "receiveCallback", "obtainToken"}
+# Without an account, or with a session of its own, which test_sessions.py has.
+OUTSIDE = {
+    "receiveWebhook",
+    "receiveCallback",
+    "obtainToken",
+    "revokeToken",
+    "endSession",
+    "endOtherSessions",
+}
 NOT_RECORDED = {
     "previewRedrive": "changes nothing",
     "validateWorkflow": "changes nothing",

@@ -13,8 +13,11 @@ from guardian.shortcuts import assign_perm
 
 from executions.history import checkpoints
 from executions.models import Checkpoint, Membership, Workflow, WorkflowExecution
+from runners import verification_jobs
+from runners.admin.verification import VERIFY
 from runners.models import Run
 from tests.support.engine_database import engine_database
+from tests.support.jobs import working
 from tests.support.simulation import World, configured, world
 from tests.support.workflows import (
     ACTOR,
@@ -200,8 +203,21 @@ def test_a_replay_leads_to_its_page(op: Client, failed: UUID) -> None:
 
 
 def test_verifying_tells_what_would_come_out_otherwise(op: Client, failed: UUID) -> None:
-    _, told = act(op, failed, "verify")
-    assert told == ["1 came out the same."]
+    with working():
+        _, told = act(op, failed, "verify")
+    assert told == [f"1 {VERIFY.done}."]
+    assert "No differences." in op.get(f"{PAGES}{failed}/change/").content.decode()
     Run.objects.filter(execution_id=failed, step_path="one.main").update(inputs_hash="x")
-    _, told = act(op, failed, "verify")
-    assert any("one.main: inputsHash" in message for message in told)
+    with working():
+        act(op, failed, "verify")
+    page = op.get(f"{PAGES}{failed}/change/").content.decode()
+    assert "inputsHash" in page
+    assert "steps were rendered again for op." in page
+
+
+def test_a_verification_that_is_not_done_yet_says_so(op: Client, failed: UUID) -> None:
+    verification_jobs.request(failed, "op")
+
+    page = op.get(f"{PAGES}{failed}/change/").content.decode()
+
+    assert "The verification is queued. Reload the page for its result." in page

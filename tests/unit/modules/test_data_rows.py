@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runners.deadline import StepTimeout, time_limit
 from runners.modules import registry
 from runners.modules.base import StepError
 from runners.modules.data.expressions import compiled
@@ -204,8 +203,8 @@ def test_an_expression_that_does_not_fit_is_named(expression):
         compiled(expression)([[1], "a", None])
 
 
-def test_a_regular_expression_without_end_ends_with_the_steps_time(step_context):
-    config = {"data": "a" * 40 + "!", "schema": {"pattern": "^(a+)+$"}}
+def test_a_regular_expression_that_backtracking_never_ends_is_matched_at_once(step_context):
+    config = {"data": "a" * 200 + "!", "schema": {"pattern": "^(a+)+$"}}
 
-    with pytest.raises(StepTimeout), time_limit(0.3):
+    with pytest.raises(StepError, match="does not match"):
         registry.get("data.validate").run(config, step_context)

@@ -1,0 +1,63 @@
+"""Work that a request leaves to a worker, and what came of it."""
+
+from django.db import models
+from django.db.models import Q
+from uuid6 import uuid7
+
+from executions.clock import ClockTimestamp
+from executions.models.workspace import Workspace
+from executions.states import JobState
+
+UNFINISHED = (JobState.QUEUED, JobState.RUNNING)
+
+
+class Job(models.Model):
+    """One computation about one subject. A subject has at most one unfinished job of a kind.
+
+    `deadline_at` is when the job fails if it has not finished. `sent_at` is when a worker was last
+    asked to run it. Finished jobs are deleted after an hour.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+")
+    kind = models.CharField(max_length=40)
+    subject = models.UUIDField(help_text="What it is about, such as an execution.")
+    requested_by = models.CharField(max_length=200)
+    state = models.CharField(
+        max_length=7, choices=JobState.choices, default=JobState.QUEUED, editable=False
+    )
+    result = models.JSONField(null=True)
+    error_code = models.CharField(max_length=100, blank=True, default="")
+    error = models.TextField(blank=True, default="")
+    created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
+    sent_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
+    deadline_at = models.DateTimeField()
+    started_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-created_at", "-id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["kind", "subject"],
+                condition=Q(state__in=["QUEUED", "RUNNING"]),
+                name="job_one_unfinished",
+            ),
+            models.CheckConstraint(
+                condition=Q(state__in=["QUEUED", "RUNNING"], finished_at__isnull=True)
+                | Q(state__in=["FAILED", "SUCCESS"], finished_at__isnull=False),
+                name="job_final_has_finished_at",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["kind", "subject", "-created_at"], name="job_of_subject"),
+            models.Index(fields=["created_at"], name="job_age"),
+            models.Index(
+                fields=["workspace"],
+                condition=Q(state__in=["QUEUED", "RUNNING"]),
+                name="job_unfinished",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} of {self.subject}"

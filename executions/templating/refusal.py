@@ -1,0 +1,54 @@
+"""Where templates may be rendered: in workers and commands, never while a request is answered.
+
+A template is a tenant's code. The web process serves all tenants, so it renders nothing, except in
+an `allowed` block: small values that a request cannot do without, within the budget of `meter`.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+IN_WEB: bool = os.environ.get("VALKYR_PROCESS", "").startswith("web")
+_refused: ContextVar[bool] = ContextVar("rendering_refused", default=IN_WEB)
+
+
+class RenderedInRequest(RuntimeError):
+    """A request tried to render a template. This is a mistake in the caller, not in the request."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "A template was about to be rendered while a request is answered. Let a worker render "
+            "it (see executions/jobs), or plan from the rows (runners.planning)."
+        )
+
+
+def renders_here() -> bool:
+    """Whether this process may render templates now."""
+    return not _refused.get()
+
+
+def check() -> None:
+    """Raise RenderedInRequest where templates may not be rendered."""
+    if _refused.get():
+        raise RenderedInRequest
+
+
+@contextmanager
+def refused() -> Iterator[None]:
+    """Refuse rendering in this block: it answers a request."""
+    token = _refused.set(True)
+    try:
+        yield
+    finally:
+        _refused.reset(token)
+
+
+@contextmanager
+def allowed() -> Iterator[None]:
+    """Allow rendering in this block. The caller bounds how much is rendered (`meter.metered`)."""
+    token = _refused.set(False)
+    try:
+        yield
+    finally:
+        _refused.reset(token)

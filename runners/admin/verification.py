@@ -1,0 +1,84 @@
+"""Verifying an execution, on its page: asked for by an operation, shown in a panel."""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest
+
+from executions.access import Action
+from executions.actor import Actor
+from executions.admin import execution as execution_admin
+from executions.admin import marks
+from executions.admin.operations import Operation
+from executions.admin.scope import may
+from executions.admin.sections import Section
+from executions.admin.values import as_json
+from executions.errors import JobFailed
+from executions.jobs.asking import newest
+from executions.jobs.waiting import wait
+from executions.models import Job, WorkflowExecution
+from executions.states import FINAL, JobState, Permission
+from runners import verification_jobs
+
+TITLE = "Verification"
+HIDDEN = "needs view_payloads"
+HEADERS = ("Step", "Value", "Recorded", "Replayed")
+SIDES = ("recorded", "replayed")
+
+
+def verification(request: HttpRequest, execution: WorkflowExecution) -> Section | None:
+    """The newest verification of the last hour, if there is one."""
+    job = newest(verification_jobs.KIND, execution.pk)
+    if job is None:
+        return None
+    if job.state == JobState.FAILED:
+        return Section(TITLE, body=job.error, error=True)
+    if job.state != JobState.SUCCESS:
+        asked = "is queued" if job.state == JobState.QUEUED else "is running"
+        return Section(TITLE, body=f"The verification {asked}. Reload the page for its result.")
+    return _found(request, execution, job)
+
+
+def _found(request: HttpRequest, execution: WorkflowExecution, job: Job) -> Section:
+    found: Any = job.result
+    shows = may(request, execution, Permission.VIEW_PAYLOADS)
+    limit = "" if found["complete"] else " Not everything was compared: there was too much."
+    return Section(
+        TITLE,
+        headers=HEADERS,
+        rows=[
+            [
+                marks.path(difference["step_path"]) if difference["step_path"] else "the execution",
+                difference["field"],
+                *(as_json(difference[side]) if shows else HIDDEN for side in SIDES),
+            ]
+            for difference in found["differences"]
+        ],
+        empty="No differences.",
+        error=not found["same"],
+        more=f"{found['steps']:,} steps were rendered again for {job.requested_by}.{limit}",
+    )
+
+
+def _verify(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> None:
+    job = wait(verification_jobs.request(pk, actor.name))
+    if job.state == JobState.FAILED:
+        raise JobFailed(job.error, job.error_code)
+
+
+VERIFY = Operation(
+    name="verify",
+    title="Verify…",
+    icon="fact_check",
+    done="verification requested: its result is under Verification on the execution's page",
+    question="A worker renders and decides every recorded step again, from recorded results. No "
+    "step runs.",
+    apply=_verify,
+    needs=Action.VIEW,
+    refuse=lambda row: "" if row.state in FINAL else "Wait for its end: only then all is recorded.",
+    bulk=False,
+)
+
+execution_admin.panels.append(verification)
+execution_admin.WorkflowExecutionAdmin.offer(VERIFY)

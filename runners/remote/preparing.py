@@ -1,0 +1,116 @@
+"""Inputs of remote steps are rendered by our own workers, before a runner can lease them.
+
+The web process, which hands them out, renders nothing: it reads the row and fills in secrets. A run
+whose inputs cannot be made fails as it would in a worker, and one whose result an equal step left
+behind is done: neither is ever leased.
+"""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from uuid import UUID
+
+from django.db.models import Q
+
+from executions import payloads
+from executions.clock import database_now
+from executions.limits import limits
+from runners import caching, completion, leases, statements
+from runners.conf import config
+from runners.errors import LeaseLost
+from runners.journey import Journey
+from runners.models import Run
+from runners.outcomes import classify
+from runners.prepare import Prepared
+from runners.secrets import secret_places
+from runners.seen import Seen
+from runners.stalls import here
+from runners.states import RunState
+from runners.work import Unit
+
+
+def prepare_runs(execution_id: UUID, version_id: UUID, segments: Sequence[str]) -> int:
+    """Render the inputs of these segments' pending runs; returns how many can be leased now.
+
+    Does nothing for runs that are prepared, taken, not due or not remote, so asking twice is safe.
+    """
+    due = Q(retry_after=None) | Q(retry_after__lte=database_now())
+    pending = Run.objects.filter(
+        due,
+        execution_id=execution_id,
+        segment__in=list(segments),
+        state=RunState.PENDING,
+        superseded=False,
+        queue__in=sorted(limits().remote_queues),
+        secret_places__isnull=True,
+    )
+    wanted = pending.order_by("id").values_list("segment", flat=True)
+    return sum(_prepare(execution_id, version_id, segment) for segment in list(wanted))
+
+
+def _prepare(execution_id: UUID, version_id: UUID, segment: str) -> bool:
+    """Prepare one run; whether it can be leased now."""
+    found = leases.load(execution_id, version_id, segment, states=(RunState.PENDING,))
+    if found is None:
+        return False
+    journey, seen = found
+    journey.stays, journey.hands_over = False, True
+    if seen.crashes >= config().poison:
+        return _end(journey, seen, (None, None))
+    here.executes(seen.id, seen.token)  # its templates may stall the process
+    try:
+        return _rendered(journey, seen)
+    finally:
+        here.rests()
+
+
+def _rendered(journey: Journey, seen: Seen) -> bool:
+    prepared, failure = leases.attempt_prepare(journey, seen.step, seen.attempt, seen.overrides)
+    if prepared is None:
+        return _end(journey, seen, (None, failure))
+    try:
+        places = secret_places(
+            journey, seen.step, prepared.value, attempt=seen.attempt, overrides=seen.overrides
+        )
+    except Exception as error:
+        return _end(journey, seen, (prepared, classify(error)))
+    if seen.step.cache is not None and _reused(journey, seen, prepared):
+        return False
+    row = statements.fetch_one(
+        "remote_prepare",
+        {
+            "run": seen.id,
+            "token": seen.token,
+            "inputs": prepared.text,
+            "inputs_hash": prepared.hash,
+            "config_hash": seen.step.config_hash,
+            "key": prepared.key,
+            "secret_places": payloads.dump(places, "places of secrets"),
+        },
+    )
+    return row is not None
+
+
+def _end(journey: Journey, seen: Seen, inputs: leases.Inputs) -> bool:
+    """Fail a run that cannot be prepared, as a worker that claims it does."""
+    work = leases.claim(journey, seen, inputs)
+    if work is not None:
+        with suppress(LeaseLost):
+            completion.record(journey, work, Unit(None, failure=work.failure))
+    return False
+
+
+def _reused(journey: Journey, seen: Seen, prepared: Prepared) -> bool:
+    """Whether an equal step's result is there; then the run is done with it."""
+    done = caching.lookup(journey, seen.step, prepared)
+    if done is None:
+        return False
+    work = leases.claim(journey, seen, (prepared, None))
+    if work is None:
+        return True
+    unit = Unit(None, failure=work.failure)
+    if work.failure is None:
+        journey.ended(work.step, done.result.outcome, done.result.outputs)
+        unit = Unit(done)
+    with suppress(LeaseLost):
+        completion.record(journey, work, unit)
+    return True

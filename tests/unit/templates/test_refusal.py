@@ -1,0 +1,58 @@
+"""Where templates may be rendered: not while a request is answered."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from executions.templates import compile_template
+from executions.templating import refusal
+from executions.templating.refusal import RenderedInRequest
+from executions.templating.secrets import REFERENCES, reveal
+
+TEMPLATE = compile_template({"sum": "{{ 1 + input.one }}"})
+
+
+def test_a_template_is_refused_while_a_request_is_answered() -> None:
+    with refusal.refused(), pytest.raises(RenderedInRequest, match="Let a worker render it"):
+        TEMPLATE.render({"input": {"one": 1}})
+
+    assert TEMPLATE.render({"input": {"one": 1}}) == {"sum": 2}
+
+
+def test_secrets_are_not_put_in_by_rendering_while_a_request_is_answered() -> None:
+    sealed = compile_template({"key": "{{ secrets.shop }}"}).sealed
+
+    with refusal.refused(), pytest.raises(RenderedInRequest):
+        reveal(sealed, {"key": "[secret:shop]"}, {"secrets": REFERENCES}, {})
+
+
+def test_a_value_without_expressions_is_no_rendering() -> None:
+    with refusal.refused():
+        assert compile_template({"a": [1, "b"]}).render({}) == {"a": [1, "b"]}
+
+
+def test_what_a_request_cannot_do_without_is_allowed_by_name() -> None:
+    with refusal.refused():
+        with refusal.allowed():
+            assert TEMPLATE.render({"input": {"one": 2}}) == {"sum": 3}
+        assert not refusal.renders_here()
+
+
+@pytest.mark.parametrize(
+    ("process", "renders"),
+    [("web", False), ("web-8000", False), ("worker-default", True), ("consumer", True)],
+)
+def test_a_web_process_renders_nowhere_not_even_beside_requests(
+    process: str, renders: bool
+) -> None:
+    code = "from executions.templating.refusal import renders_here; print(renders_here())"
+    found = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"VALKYR_PROCESS": process},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert found.stdout.strip() == str(renders)
