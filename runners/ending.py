@@ -152,7 +152,7 @@ def _output(journey: Journey) -> Any:
         assert row is not None
         journey.variables, journey.input, journey.started_at = row
     missing = [
-        graph.steps[i].path
+        graph.steps.path(i)
         for task in graph.output_reads
         if graph.tasks[task].id not in journey.results
         for i in graph.tasks[task].steps

@@ -149,17 +149,17 @@ class Journey:
         for path, state, outcome, outputs, error, error_type in rows:
             prefix, inner = split(path)
             place = self.place if prefix == self.prefix else self._around(prefix)
-            step = place.graph.steps[place.graph.by_path[inner]]
-            task = place.graph.tasks[step.task]
+            steps, index = place.graph.steps, place.graph.by_path[inner]
+            task = place.graph.tasks[steps.task_of(index)]
             if state == "SKIPPED":
                 found = result(None, "skipped")
             elif state == "FAILED":
                 found = result(None, "error", failed(error, error_type, path))
-            elif step.following is None:
+            elif steps.following(index) is None:
                 found = result(outputs, outcome)
             else:
                 if place is self.place:
-                    self.chain[step.index] = outputs
+                    self.chain[index] = outputs
                 continue
             if place is self.place:
                 self.results[task.id] = found

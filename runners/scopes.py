@@ -42,7 +42,7 @@ def missing(journey: "Journey", step: Step) -> list[str]:
         if place.graph.tasks[task].id not in journey.outer:
             paths += task_paths(place, task)
     if step.reads_previous and step.previous is not None and step.previous not in journey.chain:
-        paths.append(journey.prefix + graph.steps[step.previous].path)
+        paths.append(journey.prefix + graph.steps.path(step.previous))
     return paths
 
 
@@ -52,13 +52,13 @@ def reads_of(place: Place, step: Step) -> list[str]:
     for levels, task in step.outer_reads:
         paths += task_paths(place.up(levels), task)
     if step.reads_previous and step.previous is not None:
-        paths.append(place.prefix + place.graph.steps[step.previous].path)
+        paths.append(place.prefix + place.graph.steps.path(step.previous))
     return paths
 
 
 def task_paths(place: Place, task: int) -> list[str]:
     """The paths of a task's steps."""
-    return [place.prefix + place.graph.steps[i].path for i in place.graph.tasks[task].steps]
+    return [place.prefix + place.graph.steps.path(i) for i in place.graph.tasks[task].steps]
 
 
 def last_paths(place: Place) -> list[str]:
@@ -66,7 +66,7 @@ def last_paths(place: Place) -> list[str]:
 
     A failed task ends with another step, which has no output.
     """
-    return [place.prefix + place.graph.steps[task.steps[-1]].path for task in place.graph.tasks]
+    return [place.prefix + place.graph.steps.path(task.steps[-1]) for task in place.graph.tasks]
 
 
 def turn(journey: "Journey") -> dict[str, Any]:

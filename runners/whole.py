@@ -162,7 +162,7 @@ def _plan_place(
         containers[place.holder].begun.append(place.index)
     planned = plan(place.graph, facts)
     overview.moved |= begin(journey, place, planned)
-    overview.dead += [place.prefix + place.graph.steps[index].path for index in planned.dead]
+    overview.dead += [place.prefix + place.graph.steps.path(index) for index in planned.dead]
     if place.outer is None:
         overview.live = planned.live or bool(planned.start)
         overview.outcomes = task_outcomes(place.graph, facts)

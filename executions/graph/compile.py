@@ -66,13 +66,8 @@ def _graph(body: Mapping[str, Any], whole: _Whole, place: _Place, **settings: An
     ids = (task_by_id, *place.around)
     steps = Steps(Body(whole.workflow_id, place.prefix, place.kind, ids), documents)
     tasks: list[Task] = []
-    by_path: dict[str, int] = {}
+    first = 0  # index of the task's first step
     for index, document in enumerate(documents):
-        first = len(by_path)
-        by_path |= {
-            f"{document['id']}.{module['id']}": first + position
-            for position, module in enumerate(document["modules"])
-        }
         head = document["modules"][0]
         container = head.get("container", "")
         handles_error = any(edge.on == ERROR for edge in outgoing[index])
@@ -86,7 +81,7 @@ def _graph(body: Mapping[str, Any], whole: _Whole, place: _Place, **settings: An
                 index=index,
                 id=document["id"],
                 name=document["name"],
-                steps=tuple(range(first, len(by_path))),
+                steps=tuple(range(first, first + len(document["modules"]))),
                 join=document["join"],
                 incoming=tuple(incoming[index]),
                 outgoing=tuple(outgoing[index]),
@@ -96,12 +91,13 @@ def _graph(body: Mapping[str, Any], whole: _Whole, place: _Place, **settings: An
                 watches=_watches(steps[first], inner, ids) if inner else frozenset(),
             )
         )
+        first += len(document["modules"])
     output: Template | None = settings.get("output")
     return Graph(
         tasks=tuple(tasks),
         steps=steps,
         roots=tuple(task.index for task in tasks if not task.incoming),
-        by_path=MappingProxyType(by_path),
+        by_path=steps.paths(),
         task_by_id=MappingProxyType(task_by_id),
         variables=whole.variables,
         output_reads=tasks_read(output, (task_by_id,))[0] if output else frozenset(),

@@ -32,7 +32,7 @@ class Place:
     def holder(self) -> str:
         """The step path of the container's own run: `refine.main`."""
         assert self.outer is not None
-        return self.outer.prefix + self.outer.graph.steps[self.task.steps[0]].path
+        return self.outer.prefix + self.outer.graph.steps.path(self.task.steps[0])
 
     @property
     def stem(self) -> str:

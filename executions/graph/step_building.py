@@ -48,7 +48,7 @@ class Steps(Sequence[Step]):
     TemplateSyntaxProblems where a template does not compile; publishing refuses such a definition.
     """
 
-    __slots__ = ("_body", "_built", "_lock", "_task_of", "_unbuilt", "pure", "writers")
+    __slots__ = ("_body", "_built", "_lock", "_paths", "_task_of", "_unbuilt", "pure", "writers")
 
     def __init__(self, body: Body, tasks: Sequence[Mapping[str, Any]]) -> None:
         """`tasks` are the body's, as resolved."""
@@ -58,6 +58,7 @@ class Steps(Sequence[Step]):
             for index, task in enumerate(tasks)
             for position, module in enumerate(task["modules"])
         ]
+        self._paths = [f"{task['id']}.{one['id']}" for task in tasks for one in task["modules"]]
         self._task_of = tuple(step.task for step in self._unbuilt if step is not None)
         self._built: list[Step | None] = [None] * len(self._unbuilt)
         self._lock = Lock()
@@ -87,6 +88,14 @@ class Steps(Sequence[Step]):
         """The task that a step belongs to; builds nothing."""
         return self._task_of[index]
 
+    def path(self, index: int) -> str:
+        """A step's path within its graph; builds nothing."""
+        return self._paths[index]
+
+    def paths(self) -> Mapping[str, int]:
+        """The index of each step by its path; builds nothing."""
+        return MappingProxyType({path: index for index, path in enumerate(self._paths)})
+
     def following(self, index: int) -> int | None:
         """The next step in the same task's chain; builds nothing."""
         after = index + 1
@@ -105,7 +114,8 @@ class Steps(Sequence[Step]):
             if built is None:
                 unbuilt = self._unbuilt[index]
                 assert unbuilt is not None
-                built = self._built[index] = _step(self._body, index, unbuilt)
+                path = self._paths[index]
+                built = self._built[index] = _step(self._body, index, path, unbuilt)
                 self._unbuilt[index] = None  # nobody needs its document any more
         return built
 
@@ -123,7 +133,7 @@ def _mentions(value: Any, word: str) -> bool:
     return isinstance(value, list) and any(_mentions(item, word) for item in value)
 
 
-def _step(body: Body, index: int, unbuilt: _Unbuilt) -> Step:
+def _step(body: Body, index: int, path: str, unbuilt: _Unbuilt) -> Step:
     module = unbuilt.document
     later = module.get("deferred", ())
     config = compile_template({k: v for k, v in module["with"].items() if k not in later})
@@ -137,7 +147,7 @@ def _step(body: Body, index: int, unbuilt: _Unbuilt) -> Step:
     task_uuid = uuid5(body.workflow_id, f"{body.prefix}{unbuilt.task_id}")
     return Step(
         index=index,
-        path=f"{unbuilt.task_id}.{module['id']}",
+        path=path,
         task=unbuilt.task,
         task_uuid=task_uuid,
         module_uuid=uuid5(task_uuid, module["id"]),
