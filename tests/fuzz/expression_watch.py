@@ -7,7 +7,8 @@ import sys
 from dataclasses import dataclass
 from typing import Any
 
-PATIENCE = 10.0
+PATIENCE = 30.0  # of the clock, on a machine that others use too
+STARTING = 120.0
 
 
 @dataclass
@@ -19,24 +20,36 @@ class Watched:
     def tried(self, expression: str) -> dict[str, Any]:
         """What the child says of one expression, or how it died."""
         if self.process is None:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "tests.fuzz.expression_child"],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                text=True,
-            )
-            self.tried("1")  # what is loaded and compiled once
+            self._start()
+        answer = self._answer(expression, PATIENCE)
+        if answer:
+            return dict(json.loads(answer))
+        how = f"held its process for {PATIENCE:g} s"
+        if self.process is not None and self.process.poll() is not None:
+            how = f"ended its process: {self.process.returncode}"
+        self.end()
+        return {"ended": "broke", "message": how, "cpu": PATIENCE, "kib": 0}
+
+    def _start(self) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "tests.fuzz.expression_child"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert self._answer("1", STARTING), "the child does not start"  # loads all that is needed
+
+    def _answer(self, expression: str, patience: float) -> str:
+        assert self.process is not None
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         self.process.stdin.write(json.dumps(expression) + "\n")
         self.process.stdin.flush()
-        ready, _, _ = select.select([self.process.stdout], [], [], PATIENCE)
+        ready, _, _ = select.select([self.process.stdout], [], [], patience)
         answer = self.process.stdout.readline() if ready else ""
-        if answer:
-            return dict(json.loads(answer))
-        self.end()
-        how = "died" if ready else f"held its process for {PATIENCE:g} s"
-        return {"ended": "broke", "message": how, "cpu": PATIENCE, "kib": 0}
+        if ready and not answer:
+            self.process.wait()
+        return answer
 
     def end(self) -> None:
         """End the child, if there is one."""

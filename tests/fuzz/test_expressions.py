@@ -67,6 +67,7 @@ def test_no_expression_made_at_random_passes_the_bounds(watched, request):
             problem = wrong(watched, expression)
             if problem is not None:
                 found.append(problem)
+                print(problem, flush=True)
 
         (attempt if number is None else seed(number)(attempt))()
 

@@ -15,7 +15,7 @@ from executions.templates import (
 )
 
 MEBIBYTE = 1024 * 1024
-NESTED = "[[[[1] * 100] * 100] * 100] * 100"
+NESTED = "[[[[[1] * 100] * 100] * 100] * 100] * 100"
 SCOPE = {"input": {"n": 1, "words": ["b", "a"], "text": "x" * 1_000_000, "row": {"id": 1}}}
 
 
