@@ -7,6 +7,7 @@ from celery import current_app
 from django.db import connection
 
 from runners import statements
+from runners.models import Run
 from runners.sweeper import lost
 from tests.support.segments import run_of
 from tests.support.workflows import publish, start, task
@@ -40,7 +41,7 @@ def sent(ago: int, times: int = 1, state: str = "PENDING") -> UUID:
 
 def overtaken() -> set[UUID]:
     rows = statements.fetch("overlooked", {"batch": 100, "patience": 10})
-    return {run for _, run, is_overtaken in rows if is_overtaken}
+    return {run for _, run, is_overtaken, _ in rows if is_overtaken}
 
 
 @pytest.mark.django_db
@@ -62,3 +63,27 @@ def test_nobody_is_overtaken_by_one_that_was_sent_again() -> None:
     sent(60)
     sent(1, times=2, state="RUNNING")
     assert overtaken() == set()
+
+
+def wait_after_resending(ago: int, times: int) -> float:
+    """How many seconds after it was sent again somebody looks after the run."""
+    run = sent(ago, times)
+    assert len(statements.fetch("resend", {"runs": [run], "patience": 10})) == 1
+    found = Run.objects.get(pk=run)
+    assert found.publications == times + 1
+    assert found.published_at is not None
+    assert found.due_at is not None
+    return (found.due_at - found.published_at).total_seconds()
+
+
+@pytest.mark.django_db
+def test_the_wait_doubles_with_each_message_that_is_lost() -> None:
+    waits = [wait_after_resending(ago, times) for times, ago in enumerate([10, 20, 40, 80], 1)]
+    assert waits == pytest.approx([20, 40, 80, 160], abs=2)
+    assert wait_after_resending(10_000, 12) == pytest.approx(600, abs=1)
+
+
+@pytest.mark.django_db
+def test_messages_that_came_to_a_worker_do_not_lengthen_the_wait() -> None:
+    """Twelve workers took the run and died; the message after that is the first that was lost."""
+    assert wait_after_resending(10, 12) == pytest.approx(20, abs=2)
