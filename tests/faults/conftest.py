@@ -6,9 +6,12 @@ from typing import Any
 
 import pytest
 
+from runners.models import Run
+from runners.states import RunState
 from tests.support.engine_database import engine_database
 from tests.support.fleet import Fleet, publishing_to
 from tests.support.folders import passable_folder
+from tests.support.workflows import describe
 from valkyr_project.embedded import Redis
 
 
@@ -51,6 +54,8 @@ def fleet(whole_fleet: Fleet, request: pytest.FixtureRequest) -> Iterator[Fleet]
         with member.log.open() as log:
             log.seek(sizes.get(name, 0))
             request.node.add_report_section("call", f"log of {name}", log.read()[-4000:])
+    left = list(Run.objects.filter(state=RunState.RUNNING).values_list("execution_id", flat=True))
+    assert not left, f"these hold workers that the next test needs: {describe(left)}"
 
 
 @pytest.fixture

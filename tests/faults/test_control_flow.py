@@ -242,7 +242,7 @@ def test_an_output_too_large_to_keep_is_a_permanent_error_that_says_so(fleet: Fl
     )
     run = Run.objects.get(execution=execution, step_path="keep.main")
     assert (run.state, run.error_type) == ("DLQ", "PERMANENT")
-    assert "bytes" in run.error
+    assert "the result has more than 5,242,880 characters" in run.error
 
 
 def test_a_retry_is_told_what_the_attempt_before_said_of_itself(fleet: Fleet) -> None:

@@ -11,6 +11,7 @@ from uuid import UUID
 from executions.clock import database_now
 from tests.support.modules import marks
 from tests.support.waiting import wait_until
+from tests.support.workflows import describe
 from valkyr_project.embedded import Redis
 
 
@@ -23,9 +24,12 @@ def wait_for_mark(
     execution_id: UUID, step: str = "work.main", number: int = 1, seconds: float = 30
 ) -> dict[str, Any]:
     """The step's mark of that number, once it is there."""
-    wait_until(
-        lambda: len(marks_of(execution_id, step)) >= number, seconds, f"mark {number} of {step}"
-    )
+    try:
+        wait_until(
+            lambda: len(marks_of(execution_id, step)) >= number, seconds, f"mark {number} of {step}"
+        )
+    except AssertionError as error:
+        raise AssertionError(f"{error}: {describe([execution_id])}") from None
     return marks_of(execution_id, step)[number - 1]
 
 

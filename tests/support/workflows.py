@@ -7,9 +7,11 @@ from uuid import UUID
 
 from executions import publishing
 from executions.actor import Actor
+from executions.clock import database_now
 from executions.models import Tier, Workflow, WorkflowExecution, Workspace
 from executions.states import FINAL
 from executions.triggers.start import start_batch, start_execution
+from runners.models import Runner
 from tests.support.waiting import wait_until
 
 ACTOR = Actor.system("tests")
@@ -80,7 +82,8 @@ def wait_for_end(ids: Iterable[UUID], seconds: float = 60) -> dict[UUID, str]:
 
 def describe(ids: Iterable[UUID]) -> str:
     """What the rows say of some executions, for the message of a failing test."""
-    lines = []
+    lines = [f"now={database_now()}"]
+    lines += [f"{name} seen {seen}" for name, seen in Runner.objects.values_list("name", "seen_at")]
     for execution in WorkflowExecution.objects.filter(pk__in=list(ids)[:3]):
         lines.append(f"\n{execution.pk} {execution.state} {execution.error_message}")
         lines += [
