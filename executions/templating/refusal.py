@@ -1,7 +1,7 @@
 """Where templates may be rendered: in workers and commands, never while a request is answered.
 
 A template is a tenant's code. The web process serves all tenants, so it renders nothing, except in
-an `allowed` block: small values that a request cannot do without, within the budget of `meter`.
+an `allowed` block: small values that a request cannot do without, within `budget.WEB`.
 """
 
 import os
@@ -46,7 +46,7 @@ def refused() -> Iterator[None]:
 
 @contextmanager
 def allowed() -> Iterator[None]:
-    """Allow rendering in this block. The caller bounds how much is rendered (`meter.metered`)."""
+    """Allow rendering in this block. The caller bounds how much is rendered (`budget.Budget`)."""
     token = _refused.set(False)
     try:
         yield

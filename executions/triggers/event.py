@@ -28,7 +28,7 @@ from executions.triggers.start import start_execution
 
 MAX_TRIGGERS = 500
 # CPU time for all filters of an event, where a request publishes it. Each has a budget besides
-# (`executions.templating.meter`).
+# (`executions.templating.budget`).
 FILTER_SECONDS = 0.25
 
 

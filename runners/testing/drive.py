@@ -56,8 +56,9 @@ def silent() -> Iterator[None]:
     def ignore(*_: Any) -> None:
         """Rows say the same."""
 
-    sending = dict.fromkeys(("publish", "prepare_remote", "advance", "tell"), ignore)
-    with patch.multiple(dispatch, **sending):
+    with patch.multiple(
+        dispatch, publish=ignore, prepare_remote=ignore, advance=ignore, tell=ignore
+    ):
         yield
 
 

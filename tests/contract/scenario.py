@@ -20,6 +20,7 @@ from executions.models import AuditSeal, Membership, Tier, Workflow, WorkflowExe
 from runners.models import CircuitBreaker, CostEntry, Run
 from tests.support.failures import fail
 from tests.support.jobs import run_jobs
+from tests.support.preparing import prepare_remote_runs
 from tests.support.segments import claimed, recorded
 
 DEFINITION: dict[str, Any] = {
@@ -313,6 +314,7 @@ def _serve(day: Recorder) -> None:
         ("completeRun", {"outputs": {"packed": True}}),
         ("failRun", {"error": "The box is lost.", "errorType": "PERMANENT"}),
     ):
+        prepare_remote_runs()
         leased = ask("leaseRun", wanted)
         run = (leased if isinstance(leased, list) else leased["runs"])[0]
         pk = run.get("id") or run["run"]["id"]
