@@ -15,6 +15,7 @@ from uuid import UUID
 from executions.graph.model import Step
 from executions.graph.places import Place, find
 from executions.templates import Template, TemplateError
+from executions.templating.refusal import Allowance
 from executions.versions import Compiled, compiled
 from runners import scopes, statements
 from runners.journey import Journey
@@ -85,14 +86,20 @@ def listeners(call: Call) -> Iterator[list[Listener]]:
         after = rows[-1][0]
 
 
-def meant(found: Sequence[Listener], payload: Any) -> list[Pair]:
-    """Those of one batch that a payload is meant for: without a filter, or whose filter holds."""
+def meant(
+    found: Sequence[Listener], payload: Any, allowance: Allowance | None = None
+) -> list[Pair]:
+    """Those of one batch that a payload is meant for: without a filter, or whose filter holds.
+
+    A request gives an `allowance`; raises TimeSpent where the filters take longer.
+    """
+    allowance = allowance or Allowance(0)
     plain = [listener for listener in found if listener.filter is None]
     choosy = [listener for listener in found if listener.filter is not None]
     chosen = [
         listener
         for first in range(0, len(choosy), LOADED)
-        for listener in _passing(choosy[first : first + LOADED], payload)
+        for listener in _passing(choosy[first : first + LOADED], payload, allowance)
     ]
     return [(listener.run_id, listener.execution_id) for listener in (*plain, *chosen)]
 
@@ -105,13 +112,15 @@ def _listener(
     return Listener(run_id, execution_id, version, place, step, path, attempt)
 
 
-def _passing(found: Sequence[Listener], payload: Any) -> Iterator[Listener]:
+def _passing(found: Sequence[Listener], payload: Any, allowance: Allowance) -> Iterator[Listener]:
     failures: dict[UUID, str] = {}
     for listener, journey in _journeys(found):
         assert listener.filter is not None
         try:
             scope = journey.scope(listener.step, listener.attempt) | {"event": payload}
-            if truth(listener.filter.render(scope)):
+            with allowance.rendering():
+                passes = truth(listener.filter.render(scope))
+            if passes:
                 yield listener
         except TemplateError as error:
             failures[listener.run_id] = f"The filter failed, so the event passed by: {error}"

@@ -10,6 +10,7 @@ from django.db import transaction
 from executions.actor import Actor, record
 from executions.errors import WrongState
 from executions.models import WorkflowExecution
+from executions.templating.refusal import Allowance, TimeSpent
 from runners import waiting
 from runners.listening import Call, Listener, Pair, listeners, meant
 from runners.models import Waiter
@@ -17,12 +18,20 @@ from runners.states import WaitKind
 
 # What an error says an execution waits for instead, at most.
 NAMED = 20
+# CPU time for all filters: the caller is told who was woken, so they are evaluated in the request.
+FILTER_SECONDS = 0.25
 
 
 class NobodyWaits(WrongState):
     """No step of the execution waits for that signal."""
 
     code = "nobody_waits"
+
+
+class FiltersTooCostly(WrongState):
+    """The filters of the steps that wait take longer than a request has for them."""
+
+    code = "filters_too_costly"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +45,21 @@ class Woken:
 def signal(execution: WorkflowExecution, name: str, payload: Any, *, actor: Actor) -> list[Woken]:
     """Wake the steps of an execution that wait for this name and whose filter holds.
 
-    Returns those that go on. Raises NobodyWaits, which names what the execution waits for.
+    Returns those that go on. Raises NobodyWaits, which names what the execution waits for, and
+    FiltersTooCostly.
     """
     call = Call(execution.workspace_id, name, payload, execution_id=execution.pk)
-    # Filters are looked at before anything is locked.
-    found = [(batch, meant(batch, payload)) for batch in listeners(call)]
+    allowance = Allowance(FILTER_SECONDS)
+    try:
+        # Filters are looked at before anything is locked.
+        found = [(batch, meant(batch, payload, allowance)) for batch in listeners(call)]
+    except TimeSpent:
+        raise FiltersTooCostly(
+            f"The filters of the steps that wait for {name!r} take more than {FILTER_SECONDS:g} s, "
+            "so no step was woken. Publish an event of this name instead: a worker evaluates the "
+            "filters then.",
+            execution.state,
+        ) from None
     woken: list[Woken] = []
     with transaction.atomic():
         for batch, pairs in found:

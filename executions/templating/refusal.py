@@ -5,6 +5,7 @@ an `allowed` block: small values that a request cannot do without, within `budge
 """
 
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -32,6 +33,36 @@ def check() -> None:
     """Raise RenderedInRequest where templates may not be rendered."""
     if _refused.get():
         raise RenderedInRequest
+
+
+class TimeSpent(Exception):
+    """The templates of one request took all the time that a request has for them."""
+
+
+class Allowance:
+    """The CPU time that one request may render for. Workers are not limited by it.
+
+    `seconds` is checked before each rendering; one that has begun is bounded by its own budget.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self._spent = 0.0
+
+    @contextmanager
+    def rendering(self) -> Iterator[None]:
+        """Allow rendering in this block. Raises TimeSpent instead where no time is left."""
+        if renders_here():
+            yield
+            return
+        if self._spent > self.seconds:
+            raise TimeSpent
+        began = time.thread_time()
+        try:
+            with allowed():
+                yield
+        finally:
+            self._spent += time.thread_time() - began
 
 
 @contextmanager

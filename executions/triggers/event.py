@@ -4,7 +4,6 @@ The event, its executions and what wakes for it are one transaction; a start tha
 the others as they are.
 """
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -92,46 +91,39 @@ def _start_all(event: Event, actor: Actor) -> list[dict[str, Any]]:
     )
     rows = listening.select_related("workflow").defer("workflow__definition").order_by("id")
     triggers = list(rows[: MAX_TRIGGERS + 1])
-    filters = _Filters(None if refusal.renders_here() else FILTER_SECONDS)
-    told = [_told(trigger, event, actor, filters) for trigger in triggers[:MAX_TRIGGERS]]
+    allowance = refusal.Allowance(FILTER_SECONDS)
+    told = [_told(trigger, event, actor, allowance) for trigger in triggers[:MAX_TRIGGERS]]
     results = [result for result in told if result is not None]
     if len(triggers) > MAX_TRIGGERS:
         results.append(_too_many(event, listening.count()))
     return results
 
 
-@dataclass(slots=True)
-class _Filters:
-    """Evaluates the filters of one event, within `seconds` of CPU time if that is not None.
+def _holds(text: str | None, payload: Any, allowance: refusal.Allowance) -> bool:
+    """Return whether a filter holds. Raises TemplateError, also when no time is left.
 
     The caller is told which workflows the event started, so filters are evaluated in the request.
     """
-
-    seconds: float | None
-    spent: float = 0.0
-
-    def hold(self, text: str | None, payload: Any) -> bool:
-        """Return whether a filter holds. Raises TemplateError, also when no time is left."""
-        if text is None:
-            return True
-        if self.seconds is not None and self.spent > self.seconds:
-            raise TemplateError(
-                f"the filters of this event's other triggers took more than {self.seconds:g} s, so "
-                "this one was not evaluated; make the filters simpler, or use several event names"
-            )
-        began = time.thread_time()
-        try:
-            with refusal.allowed():
-                return holds(text, payload)
-        finally:
-            self.spent += time.thread_time() - began
+    if text is None:
+        return True
+    try:
+        with allowance.rendering():
+            return holds(text, payload)
+    except refusal.TimeSpent:
+        raise TemplateError(
+            "the filters of this event's other triggers took more than "
+            f"{allowance.seconds:g} s, so this one was not evaluated; make the filters simpler, or "
+            "use several event names"
+        ) from None
 
 
-def _told(trigger: Trigger, event: Event, actor: Actor, filters: _Filters) -> dict[str, Any] | None:
+def _told(
+    trigger: Trigger, event: Event, actor: Actor, allowance: refusal.Allowance
+) -> dict[str, Any] | None:
     """What the trigger made of the event; None when its filter let it pass by."""
     result = {"triggerId": str(trigger.pk), "workflowId": str(trigger.workflow_id)}
     try:
-        if not filters.hold(trigger.settings["filter"], event.payload):
+        if not _holds(trigger.settings["filter"], event.payload, allowance):
             return None
         # A savepoint: a refusal half-way must take nothing else with it.
         with transaction.atomic():

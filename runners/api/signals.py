@@ -55,7 +55,8 @@ class SignalExecution(Endpoint):
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
         """Wake the steps of one execution that wait for an event of this name.
 
-        409 (`nobody_waits`) when none does, or no filter lets the payload pass.
+        409 (`nobody_waits`) when none does, or no filter lets the payload pass; 409
+        (`filters_too_costly`) when their filters take more than 0.25 s of CPU.
         """
         rows = WorkflowExecution.objects.only("id", "workspace_id", "workflow_id", "state")
         execution, may = obtain(self.user, rows, id, Action.TRIGGER)

@@ -46,6 +46,11 @@ def leased(limit: int = 1, workspace: Workspace | None = None, runner: str = "r"
     return leasing.lease(runner, [place.pk], ["gpu"], limit, actor=ACTOR)
 
 
+def leased_now(place: Workspace) -> list[Leased]:
+    """What a runner gets of the runs that are prepared already."""
+    return leasing.lease("r", [place.pk], ["gpu"], 1, actor=ACTOR)
+
+
 def done(held: Leased, outputs: Any = None, outcome: str = "success") -> None:
     finishing.complete(held.run.pk, held.token, Reported(outputs, outcome))
 
@@ -152,18 +157,20 @@ def test_a_report_that_comes_again_is_answered_alike(place: Workspace, rivals: R
 
 def test_a_lease_does_not_slip_past_a_cancel(place: Workspace, rivals: Rivals) -> None:
     execution = start(publish(ONE, place))
+    prepare_remote_runs()
     with transaction.atomic():
         lifecycle.cancel(execution, actor=ACTOR)
-        assert rivals.begin(leased, 1, place).result(10) == []
+        assert rivals.begin(leased_now, place).result(10) == []
     assert leased(1, place) == []
     assert run_of(execution, "one.main").state == "CANCELLED"
 
 
 def test_a_lease_does_not_slip_past_a_pause(place: Workspace, rivals: Rivals) -> None:
     execution = start(publish(ONE, place))
+    prepare_remote_runs()
     with transaction.atomic():
         lifecycle.pause(execution, actor=ACTOR)
-        assert rivals.begin(leased, 1, place).result(10) == []
+        assert rivals.begin(leased_now, place).result(10) == []
     assert leased(1, place) == []
     lifecycle.resume(execution, actor=ACTOR)
     assert len(leased(1, place)) == 1
@@ -282,6 +289,7 @@ def test_one_workspaces_runners_get_nothing_of_anothers(place: Workspace) -> Non
 
 def test_what_waits_for_a_runner_is_sent_to_nobody(place: Workspace, queue: World) -> None:
     execution = start(publish(ONE, place))
+    prepare_remote_runs()
     run = run_of(execution, "one.main")
     Run.objects.filter(pk=run.pk).update(due_at=run.queued_at)
     queue.queue.clear()

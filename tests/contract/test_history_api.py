@@ -5,11 +5,12 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from django.contrib.auth.models import Permission
 from rest_framework.test import APIClient
 
 from executions.api.fields import HIDDEN
 from executions.jobs import asking
-from executions.models import Checkpoint, WorkflowExecution, Workspace
+from executions.models import Checkpoint, WorkflowExecution, WorkflowUserPermission, Workspace
 from runners.models import Run
 from tests.support.jobs import run_jobs, working
 
@@ -313,7 +314,14 @@ def test_values_of_a_verification_need_view_payloads(
     asked = verified_later(author, failed)
     run_jobs()
 
-    shown = client_of(member("USER")).get(f"/v1/Verification/{asked['id']}").json()["result"]
+    reader = member("USER")
+    WorkflowUserPermission.objects.create(
+        user=reader,
+        content_object=WorkflowExecution.objects.get(pk=failed).workflow,
+        permission=Permission.objects.get(codename="read_workflow"),
+    )
+
+    shown = client_of(reader).get(f"/v1/Verification/{asked['id']}").json()["result"]
 
     difference = shown["differences"][0]
     assert difference["stepPath"] == "one.main"

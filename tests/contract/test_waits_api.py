@@ -7,6 +7,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from executions.models import Activity, WorkflowExecution
+from runners import signalling
 from runners.models import EarlyCallback, Run, Waiter
 from runners.sweeper import timers
 from tests.support.segments import claimed, recorded, run_of
@@ -190,6 +191,19 @@ def test_a_signal_nobody_waits_for_says_what_is_waited_for(
     assert "no filter lets this payload pass" in unfit.json()["detail"]
     assert other.json()["state"] == "RUNNING"
     assert not Activity.objects.filter(action="execution.signal").exists()
+
+
+def test_a_signal_whose_filters_take_too_long_wakes_nobody_and_says_so(
+    author: APIClient, workspace: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(signalling, "FILTER_SECONDS", -1.0)
+    run = listening(filter="{{ event.total > 2 }}")
+
+    refused = signal(author, run, payload={"total": 3})
+
+    assert (refused.status_code, refused.json()["code"]) == (409, "filters_too_costly")
+    assert "Publish an event" in refused.json()["detail"]
+    assert Waiter.objects.filter(run=run).exists()
 
 
 @pytest.mark.parametrize(

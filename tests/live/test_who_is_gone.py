@@ -7,6 +7,7 @@ from uuid import UUID
 import httpx
 import pytest
 
+from tests.support.preparing import prepare_remote_runs
 from tests.support.waiting import wait_until
 from tests.support.web_server import WebServer
 from tests.support.workflows import default_workspace, publish, start, task
@@ -40,6 +41,7 @@ def test_who_hung_up_takes_nothing_and_the_next_who_asks_has_it(
         with pytest.raises(httpx.ReadTimeout):
             lease("first", timeout=1)
         execution = begin()
+        prepare_remote_runs()
         # So long the first would have been kept waiting, and would have been given it.
         wait_until(lambda: time.monotonic() > until, WAIT + 10)
 

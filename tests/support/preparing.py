@@ -1,5 +1,11 @@
 """Remote steps in tests that start no workers: prepared by the function that their task calls."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Event, Thread
+
+from django.db import connection
+
 from executions.limits import limits
 from runners.models import Run
 from runners.remote.preparing import prepare_runs
@@ -16,3 +22,24 @@ def prepare_remote_runs() -> int:
     )
     rows = found.order_by("id").values_list("execution_id", "execution__version_id", "segment")
     return sum(prepare_runs(execution, version, [segment]) for execution, version, segment in rows)
+
+
+@contextmanager
+def preparing() -> Iterator[None]:
+    """Prepare remote steps in a thread of its own while the block runs. The test must commit."""
+    over = Event()
+
+    def work() -> None:
+        try:
+            while not over.wait(0.02):
+                prepare_remote_runs()
+        finally:
+            connection.close()
+
+    worker = Thread(target=work)
+    worker.start()
+    try:
+        yield
+    finally:
+        over.set()
+        worker.join()
