@@ -226,6 +226,8 @@ def spec(module: Module[Any]) -> ModuleSpec:
         timeout_seconds=module.timeout_seconds,
         credential=module.credential,
         takes_secrets=module.may_take_secrets(),
+        judges_hosts=module.judges_hosts,
+        addresses=module.addresses,
         inputs_schema=module.Inputs.model_json_schema(),
         outputs_schema=outputs.model_json_schema(mode="serialization") if outputs else None,
         check=partial(check, module),

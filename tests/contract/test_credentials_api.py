@@ -17,7 +17,7 @@ from executions.models import Activity, Credential, Membership, Workspace
 
 pytestmark = pytest.mark.django_db
 SECRET = "canary-5d1f0c"
-SHOP = {"name": "shop", "fields": {"value": SECRET}}
+SHOP: dict[str, Any] = {"name": "shop", "fields": {"value": SECRET}, "hosts": ["*"]}
 
 
 @pytest.fixture
@@ -56,6 +56,10 @@ def test_a_credential_is_kept_and_shown_without_its_value(
         "type": "secret",
         "description": "Of the shop.",
         "fields": ["value"],
+        "hosts": ["*"],
+        "modules": ["*"],
+        "workflows": ["*"],
+        "remote": False,
         "createdBy": "admin-default",
         "createdAt": 0,
         "updatedAt": 0,

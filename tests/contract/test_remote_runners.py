@@ -451,7 +451,13 @@ def test_a_step_gets_its_secrets_and_no_row_does(
     runner: APIClient, begin: Callable[..., str], workspace: Workspace
 ) -> None:
     credentials.create(
-        workspace, name="farm", type="secret", fields={"value": "canary-7261"}, actor=ANN
+        workspace,
+        name="farm",
+        type="secret",
+        fields={"value": "canary-7261"},
+        actor=ANN,
+        hosts=["farm.example.com"],
+        remote=True,
     )
     begin(render(inputs={"key": "{{ secrets.farm }}"}), params={"scene": 1})
 
@@ -476,7 +482,13 @@ def test_a_secret_in_an_error_is_taken_out(
     runner: APIClient, begin: Callable[..., str], workspace: Workspace
 ) -> None:
     credentials.create(
-        workspace, name="farm", type="secret", fields={"value": "canary-7261"}, actor=ANN
+        workspace,
+        name="farm",
+        type="secret",
+        fields={"value": "canary-7261"},
+        actor=ANN,
+        hosts=["farm.example.com"],
+        remote=True,
     )
     begin(render(inputs={"key": "{{ secrets.farm }}"}), params={"scene": 1})
     [run] = lease(runner)

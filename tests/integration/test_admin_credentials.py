@@ -44,7 +44,12 @@ def op(django_user_model: Any, workspace: Workspace) -> Client:
 
 def made(workspace: Workspace, kind: str = "secret", **fields: str) -> Credential:
     return credentials.create(
-        workspace, name="shop", type=kind, fields=fields or {"value": SECRET}, actor=ANN
+        workspace,
+        name="shop",
+        type=kind,
+        fields=fields or {"value": SECRET},
+        hosts=["*"],
+        actor=ANN,
     )
 
 
@@ -157,7 +162,7 @@ def test_what_cannot_be_kept_is_told_in_the_form_and_not_shown_again(
     op: Client, workspace: Workspace, address: str, typed: dict[str, str], message: str
 ) -> None:
     credentials.create(
-        workspace, name="taken", type="secret", fields={"value": "hunter2"}, actor=ANN
+        workspace, name="taken", type="secret", fields={"value": "hunter2"}, hosts=["*"], actor=ANN
     )
 
     answer = op.post(address, {"workspace": workspace.pk, **typed})

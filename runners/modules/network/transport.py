@@ -21,6 +21,7 @@ import httpx
 from runners.modules.base import StepError
 from runners.modules.network.addresses import ALLOWED_NETWORKS, may_connect
 from runners.modules.network.connections import Connections
+from runners.modules.network.judging import judge
 
 CONNECT_SECONDS = 10.0
 # As many as an io worker has threads, and a few more: steps that call one host again and again
@@ -28,6 +29,7 @@ CONNECT_SECONDS = 10.0
 MAX_IDLE_CONNECTIONS = 300
 IDLE_SECONDS = 15.0
 WRITE_BYTES = 65_536
+USUAL_PORTS = {"http": 80, "https": 443}
 
 # Many threads may ask for the client at once, and reading the certificates takes a while.
 _making = threading.Lock()
@@ -54,7 +56,10 @@ def _client(pid: int) -> httpx.Client:
 
 
 class GuardedTransport(httpx.HTTPTransport):
-    """httpx's transport over connections that go only to permitted addresses."""
+    """httpx's transport over connections that go only to permitted addresses.
+
+    Each request is judged by the boundaries of the step's credentials, on open connections too.
+    """
 
     def __init__(self) -> None:
         # SSL_CERT_FILE and SSL_CERT_DIR, which an administrator sets, are heeded.
@@ -69,6 +74,12 @@ class GuardedTransport(httpx.HTTPTransport):
 
         # httpx has no argument for a network backend, so the pool it made is replaced.
         self._pool = Connections(connection, MAX_IDLE_CONNECTIONS)  # type: ignore[assignment]
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """Send the request; HostRefused where a credential of the step may not go there."""
+        url = request.url
+        judge(url.raw_host.decode("ascii"), url.port or USUAL_PORTS.get(url.scheme))
+        return super().handle_request(request)
 
 
 class GuardedBackend(httpcore.NetworkBackend):
