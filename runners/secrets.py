@@ -3,8 +3,8 @@
 Rows, hashes, messages and logs hold references only. The values are read right before a module
 runs, in one query, and only for steps that name secrets or a credential (`uses_secrets`).
 
-A step gets a credential only within its boundary: `secret_use` judges module and workflow here,
-`Revealed.used` has the module's connections judged by host.
+A step gets a credential only within its boundary: `credentials.use` judges module and workflow
+here, `Revealed.used` has the module's connections judged by host.
 
     revealed(journey, step, inputs, attempt=…, overrides=…) -> Revealed
     secret_places(journey, step, inputs, attempt=…, overrides=…)   for `filled`, in a worker
@@ -20,10 +20,10 @@ from typing import Any
 
 from executions import credentials
 from executions.credentials import Boundary, Opened
+from executions.credentials.use import Use, refusal
 from executions.graph.model import Step
 from executions.templating.errors import Pointer, key_path
 from executions.templating.secrets import Place, SecretField, at, fill, places, reference, reveal
-from runners import secret_use
 from runners.journey import Journey
 from runners.modules import registry
 from runners.modules.base import Result, StepError, Wait
@@ -137,9 +137,11 @@ def scrubber_of(journey: Journey, step: Step) -> Scrubber:
 def _read(journey: Journey, step: Step, *, remote: bool) -> Mapping[str, Opened]:
     """The step's credentials, each within its boundary."""
     found = _found(journey, step)
-    judges = registry.get(step.module).judges_hosts
     boundaries = {name: one.boundary for name, one in found.items()}
-    why = secret_use.refusal(step, judges, journey.version.workflow_id, boundaries, remote=remote)
+    in_texts = {name for name, _ in step.secrets}
+    judges = registry.get(step.module).judges_hosts
+    use = Use(step.module, judges, journey.version.workflow_id, in_texts, remote)
+    why = refusal(use, boundaries)
     if why is not None:
         raise SecretRefused(
             f"{_who(journey, step)}: {why}. Use another credential, or ask somebody who may "

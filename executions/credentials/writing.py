@@ -49,7 +49,7 @@ def create(
         "workflows": [ANY],
     }
     asked = suggested | {name: value for name, value in limits.items() if value is not None}
-    found = [*problems_of(asked), *_unknown_workflows(workspace.pk, asked["workflows"])]
+    found = [*problems_of(asked), *unknown_workflows(workspace.pk, asked["workflows"])]
     values = checked(type, name, fields, found)
     sealing.prepare()
     pk = UUID(str(uuid7()))
@@ -98,7 +98,7 @@ def update(
         before = {"fields": sorted(credential.fields), **_boundary(credential)}
         found = [
             *problems_of(limits),
-            *_unknown_workflows(credential.workspace_id, limits.get("workflows")),
+            *unknown_workflows(credential.workspace_id, limits.get("workflows")),
         ]
         given = checked_changes(credential.type, credential.fields, fields or {}, found)
         if fields:
@@ -180,7 +180,7 @@ def _suggested_hosts(kind: str, fields: Mapping[str, Any]) -> tuple[str, ...]:
     return suggested_hosts(kind, texts)
 
 
-def _unknown_workflows(workspace_id: UUID, given: Any) -> list[Problem]:
+def unknown_workflows(workspace_id: UUID, given: Any) -> list[Problem]:
     """Ids of workflows that this workspace does not have."""
     if not isinstance(given, list | tuple) or len(given) > MOST:
         return []

@@ -65,7 +65,8 @@ def test_a_secret_is_typed_in_and_never_shown(op: Client, workspace: Workspace) 
     form = op.get(ADD).content.decode()
     assert 'type="password" name="value_value"' in form
 
-    answer = op.post(ADD, {"workspace": workspace.pk, "name": "shop", "value_value": SECRET})
+    typed = {"workspace": workspace.pk, "name": "shop", "value_value": SECRET, "hosts": "*"}
+    answer = op.post(ADD, typed)
 
     assert answer.status_code == 302, answer.context["errors"]
     credential = Credential.objects.get()
@@ -96,7 +97,8 @@ def test_each_type_has_a_form_of_its_own(
     assert [name for name in names if f'name="value_{name}"' not in shown] == []
 
     typed = {f"value_{name}": f" of {name} " for name in names}
-    answer = op.post(address, {"workspace": workspace.pk, "name": "shop", **typed})
+    place = {"workspace": workspace.pk, "name": "shop", "hosts": "api.example.com"}
+    answer = op.post(address, place | typed)
 
     assert answer.status_code == 302, answer.context["errors"]
     assert value_of(Credential.objects.get()) == {name: f" of {name} " for name in names}
@@ -108,7 +110,7 @@ def test_fields_of_ones_own_are_added_changed_and_taken_away(
     rows_ = {"new_name_1": "key_id", "new_value_1": "AKIA123", "new_name_2": "key"}
     op.post(
         f"{ADD}?type=custom",
-        {"workspace": workspace.pk, "name": "shop", **rows_, "new_value_2": SECRET},
+        {"workspace": workspace.pk, "name": "shop", "hosts": "*", **rows_, "new_value_2": SECRET},
     )
     credential = Credential.objects.get()
     assert value_of(credential) == {"key_id": "AKIA123", "key": SECRET}
