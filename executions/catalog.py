@@ -45,7 +45,7 @@ class ModuleSpec:
     `credential` are the types of credential it takes, one of them at a time; its `with` may name
     secrets if it `takes_secrets`. `judges_hosts` says what goes only to hosts that are judged:
     `everything` in its `with`, its `credential` alone, or nothing (""); `addresses` are the keys of
-    `with` that hold the address.
+    `with` that hold the address, `keeps` those that stay on this machine whatever it judges.
     """
 
     type: str
@@ -71,6 +71,7 @@ class ModuleSpec:
     takes_secrets: bool = True
     judges_hosts: str = ""
     addresses: tuple[str, ...] = ()
+    keeps: tuple[str, ...] = ()
     circuit_target: str = ""  # in words
     outcomes_from: tuple[OutcomeRule, ...] = ()
     icon: str = ""  # by the names of Material Symbols

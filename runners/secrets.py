@@ -139,8 +139,22 @@ def _read(journey: Journey, step: Step, *, remote: bool) -> Mapping[str, Opened]
     found = _found(journey, step)
     boundaries = {name: one.boundary for name, one in found.items()}
     in_texts = {name for name, _ in step.secrets}
-    judges = registry.get(step.module).judges_hosts
-    use = Use(step.module, judges, journey.version.workflow_id, in_texts, remote)
+    module = registry.get(step.module)
+    places = ((pointer, named) for pointer, _, named in step.config.sealed)
+    kept = {
+        name
+        for pointer, named in places
+        if pointer and pointer[0] in module.keeps
+        for name, _ in named
+    }
+    use = Use(
+        step.module,
+        module.judges_hosts,
+        journey.version.workflow_id,
+        in_texts,
+        kept,
+        remote=remote,
+    )
     why = refusal(use, boundaries)
     if why is not None:
         raise SecretRefused(

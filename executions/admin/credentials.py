@@ -5,6 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import admin
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html, format_html_join
 from unfold.decorators import display
@@ -48,6 +49,26 @@ DELETE = Operation(
 )
 
 
+class ReachFilter(admin.SimpleListFilter):
+    """Credentials that may go to any host, or to named ones."""
+
+    title = "may go to"
+    parameter_name = "reach"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        """Both kinds."""
+        return [("any", "any host"), ("named", "named hosts")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        """The rows of the chosen kind."""
+        match self.value():
+            case "any":
+                return queryset.filter(hosts__contains=[ANY])
+            case "named":
+                return queryset.exclude(hosts__contains=[ANY])
+        return queryset
+
+
 @admin.register(Credential)
 class CredentialAdmin(OperatingAdmin, WritingAdmin):
     """Secrets of a workspace; what was typed in is never shown."""
@@ -57,7 +78,7 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
     edits = Permission.CONFIGURE
     list_display = ("name", "type", "workspace", "field_names", "goes_to", "used", "changed")
     list_select_related = ("workspace",)
-    list_filter = ("type",)
+    list_filter = ("type", ReachFilter)
     list_defer = ("sealed",)
     search_ids = ("id",)
     search_texts = ("name", "workspace__slug")

@@ -33,6 +33,7 @@ class Naming:
     module: ModuleEntry
     places: Mapping[str, Pointer]  # of each credential the first
     in_texts: frozenset[str]
+    kept: frozenset[str]
 
 
 def misfits(
@@ -50,7 +51,8 @@ def misfits(
     namings = list(_namings(definition, catalog))
     names = {name for one in namings for name in one.places}
     boundaries = boundaries_of(workspace_id, names)
-    problems, warnings = [], []
+    problems: list[Problem] = []
+    warnings: list[Problem] = []
     for one in namings:
         for name, place in one.places.items():
             if name not in boundaries:
@@ -84,26 +86,30 @@ def _namings(definition: Any, catalog: Catalog) -> Iterator[Naming]:
     for body in read_body(definition, (), catalog).everywhere():
         for task in body.tasks:
             for module in task.modules:
-                places = _places(module)
+                named = _named(module)
+                places: dict[str, Pointer] = {}
                 own = module.document.get("credential")
-                in_texts = frozenset(places)
                 if isinstance(own, str) and own:
-                    places = {own: (*module.pointer, "credential")} | places
+                    places[own] = (*module.pointer, "credential")
+                for name, pointer in named:
+                    places.setdefault(name, (*module.pointer, "with", *pointer))
                 if places:
-                    yield Naming(task, module, places, in_texts)
+                    in_texts = frozenset(name for name, _ in named)
+                    yield Naming(task, module, places, in_texts, _kept(module, named))
 
 
-def _places(module: ModuleEntry) -> dict[str, Pointer]:
-    """Where the module's `with` names secrets, by credential."""
+def _kept(module: ModuleEntry, named: list[tuple[str, Pointer]]) -> frozenset[str]:
+    keys = module.spec.keeps if module.spec is not None else ()
+    return frozenset(name for name, pointer in named if pointer and pointer[0] in keys)
+
+
+def _named(module: ModuleEntry) -> list[tuple[str, Pointer]]:
+    """The credentials that the module's `with` names as secrets, each with the place in it."""
     # Reading templates takes a while, and most name none.
     if module.config is None or ROOT not in str(module.config):
-        return {}
+        return []
     template, _ = inspect_template(module.config)
-    found: dict[str, Pointer] = {}
-    for pointer, _, named in template.sealed:
-        for name, _ in sorted(named):
-            found.setdefault(name, (*module.pointer, "with", *pointer))
-    return found
+    return [(name, pointer) for pointer, _, named in template.sealed for name, _ in sorted(named)]
 
 
 def _problems(
@@ -123,7 +129,14 @@ def _problems(
             continue
         if workflow_id is None:
             boundary = Boundary(boundary.hosts, boundary.modules, remote=boundary.remote)
-        use = Use(spec.type, spec.judges_hosts, workflow_id or UUID(int=0), one.in_texts, remote)
+        use = Use(
+            spec.type,
+            spec.judges_hosts,
+            workflow_id or UUID(int=0),
+            one.in_texts,
+            one.kept,
+            remote=remote,
+        )
         why = refused(use, name, boundary)
         if why is not None:
             yield problem(place, "credential_refused", f"{why}. {ASK}")

@@ -58,8 +58,11 @@ def _plain(name: str, given: Any) -> list[str]:
     texts = [text.strip() for text in given]
     if ANY in texts:
         return [ANY]
-    same = {"hosts": str.lower, "modules": str, "workflows": lambda text: str(UUID(text))}[name]
-    return sorted({same(text) for text in texts})
+    if name == "hosts":
+        texts = [text.lower() for text in texts]
+    elif name == "workflows":
+        texts = [str(UUID(text)) for text in texts]
+    return sorted(set(texts))
 
 
 def _host(text: str) -> None:

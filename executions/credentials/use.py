@@ -18,14 +18,16 @@ class Use:
     """A step that names credentials.
 
     `judges` is what its module says of its connections (`ModuleSpec.judges_hosts`); `in_texts` are
-    the credentials that stand in its inputs as `{{ secrets.x }}`; `remote` says that their values
-    leave with a remote runner.
+    the credentials that stand in its inputs as `{{ secrets.x }}`, `kept` those of them in inputs
+    that stay on this machine (`ModuleSpec.keeps`); `remote` says that the values leave with a
+    remote runner.
     """
 
     module: str
     judges: str
     workflow_id: UUID
     in_texts: Collection[str] = ()
+    kept: Collection[str] = ()
     remote: bool = False
 
 
@@ -56,5 +58,5 @@ def refused(use: Use, name: str, boundary: Boundary) -> str | None:
 def _hosts_hold(use: Use, name: str, boundary: Boundary) -> bool:
     """Whether the boundary's hosts can be enforced in the step, or need not be."""
     alone = use.judges == CREDENTIAL_ALONE and name not in use.in_texts
-    enforced = use.judges == EVERYTHING or alone
+    enforced = (use.judges == EVERYTHING and name not in use.kept) or alone
     return enforced or boundary.any_host or boundary.names_module(use.module)

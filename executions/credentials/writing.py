@@ -184,10 +184,10 @@ def unknown_workflows(workspace_id: UUID, given: Any) -> list[Problem]:
     """Ids of workflows that this workspace does not have."""
     if not isinstance(given, list | tuple) or len(given) > MOST:
         return []
-    places = {index: _id(text) for index, text in enumerate(given) if _id(text) is not None}
+    places = {index: pk for index, text in enumerate(given) if (pk := _id(text)) is not None}
     if not places:
         return []
-    rows = Workflow.objects.filter(workspace_id=workspace_id, pk__in=places.values())
+    rows = Workflow.objects.filter(workspace_id=workspace_id, pk__in=list(places.values()))
     known = set(rows.values_list("pk", flat=True))
     return [
         Problem(f"workflows[{index}]", "unknown_workflow", f"There is no workflow {pk} here.")

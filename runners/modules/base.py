@@ -249,7 +249,8 @@ class Module(Generic[InputsT]):
     `takes_secrets`; nor does one that is inline, holds a body or sets variables. `judges_hosts` is
     for modules that open connections by the guarded clients only (see `network.judging`):
     `everything` where all inputs go there and nowhere else, `credential` where that is sure of the
-    credential alone; `addresses` are the keys of `with` that say where to. One that
+    credential alone; `addresses` are the keys of `with` that say where to, `keeps` those that name
+    something on this machine, such as a file. One that
     `costs` spends money or tokens (`ctx.cost`): it is refused once a budget is spent, and it is not
     inline. `circuit_target` says in words what `circuit` gives, for the docs; `example` is a `with`
     that works, `bad_inputs` what goes wrong and how it is told. The docstring of a subclass is its
@@ -274,6 +275,7 @@ class Module(Generic[InputsT]):
     takes_secrets: ClassVar[bool] = True
     judges_hosts: ClassVar[str] = ""
     addresses: ClassVar[tuple[str, ...]] = ()
+    keeps: ClassVar[tuple[str, ...]] = ()
     container: ClassVar[str] = ""
     waits: ClassVar[bool] = False
     computes: ClassVar[bool] = False

@@ -228,6 +228,7 @@ def spec(module: Module[Any]) -> ModuleSpec:
         takes_secrets=module.may_take_secrets(),
         judges_hosts=module.judges_hosts,
         addresses=module.addresses,
+        keeps=module.keeps,
         inputs_schema=module.Inputs.model_json_schema(),
         outputs_schema=outputs.model_json_schema(mode="serialization") if outputs else None,
         check=partial(check, module),

@@ -265,3 +265,70 @@ def test_one_that_a_published_workflow_names_is_not_deleted(
     assert not Credential.objects.exists()
     assert Activity.objects.get(action="credential.delete").reason == "left"
     assert op.get(f"{LIST}{credential.pk}/delete/").status_code in (302, 403)
+
+
+def test_the_boundary_is_typed_in_and_any_host_is_a_warning(
+    op: Client, workspace: Workspace
+) -> None:
+    anywhere = made(workspace)
+    assert "any host" in op.get(LIST).content.decode()
+    typed = {"hosts": "api.example.com\n*.example.org", "modules": "http.*", "remote": "on"}
+
+    answer = op.post(change(anywhere), {**typed, "workflows": "*", "version_seen": 1})
+
+    assert answer.status_code == 302, answer.context["errors"]
+    anywhere.refresh_from_db()
+    assert anywhere.hosts == ["*.example.org", "api.example.com"]
+    assert (anywhere.modules, anywhere.workflows, anywhere.remote) == (["http.*"], ["*"], True)
+    assert value_of(anywhere) == {"value": SECRET}
+    assert "*.example.org, api.example.com" in op.get(LIST).content.decode()
+    assert "shop" not in op.get(f"{LIST}?reach=any").content.decode().partition("result")[2]
+    assert "shop" in op.get(f"{LIST}?reach=named").content.decode()
+
+
+@pytest.mark.parametrize(
+    ("typed", "message"),
+    [
+        ({"hosts": ""}, "Name the hosts that this credential may go to"),
+        ({"hosts": "https://api.example.com/"}, "such as api.example.com"),
+        ({"hosts": "*", "modules": "no module!"}, "is no module"),
+        ({"hosts": "*", "workflows": "mine"}, "is no workflow"),
+        ({"hosts": "*", "workflows": "0190163d-8694-739b-aea5-966c26f8ad90"}, "no workflow"),
+    ],
+)
+def test_a_boundary_that_cannot_be_is_told_beside_its_input(
+    op: Client, workspace: Workspace, typed: dict[str, str], message: str
+) -> None:
+    answer = op.post(
+        ADD, {"workspace": workspace.pk, "name": "shop", "value_value": SECRET, **typed}
+    )
+
+    assert answer.status_code == 200
+    assert message in answer.content.decode()
+    assert not Credential.objects.exists()
+
+
+def test_the_form_of_a_type_suggests_its_boundary(op: Client, workspace: Workspace) -> None:
+    page = op.get(f"{ADD}?type=stripe").content.decode()
+    assert "api.stripe.com" in page
+    assert "stripe.*" in page
+
+    url = "smtp://u:password@mail.example.com"
+    op.post(f"{ADD}?type=smtp", {"workspace": workspace.pk, "name": "mail", "value_url": url})
+
+    assert Credential.objects.get().hosts == ["mail.example.com"]
+
+
+def test_an_author_sees_the_boundary_and_does_not_change_it(
+    django_user_model: Any, workspace: Workspace
+) -> None:
+    credential = made(workspace)
+    author = client_of(django_user_model, workspace, "WORKFLOW")
+
+    shown = author.get(change(credential)).content.decode()
+
+    assert "any host" in shown
+    assert 'name="hosts"' not in shown
+    assert author.post(change(credential), {"hosts": "evil.example"}).status_code == 403
+    credential.refresh_from_db()
+    assert credential.hosts == ["*"]

@@ -207,6 +207,20 @@ def test_a_restricted_secret_is_not_written_to_a_file(queue: World, workspace: W
     assert "cannot judge where file.write takes it" in refused(execution)
 
 
+def test_a_restricted_secret_names_no_file(
+    queue: World, workspace: Workspace, bank: Partner
+) -> None:
+    given = {"url": "{{ input.url }}", "saveTo": "{{ secrets.bank.token }}.txt"}
+    flow = publish({"tasks": [task("ask", "http.request", retry="none", **{"with": given})]})
+    keep(workspace, at(bank))
+
+    execution = start(flow, {"url": bank.url})
+    queue.drain()
+
+    assert "cannot judge where http.request takes it" in refused(execution)
+    assert bank.received == []
+
+
 def test_revealing_costs_one_query_boundary_included(
     queue: World, workspace: Workspace, bank: Partner, django_assert_num_queries: Callable[..., Any]
 ) -> None:

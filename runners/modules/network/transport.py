@@ -6,6 +6,7 @@ deadline, however slowly the other side drips.
 """
 
 import os
+import re
 import socket
 import threading
 import time
@@ -30,6 +31,7 @@ MAX_IDLE_CONNECTIONS = 300
 IDLE_SECONDS = 15.0
 WRITE_BYTES = 65_536
 USUAL_PORTS = {"http": 80, "https": 443}
+PORT = re.compile(r":\d*$")
 
 # Many threads may ask for the client at once, and reading the certificates takes a while.
 _making = threading.Lock()
@@ -78,7 +80,12 @@ class GuardedTransport(httpx.HTTPTransport):
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Send the request; HostRefused where a credential of the step may not go there."""
         url = request.url
-        judge(url.raw_host.decode("ascii"), url.port or USUAL_PORTS.get(url.scheme))
+        port = url.port or USUAL_PORTS.get(url.scheme)
+        judge(url.raw_host.decode("ascii"), port)
+        named = request.headers.get("host", "")
+        if named.encode() != url.netloc:
+            # A server of many sites hands the request to the one that this header names.
+            judge(PORT.sub("", named), port)
         return super().handle_request(request)
 
 

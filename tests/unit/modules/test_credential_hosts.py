@@ -146,6 +146,27 @@ def test_an_open_connection_is_judged_again(partner: Partner, step_context: Cont
     assert len(partner.received) == 1
 
 
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Host": "evil.example"},
+        {"host": "127.0.0.1, evil.example"},
+        {"Host": ""},
+        {"hOsT": "[::1]:9"},
+    ],
+)
+def test_a_host_header_names_no_other_site_of_the_server(
+    partner: Partner, step_context: Context, headers: dict[str, str]
+) -> None:
+    with using(only(partner)), pytest.raises(HostRefused):
+        request(step_context, partner.url, headers=headers)
+    assert partner.received == []
+
+    with using({"key": Boundary(("127.0.0.1", "shop.example"))}):
+        request(step_context, partner.url, headers={"Host": "shop.example:80"})
+    assert partner.received[0]["headers"]["host"] == "shop.example:80"
+
+
 def test_all_credentials_of_a_step_are_judged(partner: Partner, step_context: Context) -> None:
     with using({**only(partner), **FAR}), pytest.raises(HostRefused, match='"key"'):
         request(step_context, partner.url)
