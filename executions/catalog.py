@@ -9,6 +9,10 @@ from typing import Any
 
 from executions.outcome_rules import OutcomeRule
 
+# What a module says of its connections: `judges_hosts`.
+EVERYTHING = "everything"
+CREDENTIAL_ALONE = "credential"
+
 
 @dataclass(frozen=True, slots=True)
 class ConfigProblem:
@@ -39,7 +43,9 @@ class ModuleSpec:
     A `container` holds a body (`loop` or `map`) that the engine runs. `deferred` are the keys of
     `with` whose templates the engine renders later, in another scope: a loop's `until`.
     `credential` are the types of credential it takes, one of them at a time; its `with` may name
-    secrets if it `takes_secrets`.
+    secrets if it `takes_secrets`. `judges_hosts` says what goes only to hosts that are judged:
+    `everything` in its `with`, its `credential` alone, or nothing (""); `addresses` are the keys of
+    `with` that hold the address, `keeps` those that stay on this machine whatever it judges.
     """
 
     type: str
@@ -63,6 +69,9 @@ class ModuleSpec:
     computes: bool = False  # takes the processor, so it cannot share a process with others' steps
     deferred: tuple[str, ...] = ()
     takes_secrets: bool = True
+    judges_hosts: str = ""
+    addresses: tuple[str, ...] = ()
+    keeps: tuple[str, ...] = ()
     circuit_target: str = ""  # in words
     outcomes_from: tuple[OutcomeRule, ...] = ()
     icon: str = ""  # by the names of Material Symbols

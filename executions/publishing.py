@@ -16,6 +16,7 @@ from executions.actor import Actor, record
 from executions.audit.changes import difference, told
 from executions.catalog import catalog
 from executions.clock import database_now
+from executions.credentials.fitting import misfits
 from executions.errors import InvalidDefinition, NotFound, StaleRevision, Unchanged, ValkyrError
 from executions.graph.definition import normalise
 from executions.graph.resolve import checksum, resolve
@@ -147,7 +148,7 @@ def publish_trial(
     with transaction.atomic():
         workflow = _locked(workflow_id, None)
         made = trial(workflow.definition if definition is None else definition, catalog(), asked)
-        found = made.told(check(made.document))
+        found = made.told(check(made.document, workflow.workspace_id, workflow.pk))
         if found:
             raise _unsound(found, "tested")
         version = _version(workflow, made.document, VersionKind.TEST, actor)
@@ -162,19 +163,39 @@ def publish_trial(
     return version
 
 
-def check(definition: Any) -> list[Problem]:
-    """Every problem that keeps a draft from being published; none when it can be."""
-    return problems(definition, catalog(), limits())
+def check(
+    definition: Any, workspace_id: UUID | None = None, workflow_id: UUID | None = None
+) -> list[Problem]:
+    """Every problem that keeps a draft from being published; none when it can be.
+
+    Of credentials that it may not use so, only where the workspace is given.
+    """
+    found = problems(definition, catalog(), limits())
+    if workspace_id is not None:
+        found += _misfits(definition, workspace_id, workflow_id)[0]
+    return found
 
 
-def warnings(definition: Any) -> list[Problem]:
-    """What in a definition is probably a mistake, and keeps nobody from publishing it."""
-    return warnings_of(definition, catalog())
+def warnings(definition: Any, workspace_id: UUID | None = None) -> list[Problem]:
+    """What in a definition is probably a mistake, and keeps nobody from publishing it.
+
+    Of credentials that do not exist, only where the workspace is given.
+    """
+    found = warnings_of(definition, catalog())
+    if workspace_id is not None:
+        found += _misfits(definition, workspace_id, None)[1]
+    return found
+
+
+def _misfits(
+    definition: Any, workspace_id: UUID, workflow_id: UUID | None
+) -> tuple[list[Problem], list[Problem]]:
+    return misfits(definition, catalog(), workspace_id, workflow_id, limits().remote_queues)
 
 
 def _version(workflow: Workflow, source: Any, kind: str, actor: Actor) -> WorkflowVersion:
     """The next version, not saved; raises InvalidDefinition."""
-    document = _sound(source)
+    document = _sound(source, workflow)
     return WorkflowVersion(
         workflow=workflow,
         number=_next_number(workflow),
@@ -187,8 +208,8 @@ def _version(workflow: Workflow, source: Any, kind: str, actor: Actor) -> Workfl
     )
 
 
-def _sound(definition: Any) -> dict[str, Any]:
-    found = check(definition)
+def _sound(definition: Any, workflow: Workflow) -> dict[str, Any]:
+    found = check(definition, workflow.workspace_id, workflow.pk)
     if found:
         raise _unsound(found, "published")
     return normalise(definition)

@@ -358,9 +358,12 @@ def execute(
 ) -> Done | Wait:
     """Run the step's module on its inputs (or let it go on); raises whatever the module raises."""
     started = time.perf_counter()
-    inputs = prepared.value if revealed is None else revealed.inputs
-    result = registry.get(step.module).run(inputs, context, wake)
-    if revealed is not None:
+    module = registry.get(step.module)
+    if revealed is None:
+        result = module.run(prepared.value, context, wake)
+    else:
+        with revealed.used():
+            result = module.run(revealed.inputs, context, wake)
         result = revealed.cleaned(result, journey.path(step))
     if isinstance(result, Wait):
         return result

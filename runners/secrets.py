@@ -3,6 +3,9 @@
 Rows, hashes, messages and logs hold references only. The values are read right before a module
 runs, in one query, and only for steps that name secrets or a credential (`uses_secrets`).
 
+A step gets a credential only within its boundary: `credentials.use` judges module and workflow
+here, `Revealed.used` has the module's connections judged by host.
+
     revealed(journey, step, inputs, attempt=…, overrides=…) -> Revealed
     secret_places(journey, step, inputs, attempt=…, overrides=…)   for `filled`, in a worker
     filled(journey, step, inputs, places) -> Revealed   the same in a process that renders nothing
@@ -11,15 +14,20 @@ runs, in one query, and only for steps that name secrets or a credential (`uses_
 
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Any
 
 from executions import credentials
+from executions.credentials import Boundary, Opened
+from executions.credentials.use import Use, refusal
 from executions.graph.model import Step
 from executions.templating.errors import Pointer, key_path
 from executions.templating.secrets import Place, SecretField, at, fill, places, reference, reveal
 from runners.journey import Journey
+from runners.modules import registry
 from runners.modules.base import Result, StepError, Wait
+from runners.modules.network.judging import using
 from runners.prepare import budget_of
 from runners.scrubbing import Scrubber
 
@@ -30,13 +38,25 @@ class SecretUnavailable(StepError):
     """A step names a secret that it cannot have; no retry mends that."""
 
 
+class SecretRefused(SecretUnavailable):
+    """A step names a credential whose boundary it is outside of."""
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Revealed:
-    """The module's real inputs, its credential's fields, and what scrubs its results of both."""
+    """The module's real inputs, its credential's fields, and what scrubs its results of both.
+
+    `boundaries` are those of all credentials that the step names.
+    """
 
     inputs: Any
     credential: Fields | None
     scrub: Scrubber
+    boundaries: Mapping[str, Boundary]
+
+    def used(self) -> AbstractContextManager[None]:
+        """The block in which the module has the secrets: each connection is judged by host."""
+        return using(self.boundaries)
 
     def cleaned(self, ended: Result | Wait, path: str) -> Result | Wait:
         """What the module gave back, without secrets; raises StepError, PayloadError."""
@@ -65,9 +85,10 @@ def revealed(
     """Read the values of a step that uses secrets, and put them where its inputs name them.
 
     `inputs` are the rendered ones, with references (`Prepared.value`); they are not changed.
-    Raises SecretUnavailable, TemplateError, and what `credentials.values_of` raises.
+    Raises SecretUnavailable, TemplateError, and what `credentials.opened_of` raises.
     """
-    found = _read(journey, step)
+    opened = _read(journey, step, remote=False)
+    found = {name: one.fields for name, one in opened.items()}
     values = {secret: _value(journey, step, found, secret) for secret in step.secrets}
     given, left = inputs, list[Pointer]()
     if step.secrets:
@@ -76,7 +97,7 @@ def revealed(
             step.config.sealed, inputs, scope, values, budget_of(step, time.monotonic())
         )
         _refuse_written(journey, step, inputs, left, overrides)
-    return Revealed(given, found.get(step.credential), _scrubber(step, found))
+    return _revealed(step, given, opened)
 
 
 def secret_places(
@@ -96,26 +117,58 @@ def secret_places(
 
 
 def filled(journey: Journey, step: Step, inputs: Any, found_places: Sequence[Place]) -> Revealed:
-    """As `revealed`, of inputs whose `secret_places` are known: nothing is rendered.
+    """As `revealed`, of inputs whose `secret_places` are known, for a remote runner.
 
-    Raises SecretUnavailable, and what `credentials.values_of` raises.
+    Nothing is rendered. Where the values go from there, nobody can judge; a credential says whether
+    remote runners may have it. Raises SecretUnavailable, and what `credentials.opened_of` raises.
     """
-    found = _read(journey, step)
+    opened = _read(journey, step, remote=True)
+    found = {name: one.fields for name, one in opened.items()}
     values = {secret: _value(journey, step, found, secret) for secret in step.secrets}
     given = fill(found_places, inputs, values)
-    return Revealed(given, found.get(step.credential), _scrubber(step, found))
+    return _revealed(step, given, opened)
 
 
 def scrubber_of(journey: Journey, step: Step) -> Scrubber:
     """What scrubs the results of a step that uses secrets, by the values they have now."""
-    return _scrubber(step, _read(journey, step))
+    return _scrubber(step, {name: one.fields for name, one in _found(journey, step).items()})
 
 
-def _read(journey: Journey, step: Step) -> Mapping[str, Fields]:
+def _read(journey: Journey, step: Step, *, remote: bool) -> Mapping[str, Opened]:
+    """The step's credentials, each within its boundary."""
+    found = _found(journey, step)
+    boundaries = {name: one.boundary for name, one in found.items()}
+    in_texts = {name for name, _ in step.secrets}
+    module = registry.get(step.module)
+    places = ((pointer, named) for pointer, _, named in step.config.sealed)
+    kept = {
+        name
+        for pointer, named in places
+        if pointer and pointer[0] in module.keeps
+        for name, _ in named
+    }
+    use = Use(
+        step.module,
+        module.judges_hosts,
+        journey.version.workflow_id,
+        in_texts,
+        kept,
+        remote=remote,
+    )
+    why = refusal(use, boundaries)
+    if why is not None:
+        raise SecretRefused(
+            f"{_who(journey, step)}: {why}. Use another credential, or ask somebody who may "
+            "configure credentials to widen its boundary, then requeue the step."
+        )
+    return found
+
+
+def _found(journey: Journey, step: Step) -> Mapping[str, Opened]:
     names = {name for name, _ in step.secrets}
     if step.credential:
         names.add(step.credential)
-    found = credentials.values_of(journey.version.workspace_id, names)
+    found = credentials.opened_of(journey.version.workspace_id, names)
     missing = sorted(names - found.keys())
     if missing:
         raise SecretUnavailable(
@@ -133,6 +186,12 @@ def _value(journey: Journey, step: Step, found: Mapping[str, Fields], secret: Se
             f"has only: {', '.join(sorted(found[name])) or 'none'}. Add it, or name another field."
         )
     return found[name][field]
+
+
+def _revealed(step: Step, given: Any, opened: Mapping[str, Opened]) -> Revealed:
+    found = {name: one.fields for name, one in opened.items()}
+    boundaries = {name: one.boundary for name, one in opened.items()}
+    return Revealed(given, found.get(step.credential), _scrubber(step, found), boundaries)
 
 
 def _scrubber(step: Step, found: Mapping[str, Fields]) -> Scrubber:

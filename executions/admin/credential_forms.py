@@ -1,6 +1,7 @@
 """The form of a credential: its values are typed into inputs that are never filled."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, cast
 
 from django import forms
 from unfold.widgets import (
@@ -11,12 +12,29 @@ from unfold.widgets import (
 )
 
 from executions.credentials import KINDS, InvalidCredential, is_taken
+from executions.credentials.boundary import ANY
 from executions.credentials.kinds import checked, checked_changes
-from executions.models import Credential
+from executions.credentials.limits import LISTS, Limits, problems_of
+from executions.credentials.suggestions import suggested_hosts
+from executions.credentials.writing import unknown_workflows
+from executions.graph.problem import Problem
+from executions.models import Credential, Workspace
 
 # Of type `custom`: rows for fields that there are not yet.
 BLANK_ROWS = 4
 KEEPS = "Empty: it stays as it is."
+HOSTS = (
+    "Where it may go, one a line: api.example.com, *.example.com, 10.0.0.0/8, with a port or "
+    "without; * is any host. Empty: the host of its URL, or what its type suggests."
+)
+MODULES = "The modules that may have it, one a line: http.request, http.*, or * for any."
+WORKFLOWS = "The ids of the workflows that may have it, one a line; * is any."
+
+
+def _lines(label: str, help_text: str) -> forms.CharField:
+    """An input for a list, an entry a line."""
+    widget = UnfoldAdminTextareaWidget(attrs={"rows": 3, "autocomplete": "off"})
+    return forms.CharField(required=False, label=label, help_text=help_text, widget=widget)
 
 
 class CredentialForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable at run time
@@ -25,16 +43,21 @@ class CredentialForm(forms.ModelForm):  # type: ignore[type-arg] # not subscript
     kind = "secret"
     inputs: tuple[str, ...] = ()
     version_seen = forms.IntegerField(required=False, widget=forms.HiddenInput)
+    hosts = _lines("Hosts", HOSTS)
+    modules = _lines("Modules", MODULES)
+    workflows = _lines("Workflows", WORKFLOWS)
 
     class Meta:
         model = Credential
-        fields = ("workspace", "name", "description")
+        fields = ("workspace", "name", "description", "remote")
         widgets = {
             "name": UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"}),
             "description": UnfoldAdminTextareaWidget(attrs={"rows": 2}),
         }
+        labels = {"remote": "Remote runners may have it"}
         help_texts = {
-            "name": "Workflows name it so: secrets.shop. Small letters, digits and _; it stays."
+            "remote": "Its hosts cannot be enforced there.",
+            "name": "Workflows name it so: secrets.shop. Small letters, digits and _; it stays.",
         }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -43,11 +66,32 @@ class CredentialForm(forms.ModelForm):  # type: ignore[type-arg] # not subscript
             self.instance.type = self.kind
         if "version_seen" in self.fields:
             self.fields["version_seen"].initial = self.instance.version
+        for name in self._lists():
+            self.initial[name] = "\n".join(self._present(name))
 
     @property
     def adds(self) -> bool:
         """Whether it makes a new one."""
         return bool(self.instance._state.adding)
+
+    def limits(self) -> Limits:
+        """The boundary that was typed; None for an empty list, which is suggested or stays."""
+        data = self.cleaned_data
+        typed: dict[str, Any] = {name: data.get(name, "").split() or None for name in self._lists()}
+        if "remote" in self.fields:
+            typed["remote"] = bool(data.get("remote"))
+        return cast("Limits", typed)
+
+    def _lists(self) -> list[str]:
+        return [name for name in LISTS if name in self.fields]
+
+    def _present(self, name: str) -> Sequence[str]:
+        """What the input of a list shows at first: what is stored, or what the type suggests."""
+        if not self.adds:
+            stored: list[str] = getattr(self.instance, name)
+            return stored
+        known = KINDS[self.kind]
+        return {"hosts": known.hosts, "modules": known.modules, "workflows": (ANY,)}[name]
 
     def values(self) -> dict[str, str | None]:
         """What was typed, by field; None for what is to be taken away."""
@@ -64,14 +108,30 @@ class CredentialForm(forms.ModelForm):  # type: ignore[type-arg] # not subscript
         self._check_rows(data)
         try:
             if self.adds:
-                checked(self.kind, data.get("name", ""), self.values())
-            elif self.values():
-                checked_changes(self.kind, self.instance.fields, self.values())
+                asked = self._asked()
+                found = [*problems_of(asked), *self._unknown(data.get("workspace"), asked)]
+                checked(self.kind, data.get("name", ""), self.values(), found)
+            else:
+                asked = self.limits()
+                found = [*problems_of(asked), *self._unknown(self.instance.workspace, asked)]
+                checked_changes(self.kind, self.instance.fields, self.values(), found)
         except InvalidCredential as error:
             for problem in error.problems:
                 self.add_error(self._place(problem.path), self._said(problem))
         self._check_name(data)
         return data
+
+    def _asked(self) -> Limits:
+        """The boundary of a new one, with what is suggested in the place of what was left out."""
+        asked = self.limits()
+        if asked.get("hosts") is None:
+            texts = {name: text for name, text in self.values().items() if text}
+            asked["hosts"] = suggested_hosts(self.kind, texts)
+        return asked
+
+    def _unknown(self, workspace: Workspace | None, asked: Limits) -> list[Problem]:
+        found = asked.get("workflows")
+        return unknown_workflows(workspace.pk, found) if workspace and found else []
 
     def _check_rows(self, data: dict[str, Any]) -> None:
         for i in range(1, BLANK_ROWS + 1):
@@ -90,6 +150,7 @@ class CredentialForm(forms.ModelForm):  # type: ignore[type-arg] # not subscript
     def _place(self, path: str) -> str | None:
         """The form's field that a problem's path is about."""
         name = f"value_{path.removeprefix('fields.')}" if path.startswith("fields.") else path
+        name = name.partition("[")[0]
         return name if name in self.fields else None
 
     def _said(self, problem: Any) -> str:

@@ -5,6 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import admin
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html, format_html_join
 from unfold.decorators import display
@@ -19,9 +20,14 @@ from executions.admin.operating import OperatingAdmin
 from executions.admin.operations import Operation
 from executions.admin.writing import WritingAdmin
 from executions.credentials import KINDS
+from executions.credentials.boundary import ANY
 from executions.credentials.naming import MOST_LISTED
+from executions.credentials.opening import BOUNDARY
 from executions.models import Credential
 from executions.states import Permission
+
+# What those see who may not change it.
+SHOWN = ("goes_to", "for_modules", "for_workflows", "for_remote")
 
 
 def _delete(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> None:
@@ -43,6 +49,26 @@ DELETE = Operation(
 )
 
 
+class ReachFilter(admin.SimpleListFilter):
+    """Credentials that may go to any host, or to named ones."""
+
+    title = "may go to"
+    parameter_name = "reach"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        """Both kinds."""
+        return [("any", "any host"), ("named", "named hosts")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        """The rows of the chosen kind."""
+        match self.value():
+            case "any":
+                return queryset.filter(hosts__contains=[ANY])
+            case "named":
+                return queryset.exclude(hosts__contains=[ANY])
+        return queryset
+
+
 @admin.register(Credential)
 class CredentialAdmin(OperatingAdmin, WritingAdmin):
     """Secrets of a workspace; what was typed in is never shown."""
@@ -50,9 +76,9 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
     operations = (DELETE,)
     needs = Action.AUTHOR
     edits = Permission.CONFIGURE
-    list_display = ("name", "type", "workspace", "field_names", "used", "changed")
+    list_display = ("name", "type", "workspace", "field_names", "goes_to", "used", "changed")
     list_select_related = ("workspace",)
-    list_filter = ("type",)
+    list_filter = ("type", ReachFilter)
     list_defer = ("sealed",)
     search_ids = ("id",)
     search_texts = ("name", "workspace__slug")
@@ -63,6 +89,28 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
     def field_names(self, row: Credential) -> str:
         """The names of its fields."""
         return marks.clipped(", ".join(row.fields), 60)
+
+    @display(description="may go to")
+    def goes_to(self, row: Credential) -> Any:
+        """Its hosts; a warning where it may go to any."""
+        if ANY in row.hosts:
+            return marks.mark("any host", "warning", "amber")
+        return marks.clipped(", ".join(row.hosts), 60) or marks.mark("no host", "block", "red")
+
+    @display(description="modules")
+    def for_modules(self, row: Credential) -> str:
+        """The modules that may have it."""
+        return marks.clipped(", ".join(row.modules), 200)
+
+    @display(description="workflows")
+    def for_workflows(self, row: Credential) -> str:
+        """The workflows that may have it."""
+        return marks.clipped(", ".join(row.workflows), 200)
+
+    @display(description="remote runners", boolean=True)
+    def for_remote(self, row: Credential) -> bool:
+        """Whether remote runners may have it."""
+        return row.remote
 
     @display(description="last used")
     def used(self, row: Credential) -> Any:
@@ -117,11 +165,13 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
         """What can be typed, to those who may; else what is known of it."""
         inputs = inputs_of(_form(request, obj))
         if obj is None:
-            return ["workspace", "name", "kinds", "description", *inputs, "version_seen"]
+            return [
+                "workspace", "name", "kinds", "description", *inputs, *BOUNDARY, "version_seen",
+            ]  # fmt: skip
         known = ["workspace", "name", "type", "field_names", "named_by", "used", "changed", "maker"]
         if not self.has_change_permission(request, obj):
-            return [*known, "description"]
-        return [*known, "description", *inputs, "version_seen"]
+            return [*known, *SHOWN, "description"]
+        return [*known, "description", *inputs, *BOUNDARY, "version_seen"]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
         """Name, type and workspace stay."""
@@ -129,6 +179,7 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
             return ("kinds",)
         return (
             "workspace", "name", "type", "field_names", "named_by", "used", "changed", "maker",
+            *SHOWN,
         )  # fmt: skip
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
@@ -146,6 +197,7 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
                 fields=form.values(),
                 description=data["description"],
                 actor=actor,
+                **form.limits(),
             )
         return credentials.update(
             obj.pk,
@@ -153,6 +205,7 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
             description=data["description"],
             expected_version=data.get("version_seen"),
             actor=actor,
+            **form.limits(),
         )
 
 

@@ -152,17 +152,20 @@ class WorkflowAdmin(OperatingAdmin):
         """Write through the functions that the API calls, and list the draft's problems."""
         saved = form.write(Actor.of_request(request))
         obj.pk, obj.revision = saved.pk, saved.revision
-        found = check(saved.definition)
+        found = check(saved.definition, saved.workspace_id, saved.pk)
         self._list(request, found, "problems")
         if not found:
-            self._list(request, warnings(saved.definition), "warnings")
+            told = warnings(saved.definition, saved.workspace_id)
+            self._list(request, told, "warnings")
             self.message_user(request, "The draft has no problems; it can be published.")
 
     def tell(self, request: HttpRequest, operation: Operation, report: Report) -> None:
         """Leave the report; after publishing also what is probably a mistake in the definition."""
         super().tell(request, operation, report)
         if operation is PUBLISH and isinstance(report.result, WorkflowVersion):
-            self._list(request, warnings(report.result.source), "warnings")
+            version = report.result
+            found = warnings(version.source, version.workflow.workspace_id)
+            self._list(request, found, "warnings")
 
     def _list(self, request: HttpRequest, found: list[Problem], what: str) -> None:
         for problem in found[:SHOWN_PROBLEMS]:

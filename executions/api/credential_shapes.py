@@ -6,12 +6,28 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from executions.api.fields import Body, Id, JsonObject, Text
+from executions.api.fields import Body, Flag, Id, JsonObject, Text
 from executions.api.paging import ListQuery
 from executions.credentials.kinds import LONGEST, MAX_NAME
 from executions.models import Credential
 
 _VALUE = {"type": "string", "minLength": 1, "maxLength": LONGEST}
+HOSTS = (
+    "The hosts that it may go to: api.example.com, *.example.com, 10.0.0.0/8, each with a port or "
+    "without; * is any host."
+)
+MODULES = "The modules that may have it: http.request, http.*, or * for any."
+WORKFLOWS = "The ids of the workflows that may have it; * is any."
+REMOTE = (
+    "Whether remote runners may be given it. Its hosts cannot be enforced there. One that may go "
+    "to any host may go to remote runners too."
+)
+
+
+class Names(serializers.ListField):
+    """A list of texts; `credentials` checks each of them."""
+
+    child = Text(max_length=300)
 
 
 @extend_schema_field({"type": "object", "additionalProperties": _VALUE})
@@ -33,6 +49,10 @@ class CredentialShape(serializers.ModelSerializer[Credential]):
     fields = serializers.ListField(  # type: ignore[assignment]
         child=serializers.CharField(), help_text="The names of its fields; values are never shown."
     )
+    hosts = serializers.ListField(child=serializers.CharField(), help_text=HOSTS)
+    modules = serializers.ListField(child=serializers.CharField(), help_text=MODULES)
+    workflows = serializers.ListField(child=serializers.CharField(), help_text=WORKFLOWS)
+    remote = serializers.BooleanField(help_text=REMOTE)
     createdBy = serializers.CharField(source="created_by")
     createdAt = serializers.DateTimeField(source="created_at")
     updatedAt = serializers.DateTimeField(source="updated_at")
@@ -45,8 +65,8 @@ class CredentialShape(serializers.ModelSerializer[Credential]):
     class Meta:
         model = Credential
         fields = [
-            "id", "workspaceId", "name", "type", "description", "fields", "createdBy", "createdAt",
-            "updatedAt", "lastUsedAt",
+            "id", "workspaceId", "name", "type", "description", "fields", "hosts", "modules",
+            "workflows", "remote", "createdBy", "createdAt", "updatedAt", "lastUsedAt",
         ]  # fmt: skip
 
 
@@ -58,6 +78,10 @@ class CredentialChange(Body):
         required=False,
         help_text="The fields to set; those left out stay. null takes one away (type custom).",
     )
+    hosts = Names(required=False, help_text=HOSTS)
+    modules = Names(required=False, help_text=MODULES)
+    workflows = Names(required=False, help_text=WORKFLOWS)
+    remote = Flag(required=False, help_text=REMOTE)
 
 
 class NewCredential(Body):
@@ -68,11 +92,20 @@ class NewCredential(Body):
         max_length=40,
         required=False,
         default="secret",
-        help_text="secret (field value), basic (username, password), bearer (token), smtp (url) "
-        "or custom (any fields).",
+        help_text="secret (field value), basic (username, password), bearer (token), smtp, "
+        "database or broker (url), s3 (access_key, secret_key), stripe (api_key), slack "
+        "(webhook_url), signing (secret) or custom (any fields).",
     )
     description = Text(allow_blank=True, max_length=10_000, required=False, default="")
     fields = SecretFields()  # type: ignore[assignment]
+    hosts = Names(
+        required=False,
+        help_text=f"{HOSTS} Left out: those of its type (the host of its URL, a service's own); "
+        "types that suggest none need them.",
+    )
+    modules = Names(required=False, help_text=f"{MODULES} Left out: those that its type suggests.")
+    workflows = Names(required=False, help_text=f"{WORKFLOWS} Left out: any.")
+    remote = Flag(required=False, default=False, help_text=REMOTE)
     workspaceId = Id(required=False, help_text="May be left out by who has one workspace only.")
 
     def to_representation(self, instance: Any) -> Any:

@@ -37,7 +37,7 @@ class ValidateWorkflow(Endpoint):
         """Every problem and warning of the draft, or of the definition in the body, at once."""
         workflow, _ = obtain(self.user, workflows(), id, Action.AUTHOR)
         definition = self.body(Draft).get("definition", workflow.definition)
-        return _verdict(definition)
+        return _verdict(definition, workflow.workspace_id, workflow.pk)
 
 
 class ValidateDefinition(Endpoint):
@@ -53,13 +53,14 @@ class ValidateDefinition(Endpoint):
     def post(self, request: Request) -> Response:
         """Every problem and warning of a definition, at once; for who may write workflows."""
         given = self.body(NewDraft)
-        workspace_for(self.user, given.get("workspaceId"), Action.AUTHOR)
-        return _verdict(given["definition"])
+        workspace = workspace_for(self.user, given.get("workspaceId"), Action.AUTHOR)
+        return _verdict(given["definition"], workspace.pk, None)
 
 
-def _verdict(definition: Any) -> Response:
-    found = publishing.check(definition)
-    told = {"valid": not found, "problems": found, "warnings": publishing.warnings(definition)}
+def _verdict(definition: Any, workspace_id: UUID, workflow_id: UUID | None) -> Response:
+    found = publishing.check(definition, workspace_id, workflow_id)
+    warnings = publishing.warnings(definition, workspace_id)
+    told = {"valid": not found, "problems": found, "warnings": warnings}
     return Response(ValidationResult(told).data)
 
 
@@ -83,7 +84,7 @@ class PublishWorkflow(Endpoint):
         told = {
             "version": version.number,
             "checksum": version.checksum,
-            "warnings": publishing.warnings(version.source),
+            "warnings": publishing.warnings(version.source, version.workflow.workspace_id),
         }
         return Response(Published(told).data, 201, headers={"Location": location})
 

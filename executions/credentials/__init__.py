@@ -3,22 +3,27 @@
 These functions are the only ones that write or open them.
 """
 
+from executions.credentials.boundary import Boundary
 from executions.credentials.errors import CredentialInUse, InvalidCredential, NameTaken
 from executions.credentials.kinds import KINDS, Kind, register
 from executions.credentials.naming import naming
-from executions.credentials.opening import values_of
+from executions.credentials.opening import Opened, boundaries_of, opened_of, values_of
 from executions.credentials.writing import create, delete, is_taken, update
 
 __all__ = [
     "KINDS",
+    "Boundary",
     "CredentialInUse",
     "InvalidCredential",
     "Kind",
     "NameTaken",
+    "Opened",
+    "boundaries_of",
     "create",
     "delete",
     "is_taken",
     "naming",
+    "opened_of",
     "register",
     "update",
     "values_of",

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from executions.credentials.boundary import ANY
 from executions.credentials.errors import InvalidCredential
 from executions.graph.problem import Problem
 
@@ -21,12 +22,17 @@ class Kind:
     """A type of credential; without `fields` it takes any, at least one.
 
     `known` are fields that are no secret by themselves, such as a user's name: they may be short.
+    `hosts` and `modules` are the boundary that is suggested for it; where `address` names a field
+    that holds a URL, the URL's host is.
     """
 
     name: str
     title: str
     fields: tuple[str, ...] = ()
     known: frozenset[str] = frozenset()
+    hosts: tuple[str, ...] = ()
+    modules: tuple[str, ...] = (ANY,)
+    address: str = ""
 
 
 KINDS: dict[str, Kind] = {}
@@ -49,36 +55,92 @@ register(
     )
 )
 register(Kind("bearer", "a bearer token", ("token",)))
-register(Kind("smtp", "a mail server: smtp://user:password@host:587", ("url",)))
-register(Kind("database", "a database: postgresql://user:password@host:5432/name", ("url",)))
-register(Kind("s3", "an S3 access key", ("access_key", "secret_key")))
-register(Kind("stripe", "a Stripe secret key", ("api_key",)))
-register(Kind("slack", "a Slack incoming webhook", ("webhook_url",)))
-register(Kind("signing", "a secret that signs webhooks", ("secret",)))
-register(Kind("broker", "a message broker: amqp://user:password@host:5672/", ("url",)))
+register(
+    Kind(
+        "smtp",
+        "a mail server: smtp://user:password@host:587",
+        ("url",),
+        modules=("email.send",),
+        address="url",
+    )
+)
+register(
+    Kind(
+        "database",
+        "a database: postgresql://user:password@host:5432/name",
+        ("url",),
+        modules=("sql.*",),
+        address="url",
+    )
+)
+register(
+    Kind(
+        "s3",
+        "an S3 access key",
+        ("access_key", "secret_key"),
+        hosts=("*.amazonaws.com",),
+        modules=("file.*", "archive.*"),
+    )
+)
+register(
+    Kind(
+        "stripe",
+        "a Stripe secret key",
+        ("api_key",),
+        hosts=("api.stripe.com",),
+        modules=("stripe.*",),
+    )
+)
+register(
+    Kind(
+        "slack",
+        "a Slack incoming webhook",
+        ("webhook_url",),
+        modules=("slack.post",),
+        address="webhook_url",
+    )
+)
+register(Kind("signing", "a secret that signs webhooks", ("secret",), modules=("webhook.post",)))
+register(
+    Kind(
+        "broker",
+        "a message broker: amqp://user:password@host:5672/",
+        ("url",),
+        modules=("queue.publish",),
+        address="url",
+    )
+)
 register(Kind("custom", "fields of your own"))
 
 
-def checked(kind: str, name: str, fields: Mapping[str, Any]) -> dict[str, str]:
-    """The fields of a new credential; raises InvalidCredential with every problem."""
-    _refuse([*_of_name(name), *_of_kind(kind), *_of_fields(kind, fields)])
+def checked(
+    kind: str, name: str, fields: Mapping[str, Any], more: Iterable[Problem] = ()
+) -> dict[str, str]:
+    """The fields of a new credential; raises InvalidCredential with every problem.
+
+    `more` are problems that were found elsewhere, told with these.
+    """
+    _refuse([*_of_name(name), *_of_kind(kind), *_of_fields(kind, fields), *more])
     return {key: str(value) for key, value in fields.items()}
 
 
-def checked_changes(kind: str, kept: Iterable[str], fields: Mapping[str, Any]) -> dict[str, str]:
+def checked_changes(
+    kind: str, kept: Iterable[str], fields: Mapping[str, Any], more: Iterable[Problem] = ()
+) -> dict[str, str]:
     """The changed fields; None takes a field away, so it is not among them.
 
-    `kept` are the names of the present fields. Raises InvalidCredential with every problem.
+    `kept` are the names of the present fields, `more` problems found elsewhere. Raises
+    InvalidCredential with every problem.
     """
     set_ = {key: value for key, value in fields.items() if value is not None}
     remaining = (set(kept) - set(fields)) | set(set_)
-    problems = list(_of_values(kind, set_))
-    problems += _of_names(kind, remaining)
+    problems = list(_of_values(kind, set_)) if fields else []
+    problems += _of_names(kind, remaining) if fields else []
     problems += [
         Problem(f"fields.{key}", "unknown_field", "There is no such field to take away.")
         for key in sorted(set(fields) - set(set_) - set(kept))
     ]
-    _refuse(problems)
+    _refuse([*problems, *more])
     return {key: str(value) for key, value in set_.items()}
 
 

@@ -1,6 +1,7 @@
-"""What steps are given: the values of a workspace's credentials, by name."""
+"""What steps are given: a workspace's credentials, by name, with the boundary of each."""
 
 from collections.abc import Collection
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -9,16 +10,26 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 
 from executions.clock import ClockTimestamp
+from executions.credentials.boundary import Boundary
 from executions.credentials.contents import opened
 from executions.models import Credential
 from executions.sealing import KeyUnknown
 
+BOUNDARY = ("hosts", "modules", "workflows", "remote")
 # How old `last_used_at` may get before a use writes it again.
 NOTED_EVERY = timedelta(minutes=1)
 
 
-def values_of(workspace_id: UUID, names: Collection[str]) -> dict[str, dict[str, str]]:
-    """The fields of each credential by name; a name that is unknown is left out.
+@dataclass(frozen=True, slots=True, repr=False)
+class Opened:
+    """The fields of a credential, and where they may go."""
+
+    fields: dict[str, str]
+    boundary: Boundary
+
+
+def opened_of(workspace_id: UUID, names: Collection[str]) -> dict[str, Opened]:
+    """Each credential by name; a name that is unknown is left out.
 
     One query for all; another once a minute, which notes the use and waits for nobody. Raises
     SealBroken for a value that cannot be opened, and the errors of `sealing.unseal`.
@@ -33,18 +44,35 @@ def values_of(workspace_id: UUID, names: Collection[str]) -> dict[str, dict[str,
     return found
 
 
-def _opened(workspace_id: UUID, names: Collection[str]) -> dict[str, dict[str, str]]:
+def values_of(workspace_id: UUID, names: Collection[str]) -> dict[str, dict[str, str]]:
+    """As `opened_of`, the fields alone."""
+    return {name: one.fields for name, one in opened_of(workspace_id, names).items()}
+
+
+def boundaries_of(workspace_id: UUID, names: Collection[str]) -> dict[str, Boundary]:
+    """The boundary of each credential by name, without its values; unknown names are left out."""
+    if not names:
+        return {}
+    rows = Credential.objects.filter(workspace_id=workspace_id, name__in=names)
+    return {name: _boundary(*lists) for name, *lists in rows.values_list("name", *BOUNDARY)}
+
+
+def _opened(workspace_id: UUID, names: Collection[str]) -> dict[str, Opened]:
     rows = Credential.objects.filter(workspace_id=workspace_id, name__in=names)
     found, unnoted = {}, []
-    for pk, name, sealed, is_due in rows.annotate(due=_due()).values_list(
-        "id", "name", "sealed", "due"
+    for pk, name, sealed, is_due, *lists in rows.annotate(due=_due()).values_list(
+        "id", "name", "sealed", "due", *BOUNDARY
     ):
-        found[name] = opened(pk, sealed)
+        found[name] = Opened(opened(pk, sealed), _boundary(*lists))
         if is_due:
             unnoted.append(pk)
     if unnoted:
         _note(unnoted)
     return found
+
+
+def _boundary(hosts: Any, modules: Any, workflows: Any, remote: bool) -> Boundary:
+    return Boundary(tuple(hosts), tuple(modules), tuple(workflows), remote)
 
 
 def _due() -> Any:

@@ -1,10 +1,10 @@
 """Create, change and delete credentials: the only writers, each with its line in the audit trail.
 
-The trail says which fields were set, never to what.
+The trail says which fields were set, never to what; of the boundary it says all.
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Unpack
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
@@ -13,13 +13,18 @@ from uuid6 import uuid7
 from executions import sealing
 from executions.actor import Actor, record
 from executions.clock import database_now
+from executions.credentials.boundary import ANY
 from executions.credentials.contents import closed, opened
 from executions.credentials.errors import CredentialInUse, NameTaken
-from executions.credentials.kinds import checked, checked_changes
+from executions.credentials.kinds import KINDS, checked, checked_changes
+from executions.credentials.limits import MOST, Limits, problems_of, stored
 from executions.credentials.naming import MOST_LISTED, naming
+from executions.credentials.opening import BOUNDARY
+from executions.credentials.suggestions import suggested_hosts, suggested_modules
 from executions.errors import NotFound, StaleRevision
 from executions.graph.problem import Problem
-from executions.models import Credential, Workspace
+from executions.models import Credential, Workflow, Workspace
+from executions.sealing import SealBroken
 
 
 def create(
@@ -30,12 +35,22 @@ def create(
     fields: Mapping[str, Any],
     actor: Actor,
     description: str = "",
+    **limits: Unpack[Limits],
 ) -> Credential:
     """A new credential; its name and type stay.
 
-    Raises InvalidCredential with every problem, NameTaken, and sealing's errors.
+    `hosts`, `modules` and `workflows` say where it may go; those left out are what its type
+    suggests, and hosts must be given where it suggests none. Raises InvalidCredential with every
+    problem, NameTaken, and sealing's errors.
     """
-    values = checked(type, name, fields)
+    suggested = {
+        "hosts": _suggested_hosts(type, fields),
+        "modules": suggested_modules(type),
+        "workflows": [ANY],
+    }
+    asked = suggested | {name: value for name, value in limits.items() if value is not None}
+    found = [*problems_of(asked), *unknown_workflows(workspace.pk, asked["workflows"])]
+    values = checked(type, name, fields, found)
     sealing.prepare()
     pk = UUID(str(uuid7()))
     with transaction.atomic():
@@ -47,6 +62,8 @@ def create(
             type=type,
             description=description,
             fields=sorted(values),
+            remote=bool(limits.get("remote")),
+            **stored(asked),
             sealed=sealed.value,
             key_id=sealed.key_id,
             created_by=actor.name[:200],
@@ -54,7 +71,7 @@ def create(
             updated_at=now,
         )
         _insert(credential)
-        after = {"name": name, "type": type, "fields": sorted(values)}
+        after = {"name": name, "type": type, "fields": sorted(values), **_boundary(credential)}
         _audit(actor, "credential.create", credential, after=after)
     return credential
 
@@ -66,8 +83,11 @@ def update(
     fields: Mapping[str, Any] | None = None,
     description: str | None = None,
     expected_version: int | None = None,
+    **limits: Unpack[Limits],
 ) -> Credential:
     """Set the given fields and leave the others; None takes a field of type `custom` away.
+
+    Hosts that its type suggested follow a new URL, unless they are given.
 
     Raises NotFound, StaleRevision, InvalidCredential with every problem, and sealing's errors.
     """
@@ -75,22 +95,32 @@ def update(
         sealing.prepare()
     with transaction.atomic():
         credential = _locked(credential_id, expected_version)
-        before = sorted(credential.fields)
+        before = {"fields": sorted(credential.fields), **_boundary(credential)}
+        found = [
+            *problems_of(limits),
+            *unknown_workflows(credential.workspace_id, limits.get("workflows")),
+        ]
+        given = checked_changes(credential.type, credential.fields, fields or {}, found)
         if fields:
-            _set(credential, fields)
+            _set(credential, fields, given)
+        for list_name, entries in stored(limits).items():
+            setattr(credential, list_name, entries)
+        credential.remote = limits.get("remote", credential.remote)
         if description is not None:
             credential.description = description
         credential.version += 1
         credential.updated_at = database_now()
         credential.save(
-            update_fields=["description", "fields", "sealed", "key_id", "version", "updated_at"]
-        )
+            update_fields=[
+                "description", "fields", "sealed", "key_id", "version", "updated_at", *BOUNDARY,
+            ]
+        )  # fmt: skip
         _audit(
             actor,
             "credential.update",
             credential,
-            before={"fields": before},
-            after={"fields": credential.fields},
+            before=before,
+            after={"fields": credential.fields, **_boundary(credential)},
             details={"set": sorted(fields or ()), "described": description is not None},
         )
     return credential
@@ -110,6 +140,7 @@ def delete(
             "name": credential.name,
             "type": credential.type,
             "fields": sorted(credential.fields),
+            **_boundary(credential),
         }
         _audit(actor, "credential.delete", credential, before=before, reason=reason)
         credential.delete()
@@ -120,15 +151,60 @@ def is_taken(workspace_id: UUID, name: str) -> bool:
     return Credential.objects.filter(workspace_id=workspace_id, name=name).exists()
 
 
-def _set(credential: Credential, fields: Mapping[str, Any]) -> None:
-    given = checked_changes(credential.type, credential.fields, fields)
-    values = given
-    if set(credential.fields) - set(fields):
-        kept = opened(credential.pk, credential.sealed)
-        values = {name: kept[name] for name in kept if name not in fields} | given
+def _set(credential: Credential, fields: Mapping[str, Any], given: Mapping[str, str]) -> None:
+    kept = _kept(credential, fields)
+    values = {name: kept[name] for name in kept if name not in fields} | dict(given)
+    suggested = suggested_hosts(credential.type, kept)
+    if suggested and list(suggested) == credential.hosts:
+        credential.hosts = list(suggested_hosts(credential.type, values) or suggested)
     sealed = closed(credential.pk, values)
     credential.sealed, credential.key_id = sealed.value, sealed.key_id
     credential.fields = sorted(values)
+
+
+def _kept(credential: Credential, fields: Mapping[str, Any]) -> dict[str, str]:
+    """The present values; none where all are replaced, and those before cannot be opened."""
+    try:
+        return opened(credential.pk, credential.sealed)
+    except SealBroken:
+        if set(credential.fields) - set(fields):
+            raise
+        return {}
+
+
+def _suggested_hosts(kind: str, fields: Mapping[str, Any]) -> tuple[str, ...]:
+    """By its type and the fields that are text; the others are told as problems."""
+    if kind not in KINDS:
+        return (ANY,)  # an unknown type is told instead
+    texts = {name: text for name, text in fields.items() if isinstance(text, str)}
+    return suggested_hosts(kind, texts)
+
+
+def unknown_workflows(workspace_id: UUID, given: Any) -> list[Problem]:
+    """Ids of workflows that this workspace does not have."""
+    if not isinstance(given, list | tuple) or len(given) > MOST:
+        return []
+    places = {index: pk for index, text in enumerate(given) if (pk := _id(text)) is not None}
+    if not places:
+        return []
+    rows = Workflow.objects.filter(workspace_id=workspace_id, pk__in=list(places.values()))
+    known = set(rows.values_list("pk", flat=True))
+    return [
+        Problem(f"workflows[{index}]", "unknown_workflow", f"There is no workflow {pk} here.")
+        for index, pk in places.items()
+        if pk not in known
+    ]
+
+
+def _id(text: Any) -> UUID | None:
+    try:
+        return UUID(text) if isinstance(text, str) else None
+    except ValueError:
+        return None
+
+
+def _boundary(credential: Credential) -> dict[str, Any]:
+    return {name: getattr(credential, name) for name in BOUNDARY}
 
 
 def _locked(credential_id: UUID, expected_version: int | None) -> Credential:

@@ -33,7 +33,8 @@ class Credential(models.Model):
     """A named secret of a workspace: `secrets.<name>` in a workflow, or a module's credential.
 
     `sealed` is an AES-256-GCM value over the JSON object of its fields, bound to this row's id;
-    `key_id` is the data key it is sealed with.
+    `key_id` is the data key it is sealed with. `hosts`, `modules`, `workflows` (ids) and `remote`
+    are its boundary (`credentials.boundary`): where it may go. Without hosts it goes nowhere.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -42,6 +43,10 @@ class Credential(models.Model):
     type = models.CharField(max_length=40, default="secret")
     description = models.TextField(blank=True, default="")
     fields = models.JSONField(default=list, help_text="The names of its fields, without values.")
+    hosts = models.JSONField(default=list)
+    modules = models.JSONField(default=list)
+    workflows = models.JSONField(default=list)
+    remote = models.BooleanField(default=False)
     sealed = models.BinaryField(editable=False)
     key_id = models.BigIntegerField(editable=False, db_index=True)
     version = models.PositiveIntegerField(default=1, editable=False)

@@ -246,7 +246,11 @@ class Module(Generic[InputsT]):
     under a millisecond. `outcomes` is empty for a module that has only `success`; where they depend
     on its `with`, `outcomes_from` says how. `credential` are the types of credential it takes, one
     of them at a time, as `ctx.credential`. A module that gives its inputs back does not
-    `takes_secrets`; nor does one that is inline, holds a body or sets variables. One that
+    `takes_secrets`; nor does one that is inline, holds a body or sets variables. `judges_hosts` is
+    for modules that open connections by the guarded clients only (see `network.judging`):
+    `everything` where all inputs go there and nowhere else, `credential` where that is sure of the
+    credential alone; `addresses` are the keys of `with` that say where to, `keeps` those that name
+    something on this machine, such as a file. One that
     `costs` spends money or tokens (`ctx.cost`): it is refused once a budget is spent, and it is not
     inline. `circuit_target` says in words what `circuit` gives, for the docs; `example` is a `with`
     that works, `bad_inputs` what goes wrong and how it is told. The docstring of a subclass is its
@@ -269,6 +273,9 @@ class Module(Generic[InputsT]):
     writes_variables: ClassVar[bool] = False
     credential: ClassVar[tuple[str, ...]] = ()
     takes_secrets: ClassVar[bool] = True
+    judges_hosts: ClassVar[str] = ""
+    addresses: ClassVar[tuple[str, ...]] = ()
+    keeps: ClassVar[tuple[str, ...]] = ()
     container: ClassVar[str] = ""
     waits: ClassVar[bool] = False
     computes: ClassVar[bool] = False

@@ -1,6 +1,6 @@
 """What a test has of Valkyr: a workspace, definitions, credentials, executions that are carried."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -89,9 +89,16 @@ class Valkyr:
             if chosen.type not in registry.names():
                 registry.add(chosen)
 
-    def credential(self, name: str, kind: str = "secret", **fields: str) -> None:
-        """Give the workspace a credential: `valkyr.credential("bank", "bearer", token="t")`."""
-        credentials.create(self.workspace, name=name, type=kind, fields=fields, actor=ACTOR)
+    def credential(
+        self, name: str, kind: str = "secret", *, hosts: Sequence[str] = ("*",), **fields: str
+    ) -> None:
+        """Give the workspace a credential: `valkyr.credential("bank", "bearer", token="t")`.
+
+        It may go to any host unless `hosts` names some, and to the modules that its type suggests.
+        """
+        credentials.create(
+            self.workspace, name=name, type=kind, fields=fields, hosts=hosts, actor=ACTOR
+        )
 
     def _draft(self, document: dict[str, Any]) -> Workflow:
         name = str(document.get("name", ""))

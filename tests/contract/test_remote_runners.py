@@ -455,7 +455,13 @@ def test_a_step_gets_its_secrets_and_no_row_does(
     runner: APIClient, begin: Callable[..., str], workspace: Workspace
 ) -> None:
     credentials.create(
-        workspace, name="farm", type="secret", fields={"value": "canary-7261"}, actor=ANN
+        workspace,
+        name="farm",
+        type="secret",
+        fields={"value": "canary-7261"},
+        actor=ANN,
+        hosts=["farm.example.com"],
+        remote=True,
     )
     begin(render(inputs={"key": "{{ secrets.farm }}"}), params={"scene": 1})
 
@@ -476,11 +482,49 @@ def test_a_step_gets_its_secrets_and_no_row_does(
     assert tell(runner, run, "complete", outputs={"said": "I used canary-7261"}).status_code == 200
 
 
+@pytest.mark.parametrize(
+    ("more", "refused"),
+    [
+        ({}, True),
+        ({"hosts": ["*"]}, False),
+        ({"remote": True}, False),
+        ({"remote": True, "modules": ["http.*"]}, True),
+        ({"hosts": ["*"], "modules": ["http.*"]}, True),
+    ],
+)
+def test_a_runner_gets_a_secret_only_where_its_credential_says_so(
+    runner: APIClient,
+    begin: Callable[..., str],
+    workspace: Workspace,
+    more: dict[str, Any],
+    refused: bool,
+) -> None:
+    execution = begin(render(inputs={"key": "{{ secrets.farm }}"}), params={"scene": 1})
+    given: dict[str, Any] = {"hosts": ["farm.example.com"]} | more
+    credentials.create(
+        workspace, name="farm", type="secret", fields={"value": "canary-7261"}, actor=ANN, **given
+    )
+
+    leased = lease(runner)
+
+    assert len(leased) == (0 if refused else 1)
+    if refused:
+        run = Run.objects.get(execution_id=execution, step_path__startswith="render")
+        assert (run.state, run.error_type) == ("DLQ", "PERMANENT")
+        assert 'the credential "farm" is not for ' in run.error
+
+
 def test_a_secret_in_an_error_is_taken_out(
     runner: APIClient, begin: Callable[..., str], workspace: Workspace
 ) -> None:
     credentials.create(
-        workspace, name="farm", type="secret", fields={"value": "canary-7261"}, actor=ANN
+        workspace,
+        name="farm",
+        type="secret",
+        fields={"value": "canary-7261"},
+        actor=ANN,
+        hosts=["farm.example.com"],
+        remote=True,
     )
     begin(render(inputs={"key": "{{ secrets.farm }}"}), params={"scene": 1})
     [run] = lease(runner)

@@ -134,7 +134,7 @@ OPERATIONS: dict[str, tuple[str, str, Any, tuple[int, int, int, int]]] = {
     "create": ("post", "/v1/Workflow", {"name": "n", "workspaceId": "{ws}"}, (201, 403, 403, 404)),
     "keep credential": (
         "post", "/v1/Credential",
-        {"workspaceId": "{ws}", "name": "bank", "fields": {"value": "hunter2"}},
+        {"workspaceId": "{ws}", "name": "bank", "fields": {"value": "hunter2"}, "hosts": ["*"]},
         (403, 403, 403, 404),
     ),
     "get credential": ("get", "/v1/Credential/{c}", None, (200, 403, 404, 404)),
@@ -244,7 +244,7 @@ def things(kept_world: None) -> Mapping[str, str]:
     assert letter.status_code == 200, letter.content
     live = Run.objects.get(execution_id=started[1])
     secret = credentials.create(
-        workspace, name="shop", type="secret", fields={"value": "hunter2"}, actor=ANN
+        workspace, name="shop", type="secret", fields={"value": "hunter2"}, hosts=["*"], actor=ANN
     )
     limited = Membership.objects.filter(workspace=workspace).first()
     quota = create_quota(

@@ -314,7 +314,8 @@ RECORDED: dict[str, tuple[str, str, Any, list[str]]] = {
         "post", "/v1/AlertDelivery/{alert_delivery}/resend", {}, ["alert_delivery.resend"]
     ),
     "createCredential": (
-        "post", "/v1/Credential", {"name": "a", "fields": {"value": "canary"}, **PLACE},
+        "post", "/v1/Credential",
+        {"name": "a", "fields": {"value": "canary"}, "hosts": ["*"], **PLACE},
         ["credential.create"],
     ),
     "patchCredential": (

@@ -86,7 +86,12 @@ def s3(fleet: Fleet) -> Iterator[str]:
     url = f"http://127.0.0.1:{port}"
     fields = {"access_key": "AKIATEST", "secret_key": "very-secret"}
     credentials.create(
-        default_workspace(), name="archive_key", type="s3", fields=fields, actor=ACTOR
+        default_workspace(),
+        name="archive_key",
+        type="s3",
+        fields=fields,
+        hosts=["127.0.0.1"],
+        actor=ACTOR,
     )
     try:
         wait_until(lambda: has_bucket(url), 60, "moto's answer")

@@ -44,7 +44,12 @@ def op(django_user_model: Any, workspace: Workspace) -> Client:
 
 def made(workspace: Workspace, kind: str = "secret", **fields: str) -> Credential:
     return credentials.create(
-        workspace, name="shop", type=kind, fields=fields or {"value": SECRET}, actor=ANN
+        workspace,
+        name="shop",
+        type=kind,
+        fields=fields or {"value": SECRET},
+        hosts=["*"],
+        actor=ANN,
     )
 
 
@@ -60,7 +65,8 @@ def test_a_secret_is_typed_in_and_never_shown(op: Client, workspace: Workspace) 
     form = op.get(ADD).content.decode()
     assert 'type="password" name="value_value"' in form
 
-    answer = op.post(ADD, {"workspace": workspace.pk, "name": "shop", "value_value": SECRET})
+    typed = {"workspace": workspace.pk, "name": "shop", "value_value": SECRET, "hosts": "*"}
+    answer = op.post(ADD, typed)
 
     assert answer.status_code == 302, answer.context["errors"]
     credential = Credential.objects.get()
@@ -91,7 +97,8 @@ def test_each_type_has_a_form_of_its_own(
     assert [name for name in names if f'name="value_{name}"' not in shown] == []
 
     typed = {f"value_{name}": f" of {name} " for name in names}
-    answer = op.post(address, {"workspace": workspace.pk, "name": "shop", **typed})
+    place = {"workspace": workspace.pk, "name": "shop", "hosts": "api.example.com"}
+    answer = op.post(address, place | typed)
 
     assert answer.status_code == 302, answer.context["errors"]
     assert value_of(Credential.objects.get()) == {name: f" of {name} " for name in names}
@@ -103,7 +110,7 @@ def test_fields_of_ones_own_are_added_changed_and_taken_away(
     rows_ = {"new_name_1": "key_id", "new_value_1": "AKIA123", "new_name_2": "key"}
     op.post(
         f"{ADD}?type=custom",
-        {"workspace": workspace.pk, "name": "shop", **rows_, "new_value_2": SECRET},
+        {"workspace": workspace.pk, "name": "shop", "hosts": "*", **rows_, "new_value_2": SECRET},
     )
     credential = Credential.objects.get()
     assert value_of(credential) == {"key_id": "AKIA123", "key": SECRET}
@@ -157,7 +164,7 @@ def test_what_cannot_be_kept_is_told_in_the_form_and_not_shown_again(
     op: Client, workspace: Workspace, address: str, typed: dict[str, str], message: str
 ) -> None:
     credentials.create(
-        workspace, name="taken", type="secret", fields={"value": "hunter2"}, actor=ANN
+        workspace, name="taken", type="secret", fields={"value": "hunter2"}, hosts=["*"], actor=ANN
     )
 
     answer = op.post(address, {"workspace": workspace.pk, **typed})
@@ -258,3 +265,70 @@ def test_one_that_a_published_workflow_names_is_not_deleted(
     assert not Credential.objects.exists()
     assert Activity.objects.get(action="credential.delete").reason == "left"
     assert op.get(f"{LIST}{credential.pk}/delete/").status_code in (302, 403)
+
+
+def test_the_boundary_is_typed_in_and_any_host_is_a_warning(
+    op: Client, workspace: Workspace
+) -> None:
+    anywhere = made(workspace)
+    assert "any host" in op.get(LIST).content.decode()
+    typed = {"hosts": "api.example.com\n*.example.org", "modules": "http.*", "remote": "on"}
+
+    answer = op.post(change(anywhere), {**typed, "workflows": "*", "version_seen": 1})
+
+    assert answer.status_code == 302, answer.context["errors"]
+    anywhere.refresh_from_db()
+    assert anywhere.hosts == ["*.example.org", "api.example.com"]
+    assert (anywhere.modules, anywhere.workflows, anywhere.remote) == (["http.*"], ["*"], True)
+    assert value_of(anywhere) == {"value": SECRET}
+    assert "*.example.org, api.example.com" in op.get(LIST).content.decode()
+    assert "shop" not in op.get(f"{LIST}?reach=any").content.decode().partition("result")[2]
+    assert "shop" in op.get(f"{LIST}?reach=named").content.decode()
+
+
+@pytest.mark.parametrize(
+    ("typed", "message"),
+    [
+        ({"hosts": ""}, "Name the hosts that this credential may go to"),
+        ({"hosts": "https://api.example.com/"}, "such as api.example.com"),
+        ({"hosts": "*", "modules": "no module!"}, "is no module"),
+        ({"hosts": "*", "workflows": "mine"}, "is no workflow"),
+        ({"hosts": "*", "workflows": "0190163d-8694-739b-aea5-966c26f8ad90"}, "no workflow"),
+    ],
+)
+def test_a_boundary_that_cannot_be_is_told_beside_its_input(
+    op: Client, workspace: Workspace, typed: dict[str, str], message: str
+) -> None:
+    answer = op.post(
+        ADD, {"workspace": workspace.pk, "name": "shop", "value_value": SECRET, **typed}
+    )
+
+    assert answer.status_code == 200
+    assert message in answer.content.decode()
+    assert not Credential.objects.exists()
+
+
+def test_the_form_of_a_type_suggests_its_boundary(op: Client, workspace: Workspace) -> None:
+    page = op.get(f"{ADD}?type=stripe").content.decode()
+    assert "api.stripe.com" in page
+    assert "stripe.*" in page
+
+    url = "smtp://u:password@mail.example.com"
+    op.post(f"{ADD}?type=smtp", {"workspace": workspace.pk, "name": "mail", "value_url": url})
+
+    assert Credential.objects.get().hosts == ["mail.example.com"]
+
+
+def test_an_author_sees_the_boundary_and_does_not_change_it(
+    django_user_model: Any, workspace: Workspace
+) -> None:
+    credential = made(workspace)
+    author = client_of(django_user_model, workspace, "WORKFLOW")
+
+    shown = author.get(change(credential)).content.decode()
+
+    assert "any host" in shown
+    assert 'name="hosts"' not in shown
+    assert author.post(change(credential), {"hosts": "evil.example"}).status_code == 403
+    credential.refresh_from_db()
+    assert credential.hosts == ["*"]

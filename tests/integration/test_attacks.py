@@ -170,7 +170,8 @@ def test_a_token_that_may_trigger_steals_no_credential_and_passes_no_approval(
     admin: Person, program: Person, partner: Partner, attacker: Partner
 ) -> None:
     made = admin.post(
-        "/v1/Credential", {"name": "bank", "type": "bearer", "fields": {"token": SECRET}}
+        "/v1/Credential",
+        {"name": "bank", "type": "bearer", "fields": {"token": SECRET}, "hosts": ["*"]},
     )
     assert made.status_code == 201, made.text
     workflow = admin.published(PAYMENT)

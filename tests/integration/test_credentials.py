@@ -27,7 +27,7 @@ def workspace() -> Workspace:
 
 
 def made(workspace: Workspace, name: str = "shop", **more: Any) -> Credential:
-    given: dict[str, Any] = {"type": "secret", "fields": {"value": SECRET}} | more
+    given: dict[str, Any] = {"type": "secret", "fields": {"value": SECRET}, "hosts": ["*"]} | more
     return credentials.create(workspace, name=name, actor=ANN, **given)
 
 

@@ -28,7 +28,7 @@ def keys(*arguments: Any) -> str:
 def made(name: str) -> Credential:
     workspace = default_workspace()
     return credentials.create(
-        workspace, name=name, type="secret", fields={"value": f"of {name}"}, actor=ANN
+        workspace, name=name, type="secret", fields={"value": f"of {name}"}, hosts=["*"], actor=ANN
     )
 
 

@@ -86,7 +86,12 @@ def new_key(kms: Any) -> str:
 def made() -> Credential:
     workspace = default_workspace()
     return credentials.create(
-        workspace, name="shop", type="secret", fields={"value": "of the shop"}, actor=ANN
+        workspace,
+        name="shop",
+        type="secret",
+        fields={"value": "of the shop"},
+        hosts=["*"],
+        actor=ANN,
     )
 
 

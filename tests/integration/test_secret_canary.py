@@ -204,7 +204,7 @@ def over(fleet: Fleet, partner: Partner) -> UUID:
         ("plain", "secret", {"value": "7f3a9c5e1b2d"}),
         ("account", "basic", {"username": "somebody", "password": CANARY}),
     ):
-        credentials.create(home, name=name, type=kind, fields=fields, actor=ACTOR)
+        credentials.create(home, name=name, type=kind, fields=fields, hosts=["*"], actor=ACTOR)
     execution = start(publish(document(partner)), {"note": "[secret:canary]"})
     assert wait_for_end([execution], 90)[execution] == "FAILED"
     entry = DeadLetterEntry.objects.get(execution_id=execution, run__step_path="cause.main")

@@ -48,8 +48,9 @@ def queue(engine: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
 def workspace(engine: None) -> Iterator[Workspace]:
     """The default workspace, with a secret `key` and a credential `shop`."""
     home = default_workspace()
-    credentials.create(home, name="key", type="secret", fields={"value": KEY}, actor=ACTOR)
-    credentials.create(home, name="shop", type="basic", fields=FIELDS, actor=ACTOR)
+    anywhere: Any = {"hosts": ["*"], "actor": ACTOR}
+    credentials.create(home, name="key", type="secret", fields={"value": KEY}, **anywhere)
+    credentials.create(home, name="shop", type="basic", fields=FIELDS, **anywhere)
     gossip.heard.clear()
     yield home
     Credential.objects.all().delete()
@@ -223,7 +224,14 @@ def test_a_missing_credential_or_field_is_named_and_not_tried_again(
 
 def test_another_workspaces_credential_is_none_of_ours(queue: World, workspace: Workspace) -> None:
     other = Workspace.objects.create(slug="other", name="Other", tier=workspace.tier)
-    credentials.create(other, name="theirs", type="secret", fields={"value": KEY}, actor=ACTOR)
+    credentials.create(
+        other,
+        name="theirs",
+        type="secret",
+        fields={"value": KEY},
+        hosts=["*"],
+        actor=ACTOR,
+    )
 
     execution = ended(queue, tells(value="{{ secrets.theirs }}"))
 

@@ -169,7 +169,8 @@ def test_credentials_are_kept_with_the_key_made_here_and_their_keys_turn(stack: 
     with httpx.Client(base_url=stack.url, timeout=30) as client:
         access = client.post("/v1/auth/token", json=account).json()["access"]
         client.headers["Authorization"] = f"Bearer {access}"
-        kept = client.post("/v1/Credential", json={"name": "shop", "fields": {"value": secret}})
+        given = {"name": "shop", "fields": {"value": secret}, "hosts": ["*"]}
+        kept = client.post("/v1/Credential", json=given)
         assert kept.status_code == 201, kept.text
         shell(stack, "keys", "rotate")
         shown = shell(stack, "shell", "-c", KEYS_TURN)

@@ -242,7 +242,7 @@ def one_of_each(of: Workflow, times: int = 1) -> None:
         people(of.workspace, f"ada-{uuid7()}")
         credentials.create(
             of.workspace, name=f"c_{uuid7().hex}", type="secret", fields={"value": "hunter2"},
-            description=HOSTILE, actor=Actor.system("tests"),
+            hosts=["*"], description=HOSTILE, actor=Actor.system("tests"),
         )  # fmt: skip
         share(of)
         schedules(f"cron of {uuid7()}")

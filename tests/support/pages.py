@@ -60,7 +60,9 @@ def walk(page: Path, stack: Stack, token: str, seconds: float = 200) -> list[str
     done = subprocess.run(
         ["bash", "-c", "set -eo pipefail\n" + script.replace(".valkyr/", f"{stack.home}/")],
         cwd=PROJECT,
-        env=os.environ | {"URL": stack.url, "VALKYR_HOME": str(stack.home), "TOKEN": token},
+        env=os.environ
+        | {"URL": stack.url, "VALKYR_HOME": str(stack.home), "TOKEN": token}
+        | {"STRIPE_HOST": "127.0.0.1"},
         capture_output=True,
         text=True,
         timeout=seconds,

@@ -17,6 +17,8 @@ class LlmModule(Module[InputsT]):
     retry: ClassVar[str] = "llm"
     timeout_seconds: ClassVar[float] = STEP_SECONDS
     credential: ClassVar[tuple[str, ...]] = ("bearer",)
+    judges_hosts: ClassVar[str] = "everything"
+    addresses: ClassVar[tuple[str, ...]] = ("baseUrl",)
     costs: ClassVar[bool] = True
     circuit_target: ClassVar[str] = "`llm:` and the model"
 

@@ -101,6 +101,8 @@ class ArchiveUnzip(Module[ArchiveUnzipInputs]):
     queue = "io"
     effect = "idempotent"
     credential = ("s3",)
+    judges_hosts = "credential"
+    addresses = ("endpoint",)
     circuit_target = CIRCUIT_TARGET
     Inputs = ArchiveUnzipInputs
     Outputs = ArchiveUnzipOutputs

@@ -81,6 +81,8 @@ class ArchiveZip(Module[ArchiveZipInputs]):
     queue = "io"
     effect = "idempotent"
     credential = ("s3",)
+    judges_hosts = "credential"
+    addresses = ("endpoint",)
     circuit_target = CIRCUIT_TARGET
     Inputs = ArchiveZipInputs
     Outputs = ArchiveZipOutputs

@@ -45,6 +45,8 @@ class FileDelete(Module[FileDeleteInputs]):
     queue = "io"
     effect = "idempotent"
     credential = ("s3",)
+    judges_hosts = "credential"
+    addresses = ("endpoint",)
     circuit_target = CIRCUIT_TARGET
     Inputs = FileDeleteInputs
     Outputs = FileDeleteOutputs

@@ -73,6 +73,8 @@ class FileList(Module[FileListInputs]):
     category = "files"
     queue = "io"
     credential = ("s3",)
+    judges_hosts = "credential"
+    addresses = ("endpoint",)
     circuit_target = CIRCUIT_TARGET
     Inputs = FileListInputs
     Outputs = FileListOutputs

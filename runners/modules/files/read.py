@@ -57,6 +57,8 @@ class FileRead(Module[FileReadInputs]):
     category = "files"
     queue = "io"
     credential = ("s3",)
+    judges_hosts = "credential"
+    addresses = ("endpoint",)
     circuit_target = CIRCUIT_TARGET
     Inputs = FileReadInputs
     Outputs = FileReadOutputs

@@ -62,6 +62,8 @@ class FileWrite(Module[FileWriteInputs]):
     queue = "io"
     effect = "external"
     credential = ("s3",)
+    judges_hosts = "credential"
+    addresses = ("endpoint",)
     circuit_target = CIRCUIT_TARGET
     Inputs = FileWriteInputs
     Outputs = FileWriteOutputs

@@ -12,6 +12,7 @@ from runners.modules.base import StepError
 from runners.modules.files.replacing import replace
 from runners.modules.mail.guarded import GuardedSmtp, GuardedSmtpSsl
 from runners.modules.mail.settings import SmtpServer
+from runners.modules.network.judging import judge
 from runners.outcomes import error_type_of
 
 
@@ -25,6 +26,7 @@ def deliver(
     if isinstance(to, Path):
         _lay_down(message, to)
         return {}
+    judge(to.host, to.port)
     try:
         return _send(message, recipients, to, max(seconds, 0.001))
     except OSError as error:

@@ -107,6 +107,7 @@ class EmailSend(Module[EmailSendInputs]):
     queue = "io"
     effect = "external"
     credential = ("smtp",)
+    judges_hosts = "credential"
     Inputs = EmailSendInputs
     Outputs = EmailSendOutputs
     circuit_target = "`email.send`, whatever the server"

@@ -71,6 +71,7 @@ class SlackPost(Module[SlackPostInputs]):
     effect = "external"
     timeout_seconds = 30.0
     credential = ("slack", "bearer")
+    judges_hosts = "everything"
     circuit_target = "`slack.post:slack`"
     example: ClassVar[Any] = {
         "text": "Order *{{ input.orderId }}* is on its way.",

@@ -63,6 +63,8 @@ class WebhookPost(Module[WebhookPostInputs]):
     retry = "patient"
     timeout_seconds = 30.0
     credential = ("signing",)
+    judges_hosts = "everything"
+    addresses = ("url",)
     circuit_target = "`webhook.post:` and the host, with the port where it is not the usual one"
     example: ClassVar[Any] = {
         "url": "https://shop.example.com/hooks/orders",

@@ -13,6 +13,7 @@ from urllib.parse import unquote, urlsplit
 
 from runners.modules.base import StepError
 from runners.modules.network.addresses import ALLOWED_NETWORKS, may_connect
+from runners.modules.network.judging import judge
 from runners.modules.network.own_machine import same_machine
 
 FORMS = (
@@ -69,6 +70,7 @@ def permitted(broker: Broker) -> list[str]:
 
     Raises OSError for a name that cannot be resolved.
     """
+    judge(broker.host, broker.port)
     found = _addresses(broker.host, broker.port)
     allowed = [address for address in found if may_connect(address)]
     if found and not allowed:

@@ -110,6 +110,7 @@ class QueuePublish(Module[QueuePublishInputs]):
     queue = "io"
     effect = "external"
     credential = ("broker",)
+    judges_hosts = "everything"
     Inputs = QueuePublishInputs
     Outputs: ClassVar[Any] = QueuePublishOutputs
     circuit_target = "the queue, stream or exchange, such as `queue.publish:orders`"

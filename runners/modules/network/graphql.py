@@ -81,6 +81,8 @@ class GraphqlQuery(Module[GraphqlQueryInputs]):
     queue = "io"
     effect = "external"
     credential = ("bearer", "basic")
+    judges_hosts = "everything"
+    addresses = ("url",)
     circuit_target = "as http.request: the host, with the port where it is not the usual one"
     example: ClassVar[Any] = {
         "url": "https://api.example.com/graphql",

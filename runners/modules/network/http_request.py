@@ -115,6 +115,9 @@ class HttpRequest(Module[HttpRequestInputs]):
     queue = "io"
     effect = "external"
     credential = ("bearer", "basic")
+    judges_hosts = "everything"
+    addresses = ("url",)
+    keeps = ("saveTo",)
     circuit_target = (
         "`http.request:` and the host, with the port where it is not the usual one; "
         "http.paginate, graphql.query and rss.read share it"

@@ -121,6 +121,8 @@ class HttpPaginate(Module[HttpPaginateInputs]):
     effect = "none"
     timeout_seconds = 300.0
     credential = ("bearer", "basic")
+    judges_hosts = "everything"
+    addresses = ("url",)
     circuit_target = "as http.request: the host, with the port where it is not the usual one"
     example: ClassVar[Any] = {
         "url": "https://api.example.com/orders",

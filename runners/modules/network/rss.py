@@ -94,6 +94,8 @@ class RssRead(Module[RssReadInputs]):
     queue = "io"
     effect = "none"
     credential = ("bearer", "basic")
+    judges_hosts = "everything"
+    addresses = ("url",)
     circuit_target = "as http.request: the host, with the port where it is not the usual one"
     example: ClassVar[Any] = {
         "url": "https://blog.example.com/feed.xml",

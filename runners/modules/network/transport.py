@@ -6,6 +6,7 @@ deadline, however slowly the other side drips.
 """
 
 import os
+import re
 import socket
 import threading
 import time
@@ -21,6 +22,7 @@ import httpx
 from runners.modules.base import StepError
 from runners.modules.network.addresses import ALLOWED_NETWORKS, may_connect
 from runners.modules.network.connections import Connections
+from runners.modules.network.judging import judge
 
 CONNECT_SECONDS = 10.0
 # As many as an io worker has threads, and a few more: steps that call one host again and again
@@ -28,6 +30,8 @@ CONNECT_SECONDS = 10.0
 MAX_IDLE_CONNECTIONS = 300
 IDLE_SECONDS = 15.0
 WRITE_BYTES = 65_536
+USUAL_PORTS = {"http": 80, "https": 443}
+PORT = re.compile(r":\d*$")
 
 # Many threads may ask for the client at once, and reading the certificates takes a while.
 _making = threading.Lock()
@@ -54,7 +58,10 @@ def _client(pid: int) -> httpx.Client:
 
 
 class GuardedTransport(httpx.HTTPTransport):
-    """httpx's transport over connections that go only to permitted addresses."""
+    """httpx's transport over connections that go only to permitted addresses.
+
+    Each request is judged by the boundaries of the step's credentials, on open connections too.
+    """
 
     def __init__(self) -> None:
         # SSL_CERT_FILE and SSL_CERT_DIR, which an administrator sets, are heeded.
@@ -69,6 +76,17 @@ class GuardedTransport(httpx.HTTPTransport):
 
         # httpx has no argument for a network backend, so the pool it made is replaced.
         self._pool = Connections(connection, MAX_IDLE_CONNECTIONS)  # type: ignore[assignment]
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """Send the request; HostRefused where a credential of the step may not go there."""
+        url = request.url
+        port = url.port or USUAL_PORTS.get(url.scheme)
+        judge(url.raw_host.decode("ascii"), port)
+        named = request.headers.get("host", "")
+        if named.encode() != url.netloc:
+            # A server of many sites hands the request to the one that this header names.
+            judge(PORT.sub("", named), port)
+        return super().handle_request(request)
 
 
 class GuardedBackend(httpcore.NetworkBackend):

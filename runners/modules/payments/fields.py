@@ -73,6 +73,7 @@ class StripeModule(Module[InputsT]):
     queue: ClassVar[str] = "io"
     effect: ClassVar[str] = "idempotent"
     credential: ClassVar[tuple[str, ...]] = ("stripe",)
+    judges_hosts: ClassVar[str] = "everything"
     circuit_target: ClassVar[str] = "Stripe's API, `stripe:api.stripe.com`"
 
     def circuit(self, inputs: InputsT) -> str | None:

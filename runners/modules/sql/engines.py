@@ -17,6 +17,7 @@ from typing import Any
 from sqlalchemy import URL, Engine, create_engine, event
 from sqlalchemy.engine import Connection
 
+from runners.modules.network.judging import judge
 from runners.modules.sql.database import Database, reachable
 
 MAX_ENGINES = 16
@@ -69,6 +70,8 @@ _pools = Pools(os.getpid())
 @contextmanager
 def connected(database: Database, seconds: float, *, read_only: bool) -> Iterator[Connection]:
     """A connection in a transaction, committed at the end of the block, rolled back on an error."""
+    # Here, as a connection that is open already is not connected again.
+    judge(database.host, database.port)
     mark = connect_deadline.set(time.monotonic() + seconds)
     try:
         with _engine(database).connect() as plain:

@@ -112,6 +112,7 @@ class SqlExecute(Module[SqlExecuteInputs]):
     queue = "io"
     effect = "external"
     credential = ("database",)
+    judges_hosts = "everything"
     circuit_target = CIRCUIT_TARGET
     Inputs = SqlExecuteInputs
     Outputs = SqlExecuteOutputs

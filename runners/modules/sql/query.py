@@ -64,6 +64,7 @@ class SqlQuery(Module[SqlQueryInputs]):
     category = "databases"
     queue = "io"
     credential = ("database",)
+    judges_hosts = "everything"
     circuit_target = CIRCUIT_TARGET
     Inputs = SqlQueryInputs
     Outputs = SqlQueryOutputs

@@ -17,6 +17,7 @@ from s3fs import S3FileSystem
 from runners.modules.base import StepError
 from runners.modules.files.s3.endpoint import Endpoint
 from runners.modules.network.addresses import may_connect
+from runners.modules.network.judging import judge
 
 CONNECT_SECONDS = 10
 READ_SECONDS = 30  # of silence
@@ -45,6 +46,7 @@ class Connection:
     """An open filesystem; `guard` knows which addresses it refused."""
 
     def __init__(self, endpoint: Endpoint, credential: Mapping[str, str] | None) -> None:
+        judge(*endpoint.address)
         self.endpoint = endpoint
         self.guard = None if endpoint.trusted else Guard()
         self.filesystem = S3FileSystem(

@@ -33,6 +33,12 @@ class Endpoint:
         port = f":{parts.port}" if parts.port not in (None, 80, 443) else ""
         return f"{parts.hostname}{port}"
 
+    @property
+    def address(self) -> tuple[str, int]:
+        """Host and port."""
+        parts = urlsplit(self.url or f"https://{self.host}")
+        return parts.hostname or "", parts.port or (80 if parts.scheme == "http" else 443)
+
 
 def endpoint_of(url: str | None, region: str | None) -> Endpoint:
     """What the inputs name, else the settings; StepError for a URL that is none."""

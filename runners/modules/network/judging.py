@@ -1,0 +1,53 @@
+"""Whether the secrets of the step that runs may go to a host: asked wherever a connection begins.
+
+    with using(credentials):        the executor, around a step that uses some
+        judge("api.example.com", 443)   each client, before it sends
+
+Every request is judged, redirects and connections that were open before included: what matters is
+where secrets go, not who opened the connection.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING
+
+from runners.modules.base import StepError
+
+if TYPE_CHECKING:
+    from executions.credentials.boundary import Boundary
+
+_in_use: "ContextVar[Mapping[str, Boundary]]" = ContextVar("credentials_in_use")
+NONE: "Mapping[str, Boundary]" = {}
+
+
+class HostRefused(StepError):
+    """A credential of the step may not go to the host; no retry mends that."""
+
+
+@contextmanager
+def using(credentials: "Mapping[str, Boundary]") -> Iterator[None]:
+    """Judge every connection of this thread by these credentials while the block runs."""
+    mark = _in_use.set({name: one for name, one in credentials.items() if not one.any_host})
+    try:
+        yield
+    finally:
+        _in_use.reset(mark)
+
+
+def judge(host: str, port: int | None) -> None:
+    """Raise HostRefused where a credential of the step may not go to the host."""
+    for name, boundary in _in_use.get(NONE).items():
+        if not boundary.allows_host(host, port):
+            shown = f"[{host}]" if ":" in host else host
+            place = shown if port is None else f"{shown}:{port}"
+            raise HostRefused(refusal(name, boundary, place))
+
+
+def refusal(name: str, boundary: "Boundary", place: str) -> str:
+    """What people are told of a credential and a place that does not fit."""
+    hosts = ", ".join(boundary.hosts[:5]) + (", …" if len(boundary.hosts) > 5 else "")
+    return (
+        f'the credential "{name}" may not go to {place[:200]}; it may go to {hosts or "no host"}. '
+        "Use an address that fits, or ask somebody who may configure credentials to add the host"
+    )
