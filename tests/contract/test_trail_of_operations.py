@@ -131,8 +131,8 @@ class World(dict[str, str]):
         return self.post("/v1/Membership", body)["id"]
 
     def make_credential(self) -> Any:
-        body = {"name": "shop", "fields": {"value": "canary"}, "workspaceId": self["workspace"]}
-        return self.post("/v1/Credential", body)["id"]
+        body = {"name": "shop", "fields": {"value": "canary"}, "hosts": ["*"]}
+        return self.post("/v1/Credential", body | {"workspaceId": self["workspace"]})["id"]
 
     def make_quota(self) -> Any:
         return self.post("/v1/Quota", {"workspaceId": self["workspace"], "maxPerDay": 9})["id"]

@@ -115,9 +115,9 @@ class Planter:
 
     def _of_the_workspace(self) -> None:
         slug = self.slug
-        secret = {"value": f"{slug}-hidden-value"}
+        secret = {"fields": {"value": f"{slug}-hidden-value"}, "hosts": ["*"]}
         for kind, body in (
-            ("Credential", {"name": slug, "description": slug, "fields": secret}),
+            ("Credential", {"name": slug, "description": slug, **secret}),
             ("ServiceAccount", {"name": slug, "description": slug}),
             ("ApiToken", {"name": slug}),
             ("Quota", {"maxPerDay": 1_000}),

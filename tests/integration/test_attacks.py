@@ -188,6 +188,33 @@ def test_a_token_that_may_trigger_steals_no_credential_and_passes_no_approval(
     assert attacker.seen == partner.seen == []
 
 
+def test_nobody_leads_a_credential_to_a_host_of_his_own(
+    admin: Person, program: Person, partner: Partner, attacker: Partner
+) -> None:
+    hosts = [f"{HERE}:{partner.port}"]
+    fields = {"token": SECRET}
+    made = admin.post(
+        "/v1/Credential", {"name": "till", "type": "bearer", "fields": fields, "hosts": hosts}
+    )
+    assert made.status_code == 201, made.text
+    pay: dict[str, Any] = {"id": "pay", "use": "http.request", "credential": "till"}
+    pay["retry"] = "none"
+    pay["with"] = {"url": "{{ input.url }}"}
+    document: dict[str, Any] = {"schema": "valkyr/1", "name": "till", "tasks": [pay]}
+    workflow = admin.published(document)
+    written = pay | {"with": {"url": attacker.url}}
+
+    honest = admin.end_of(program.executed(workflow, {"url": partner.url}))
+    stolen = program.executed(workflow, {"url": attacker.url})
+    refused = admin.post("/v1/Workflow/validate", {"definition": document | {"tasks": [written]}})
+
+    assert honest["state"] == "SUCCESS"
+    assert admin.end_of(stolen)["state"] == "FAILED"
+    assert [problem["code"] for problem in refused.json()["problems"]] == ["credential_refused"]
+    assert [token for _, token, _ in partner.seen] == [f"Bearer {SECRET}"]
+    assert attacker.seen == []
+
+
 @pytest.mark.parametrize(
     ("schema", "payload"),
     [

@@ -35,6 +35,11 @@ def using(credentials: "Mapping[str, Boundary]") -> Iterator[None]:
         _in_use.reset(mark)
 
 
+def restricted() -> bool:
+    """Whether a credential of the step may go to certain hosts only."""
+    return bool(_in_use.get(NONE))
+
+
 def judge(host: str, port: int | None) -> None:
     """Raise HostRefused where a credential of the step may not go to the host."""
     for name, boundary in _in_use.get(NONE).items():

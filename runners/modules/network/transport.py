@@ -22,7 +22,7 @@ import httpx
 from runners.modules.base import StepError
 from runners.modules.network.addresses import ALLOWED_NETWORKS, may_connect
 from runners.modules.network.connections import Connections
-from runners.modules.network.judging import judge
+from runners.modules.network.judging import judge, restricted
 
 CONNECT_SECONDS = 10.0
 # As many as an io worker has threads, and a few more: steps that call one host again and again
@@ -79,14 +79,19 @@ class GuardedTransport(httpx.HTTPTransport):
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Send the request; HostRefused where a credential of the step may not go there."""
-        url = request.url
-        port = url.port or USUAL_PORTS.get(url.scheme)
-        judge(url.raw_host.decode("ascii"), port)
-        named = request.headers.get("host", "")
-        if named.encode() != url.netloc:
-            # A server of many sites hands the request to the one that this header names.
-            judge(PORT.sub("", named), port)
+        if restricted():
+            _judge(request)
         return super().handle_request(request)
+
+
+def _judge(request: httpx.Request) -> None:
+    url = request.url
+    port = url.port or USUAL_PORTS.get(url.scheme)
+    judge(url.raw_host.decode("ascii"), port)
+    named = request.headers.get("host", "")
+    if named.encode() != url.netloc:
+        # A server of many sites hands the request to the one that this header names.
+        judge(PORT.sub("", named), port)
 
 
 class GuardedBackend(httpcore.NetworkBackend):
