@@ -18,6 +18,10 @@ class Held:
         else:
             self.routes.append(route)
 
+    def asks(self, request: Any) -> bool:
+        """Whether a request is of the method, for `page.expect_request`."""
+        return bool(request.method == self.method)
+
     def let_go(self) -> None:
         """Let those that wait go on; later ones no longer wait."""
         self.over = True

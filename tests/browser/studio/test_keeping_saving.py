@@ -131,7 +131,9 @@ def test_a_second_press_makes_no_second_copy(in_conflict: Any) -> None:
     page, _ = in_conflict
     making = Held(page, "**/v1/Workflow", "POST")
 
-    page.get_by_role("button", name="Save mine as a copy").dblclick()
+    with page.expect_request(making.asks):
+        page.get_by_role("button", name="Save mine as a copy").dblclick()
+    page.evaluate("fetch(location.href)")  # what the second press asked for has come by then
 
     assert len(making.routes) == 1
     making.let_go()

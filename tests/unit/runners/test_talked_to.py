@@ -34,7 +34,7 @@ def test_it_is_the_host_or_nothing(module: str, given: Any, target: str) -> None
 
 def test_a_secret_in_it_is_taken_out() -> None:
     scrub = Scrubber({"sekrit-host": "[secret:host]"})
-    revealed = Revealed({"url": "https://sekrit-host.example.org/"}, None, scrub)
+    revealed = Revealed({"url": "https://sekrit-host.example.org/"}, None, scrub, {})
 
     found = talked_to("http.request", prepared({"url": "https://[secret:host]/"}), revealed)
 
