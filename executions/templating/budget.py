@@ -39,7 +39,7 @@ class Profile:
     seconds: float
 
 
-WEB = Profile("web", work=800_000, memory=48 * 1024 * 1024, seconds=0.06)
+WEB = Profile("web", work=600_000, memory=48 * 1024 * 1024, seconds=0.045)
 WORKER = Profile("worker", work=40_000_000, memory=160 * 1024 * 1024, seconds=5.0)
 
 

@@ -12,6 +12,7 @@ from executions.templating.errors import TooLarge
 from executions.templating.sizes import MAX_DEPTH
 
 _LIGHT = frozenset({float, bool, type(None)})
+_CALL = 10  # units of a call that looks into one value
 _BLOCK = 7  # a comparison looks at about 2**7 characters in the time of one value
 
 
@@ -47,10 +48,17 @@ def _inside(budget: Budget, value: Any, known: dict[int, int], depth: int) -> in
     budget.spend(2 + 2 * len(value))
     total = len(value)
     for item in value.values() if isinstance(value, Mapping) else value:
-        if type(item) is str:
+        kind = type(item)
+        if kind is str:
             total += len(item) >> _BLOCK
-        elif type(item) not in _LIGHT:
-            total += _more(budget, item, known, depth + 1)
+        elif kind is int:
+            total += item.bit_length() >> _BLOCK
+        elif kind not in _LIGHT:
+            weight = known.get(id(item))
+            if weight is None:
+                budget.spend(_CALL)
+                weight = _more(budget, item, known, depth + 1)
+            total += weight
     if isinstance(value, Mapping):
         total += sum(len(key) >> _BLOCK for key in value if isinstance(key, str))
     return total

@@ -87,11 +87,13 @@ def serve(work: Callable[[Any], None], expected: tuple[type[BaseException], ...]
     resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
     ticks = Ticks()
     for line in sys.stdin.buffer:
+        # Reading the line is not what is measured: bodies are bounded by their bytes.
+        given = json.loads(line)
         before, began = _peak(), time.thread_time()
         ticks.longest()
         error = ""
         try:
-            work(json.loads(line))
+            work(given)
         except expected:
             pass
         except BaseException as wrong:
