@@ -36,7 +36,7 @@ def workspace(fleet: Fleet) -> Workspace:
     name = f"writers-{next(_numbers)}-{WorkflowExecution().pk.hex[-8:]}"
     made = Workspace.objects.create(slug=name, name=name, tier=tier)
     fields = {"token": "sk-test-4f1e8d27"}
-    writing.create(made, name="llm", type="bearer", fields=fields, actor=ACTOR)
+    writing.create(made, name="llm", type="bearer", fields=fields, hosts=["127.0.0.1"], actor=ACTOR)
     return made
 
 
