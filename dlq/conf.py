@@ -1,6 +1,6 @@
 """The numbers of this app."""
 
-from valkyr_project import environment as env
+from executions import environment as env
 
 
 def retention_days() -> float:

@@ -2,7 +2,7 @@
 
 from celery import shared_task
 
-from runners.dispatch import broker_priority
+from runners.dispatch.messages import broker_priority
 
 
 @shared_task(name="dlq.expire")

@@ -11,17 +11,14 @@ class ExecutionsConfig(AppConfig):
 
     def ready(self) -> None:
         """Refuse limits and keys that make no sense now, not at first use; listen to executions."""
-        from executions import (  # noqa: F401 - connects on import
-            failure,
-            metrics,
-            migrating,
-        )
         from executions.accounts import browser_sessions  # noqa: F401 - connects on import
         from executions.audit import signing_in  # noqa: F401 - connects on import
-        from executions.limits import limits
+        from executions.database import migrating
+        from executions.definition.limits import limits
+        from executions.observability import metrics
+        from executions.observability.tracing import connect
         from executions.sealing import sources
-        from executions.tracing import connect
-        from executions.triggers import cron  # noqa: F401 - connects on import
+        from executions.triggers import cron, error_workflow  # noqa: F401 - connect on import
 
         metrics.connect()
         migrating.connect(self)

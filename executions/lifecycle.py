@@ -12,10 +12,19 @@ from uuid import UUID
 
 from django.db import transaction
 
-from executions import concurrency, payloads, statements
-from executions.actor import Actor, record
-from executions.admission import active, admit_next, admitted, limited, lock_workspace, rouse
-from executions.clock import ClockTimestamp, Deadline
+from executions import payloads
+from executions.access.actor import Actor, record
+from executions.admission import concurrency
+from executions.admission.capacity import (
+    active,
+    admit_next,
+    admitted,
+    limited,
+    lock_workspace,
+    rouse,
+)
+from executions.database import statements
+from executions.database.clock import ClockTimestamp, Deadline
 from executions.errors import NotFound, WrongState
 from executions.events import (
     execution_admitted,

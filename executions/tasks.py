@@ -5,10 +5,10 @@ from uuid import UUID
 from celery import shared_task
 from django.db import InterfaceError, OperationalError
 
-from executions import kept_answers, quotas
+from executions import quotas
 from executions.accounts import sessions
 from executions.audit import seals
-from executions.history import retention
+from executions.history import kept_answers, retention
 from executions.jobs import running
 from executions.triggers import cron, told, webhook
 

@@ -2,7 +2,7 @@
 
 from django.apps import AppConfig
 
-from executions.catalog import Catalog
+from executions.definition.catalog import Catalog
 
 
 class RunnersConfig(AppConfig):
@@ -13,14 +13,11 @@ class RunnersConfig(AppConfig):
 
     def ready(self) -> None:
         """Offer our modules to the graph and listen to the life of executions."""
-        from executions import catalog
-        from runners import (
-            checks,  # noqa: F401 - connects on import
-            health,  # noqa: F401
-            receivers,  # noqa: F401
-            verification_jobs,
-        )
+        from executions.definition import catalog
+        from runners import checks, receivers  # noqa: F401 - connect on import
         from runners.budgets import door  # noqa: F401 - connects on import
+        from runners.time_travel import verification_jobs
+        from runners.workers import health  # noqa: F401 - connects on import
 
         catalog.register(_modules)
         verification_jobs.connect()

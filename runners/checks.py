@@ -7,7 +7,7 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
 
 from runners.conf import config
-from runners.memory_limit import ISOLATED, WORKER
+from runners.process.memory_limit import ISOLATED, WORKER
 
 LEAST_MEMORY = 512  # MiB of address space with which a process that executes steps can begin
 

@@ -4,8 +4,8 @@ import os
 from dataclasses import dataclass
 from functools import lru_cache
 
+from executions import environment as env
 from runners import machine_memory
-from valkyr_project import environment as env
 
 
 @dataclass(frozen=True, slots=True)

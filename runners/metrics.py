@@ -12,9 +12,9 @@ from functools import cache, partial
 
 from django.db import transaction
 
+from executions.observability.metric_values import DURATIONS, LATENCIES, Counter, Histogram
+from runners.segment.work import Unit, Work
 from runners.states import RunState
-from runners.work import Unit, Work
-from valkyr_project.metrics.values import DURATIONS, LATENCIES, Counter, Histogram
 
 STEPS = Counter(
     "valkyr_steps_ended",

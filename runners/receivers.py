@@ -5,7 +5,9 @@ from uuid import UUID
 
 from django.dispatch import receiver
 
-from executions.admission import Admitted
+from executions.admission.capacity import Admitted
+from executions.definition.graph.places import Place
+from executions.definition.versions import compiled
 from executions.events import (
     event_received,
     execution_admitted,
@@ -16,45 +18,47 @@ from executions.events import (
     execution_roused,
     failure_sought,
 )
-from executions.graph.places import Place
 from executions.states import FINAL
-from executions.versions import compiled
-from runners import children, dispatch, ending, planning, rows, statements
-from runners.canvas import Canvas
+from runners import statements
 from runners.conf import config
-from runners.delivery import announce
+from runners.containers import children
+from runners.dispatch import messages
+from runners.dispatch.canvas import Canvas
 from runners.events import run_dead_lettered
+from runners.pipeline import finish, plan_execution
+from runners.segment import run_rows
+from runners.waits.deliver import announce
 
 
 @receiver(execution_admitted)
 def begin(sender: Any, executions: list[Admitted], **_: Any) -> None:
     """Insert the first runs of new executions, in one statement; wake the reopened ones."""
     parts: list[str] = []
-    parcels: list[dispatch.Parcel] = []
+    parcels: list[messages.Parcel] = []
     canvas: dict[UUID, tuple[Canvas, ...]] = {}  # the same for all executions of one version
     for item in executions:
         graph = compiled(item.version_id).graph
         if not item.fresh:
-            planning.wake(item.execution_id)
+            plan_execution.wake(item.execution_id)
             continue
         if not graph.tasks:
-            planning.advance(item.execution_id)
+            plan_execution.advance(item.execution_id)
             continue
         owner = (
             f'{{"execution":"{item.execution_id}","epoch":{item.epoch},"priority":{item.priority},'
         )
         ready = [graph.tasks[task].steps[0] for task in graph.roots]
-        parts += [owner + rows.pending(graph.steps[i], "")[1:] for i in ready]
+        parts += [owner + run_rows.pending(graph.steps[i], "")[1:] for i in ready]
         if item.version_id not in canvas:
-            canvas[item.version_id] = dispatch.arranged(item.version_id, Place("", graph), ready)
+            canvas[item.version_id] = messages.arranged(item.version_id, Place("", graph), ready)
         parcels.append(
-            dispatch.Parcel(
+            messages.Parcel(
                 item.execution_id, item.version_id, item.priority, canvas[item.version_id]
             )
         )
     if parts:
         statements.fetch("insert", {"rows": f"[{','.join(parts)}]", "patience": config().patience})
-    dispatch.publish_after_commit(parcels)
+    messages.publish_after_commit(parcels)
 
 
 @receiver(execution_interrupted)
@@ -63,13 +67,13 @@ def interrupt(sender: Any, execution_id: UUID, state: str, **_: Any) -> Any:
     if state not in FINAL:
         return None
     statements.fetch("end_live", {"execution": execution_id})
-    return ending.metrics(execution_id)
+    return finish.metrics(execution_id)
 
 
 @receiver(execution_resumed)
 def wake(sender: Any, execution_id: UUID, **_: Any) -> None:
     """Send what waited during a pause, or end the execution if its last step ended meanwhile."""
-    planning.wake(execution_id)
+    plan_execution.wake(execution_id)
 
 
 @receiver(event_received)
@@ -82,7 +86,7 @@ def deliver(sender: Any, event_id: UUID, **_: Any) -> None:
 def rouse(sender: Any, execution_ids: list[UUID], **_: Any) -> None:
     """Send what woke while its execution had no place."""
     for execution_id in execution_ids:
-        planning.wake(execution_id)
+        plan_execution.wake(execution_id)
 
 
 @receiver(failure_sought)
@@ -101,16 +105,16 @@ def tell_family(
     Each is done after the commit, by somebody who holds no lock.
     """
     if parent_run_id is not None:
-        dispatch.tell_after_commit(children.ENDED, execution_id)
+        messages.tell_after_commit(children.ENDED, execution_id)
     if state in children.TAKES_CHILDREN_ALONG and children.has_unfinished(execution_id):
-        dispatch.tell_after_commit(children.CANCEL, execution_id)
+        messages.tell_after_commit(children.CANCEL, execution_id)
 
 
 @receiver(execution_rolled_back)
 def forget_children(sender: Any, execution_id: UUID, **_: Any) -> None:
     """Cancel the children of steps that a roll-back undid."""
     if children.has_unfinished(execution_id):
-        dispatch.tell_after_commit(children.CANCEL, execution_id)
+        messages.tell_after_commit(children.CANCEL, execution_id)
 
 
 @receiver(run_dead_lettered)
@@ -118,4 +122,4 @@ def leave_child(sender: Any, run_id: UUID, manual: str | None, **_: Any) -> None
     """Cancel the child of a step that a person quarantined: a requeue starts another."""
     child = children.awaited(run_id) if manual is not None else None
     if child is not None:
-        dispatch.tell_after_commit(children.LEAVE, child)
+        messages.tell_after_commit(children.LEAVE, child)

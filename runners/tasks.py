@@ -7,17 +7,14 @@ from uuid import UUID
 from celery import shared_task
 from django.db import InterfaceError, OperationalError
 
-from runners import (
-    children,
-    dispatch,
-    executor,
-    metrics,
-    planning,
-    registration,  # noqa: F401 - signals connect
-)
-from runners.delivery import deliver
+from runners import metrics
+from runners.containers import children
+from runners.dispatch import messages
 from runners.errors import LeaseLost, StepFailed
+from runners.pipeline import execute, plan_execution
 from runners.remote import preparing
+from runners.waits.deliver import deliver
+from runners.workers import registration  # noqa: F401 - signals connect
 
 # The transport's own trouble: try the message again. Steps are retried by rows, never here.
 TRANSPORT: dict[str, Any] = {
@@ -35,7 +32,7 @@ def run_segment(
     """Carry one segment of an execution, and the short siblings that come with it."""
     links = tuple(link["args"][2] for link in self.request.chain or ())
     try:
-        executor.carry_segment(
+        execute.carry_segment(
             UUID(execution_id),
             UUID(version_id),
             segment,
@@ -48,7 +45,7 @@ def run_segment(
         return
 
 
-@shared_task(name=dispatch.PREPARE_REMOTE, **TRANSPORT)
+@shared_task(name=messages.PREPARE_REMOTE, **TRANSPORT)
 def prepare_remote(execution_id: str, version_id: str, segments: Sequence[str]) -> None:
     """Render the inputs of remote steps, so that they can be leased."""
     preparing.prepare_runs(UUID(execution_id), UUID(version_id), segments)
@@ -57,7 +54,7 @@ def prepare_remote(execution_id: str, version_id: str, segments: Sequence[str]) 
 @shared_task(name="runners.advance", **TRANSPORT)
 def advance(execution_id: str) -> None:
     """Plan an execution from its rows; also the body of every chord."""
-    planning.advance(UUID(execution_id))
+    plan_execution.advance(UUID(execution_id))
 
 
 @shared_task(name=children.ENDED, **TRANSPORT)
@@ -87,7 +84,7 @@ def deliver_event(event_id: str) -> None:
 @shared_task(name="runners.sweep_due")
 def sweep_due() -> dict[str, int]:
     """Every second: due retries, and steps whose process is gone."""
-    from runners.sweeper import often
+    from runners.recovery.sweeper import often
 
     return often()
 
@@ -95,7 +92,7 @@ def sweep_due() -> dict[str, int]:
 @shared_task(name="runners.sweep")
 def sweep() -> dict[str, int]:
     """Every five seconds: everything else that should be moving and is not."""
-    from runners.sweeper import seldom
+    from runners.recovery.sweeper import seldom
 
     return seldom()
 

@@ -3,7 +3,7 @@
 from django.contrib import admin
 from django.contrib.admin.apps import SimpleAdminConfig
 
-from valkyr_project import environment as env
+from executions import environment as env
 
 # allauth's tables; who is linked is `manage.py link_sign_in`'s business.
 UNSEEN = {"account", "socialaccount"}
@@ -19,7 +19,8 @@ class AdminSite(SimpleAdminConfig):
 
     def ready(self) -> None:
         """Find every admin page now, unless this process serves none; `urls` does in any case."""
-        from valkyr_project import checks, stack_health  # noqa: F401 - checks register on import
+        from valkyr_project import checks  # noqa: F401 - checks register on import
+        from valkyr_project.up import stack_health
 
         stack_health.register_part()
         super().ready()

@@ -7,17 +7,17 @@ import os
 import django
 from django.conf import settings
 
-from valkyr_project.gate import Gate
-from valkyr_project.handler import Handler
-from valkyr_project.production import warnings
-from valkyr_project.proxies import Proxies
+from executions.observability.proxies import Proxies
+from valkyr_project.http.handler import Handler
+from valkyr_project.http.request_limits import Gate
+from valkyr_project.processes.production import warnings
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "valkyr_project.settings")
 os.environ.setdefault("VALKYR_PROCESS", "web")
 # Each request may have a thread of its own, so a connection kept by a thread is one leaked.
 os.environ.setdefault("VALKYR_POOL", "threads")
 django.setup(set_prefix=False)
-from valkyr_project.sockets import Sockets  # noqa: E402 - it knows views, and they know models
+from valkyr_project.http.websockets import Sockets  # noqa: E402 - it knows views, and they know models
 from valkyr_project.telemetry.requests import Requests  # noqa: E402
 
 _handler = Handler()

@@ -8,7 +8,7 @@ from celery.signals import task_postrun, task_prerun, worker_process_init
 from django.db import connections
 from psycopg.pq import TransactionStatus
 
-from valkyr_project import broker
+from valkyr_project.messaging import broker
 from valkyr_project.metrics import processes  # noqa: F401 - connects on import
 from valkyr_project.telemetry import messages
 
@@ -23,7 +23,7 @@ broker.use()
 # would double its memory.
 app = Celery(
     "valkyr",
-    amqp="valkyr_project.broker_connection:Amqp",
+    amqp="valkyr_project.messaging.broker_connection:Amqp",
     fixups=[] if os.environ.get("VALKYR_PROCESS") == "flower" else None,
 )
 app.config_from_object("django.conf:settings", namespace="CELERY")
@@ -59,7 +59,7 @@ def tidy_connections(**_: Any) -> None:
 def limit_child_memory(**_: Any) -> None:
     """Bind a process of a prefork pool to its share of memory."""
     from runners.conf import config
-    from runners.memory_limit import WORKER, limit_memory
+    from runners.process.memory_limit import WORKER, limit_memory
 
     limit_memory(config().worker_memory, WORKER)
 

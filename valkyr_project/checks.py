@@ -5,7 +5,7 @@ from typing import Any
 from django.conf import settings
 from django.core import checks
 
-from valkyr_project.production import warnings
+from valkyr_project.processes.production import warnings
 
 
 @checks.register(checks.Tags.security, deploy=True)

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 import django
 import psycopg
 
-from executions.advisory_locks import AdvisoryLock
-from valkyr_project import environment as env
+from executions import environment as env
+from executions.database.advisory_locks import AdvisoryLock
 
 PAUSE_SECONDS = 1.0
 
@@ -40,7 +40,7 @@ def _migrate() -> None:
     """Under an advisory lock on a session of its own, so that a second one waits, then has none."""
     from django.core.management import call_command
 
-    from valkyr_project.beat import direct_conninfo
+    from valkyr_project.messaging.beat import direct_conninfo
 
     with psycopg.connect(direct_conninfo(), autocommit=True) as session:
         session.execute("SELECT pg_advisory_lock(%s)", [AdvisoryLock.MIGRATION])

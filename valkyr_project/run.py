@@ -9,8 +9,8 @@ import os
 import sys
 from collections.abc import Sequence
 
-from valkyr_project import commands
-from valkyr_project.commands import Pool, Program
+from valkyr_project.processes import commands
+from valkyr_project.processes.commands import Pool, Program
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -8,10 +8,12 @@ from typing import Any
 from django.core.exceptions import ImproperlyConfigured
 from django.urls import reverse_lazy
 
-from valkyr_project import duties, pooling, production, replica
-from valkyr_project import environment as env
-from valkyr_project.content_security import ADMIN_POLICY
-from valkyr_project.proxies import read_networks
+from executions import environment as env
+from executions.observability.proxies import read_networks
+from valkyr_project.database import pooling, replica
+from valkyr_project.http.content_security import ADMIN_POLICY
+from valkyr_project.messaging import periodic_tasks
+from valkyr_project.processes import production
 from valkyr_project.sso.configuration import from_environment as single_sign_on
 from valkyr_project.telemetry import logs
 
@@ -30,7 +32,7 @@ if not SECRET_KEY:
 SECRET_KEY_FALLBACKS = env.words("VALKYR_SECRET_KEY_FALLBACKS")
 ALLOWED_HOSTS = env.words("VALKYR_ALLOWED_HOSTS", ("127.0.0.1", "localhost", "[::1]"))
 CSRF_TRUSTED_ORIGINS = env.words("VALKYR_TRUSTED_ORIGINS")
-# Whose X-Forwarded-For is believed (valkyr_project/proxies.py); nobody's by default.
+# Whose X-Forwarded-For is believed (executions/observability/proxies.py); nobody's by default.
 TRUSTED_PROXIES = read_networks(env.words("VALKYR_TRUSTED_PROXIES"))
 
 # Served over HTTPS (behind a proxy) unless the address is this machine's own.
@@ -94,9 +96,9 @@ INSTALLED_APPS = [
     "dlq.apps.DlqConfig",
 ]
 MIDDLEWARE = [
-    "valkyr_project.no_rendering.NoRendering",
+    "valkyr_project.http.no_rendering.NoRendering",
     "valkyr_project.metrics.web.Metrics",
-    "valkyr_project.headers.SecurityHeaders",
+    "valkyr_project.http.headers.SecurityHeaders",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -137,7 +139,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "valkyr_project.sso.context.sign_in",
-                "valkyr_project.stack_health.context",
+                "valkyr_project.up.stack_health.context",
             ]
         },
     }
@@ -193,7 +195,7 @@ REDIS_URL = env.text("REDIS_URL", "redis://127.0.0.1:6379/0")
 CELERY_BROKER_URL = env.text("CELERY_BROKER_URL", REDIS_URL)
 CELERY_RESULT_BACKEND = env.text("CELERY_RESULT_BACKEND", REDIS_URL)
 if CELERY_RESULT_BACKEND.startswith(("redis://", "rediss://")):
-    CELERY_RESULT_BACKEND = f"valkyr_project.results:ChordCounter+{CELERY_RESULT_BACKEND}"
+    CELERY_RESULT_BACKEND = f"valkyr_project.messaging.results:ChordCounter+{CELERY_RESULT_BACKEND}"
 _redis_broker = CELERY_BROKER_URL.startswith(("redis", "unix"))
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None
@@ -269,12 +271,12 @@ CELERY_WORKER_DEDUPLICATE_SUCCESSFUL_TASKS = False
 CELERY_WORKER_SEND_TASK_EVENTS = False
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_DB_REUSE_MAX = 1_000_000_000 if POOL != "threads" else None
-CELERY_BEAT_SCHEDULER = "valkyr_project.beat:ElectedScheduler"
+CELERY_BEAT_SCHEDULER = "valkyr_project.messaging.beat:ElectedScheduler"
 CELERY_BEAT_MAX_LOOP_INTERVAL = 1
 CELERY_BEAT_SYNC_EVERY = 1
 CELERY_TIMEZONE = "UTC"
 CELERY_ENABLE_UTC = True
-CELERY_BEAT_SCHEDULE = duties.SCHEDULE
+CELERY_BEAT_SCHEDULE = periodic_tasks.SCHEDULE
 
 # ---- The API.
 REST_FRAMEWORK = {
@@ -340,7 +342,7 @@ SPECTACULAR_SETTINGS = {
         "Container": "executions.api.modules.CONTAINERS",
         "WaitKind": "runners.api.run_shapes.WAITS",
         "ObjectPermission": "executions.api.permissions.CHOICES",
-        "Decision": "runners.decisions.DECISIONS",
+        "Decision": "runners.waits.approvals.DECISIONS",
         "Take": "executions.api.modules.TAKES",
         "Effect": ["none", "idempotent", "external"],
     },

@@ -15,7 +15,7 @@ from dlq.alerts.errors import NotDelivered
 from dlq.alerts.rules import change_rule, create_rule, delete_rule
 from dlq.alerts.trying import send_test
 from dlq.models import AlertChannel, AlertKind, AlertRule, DeliveryState
-from executions.actor import Actor
+from executions.access.actor import Actor
 from executions.admin import links, marks
 from executions.admin.forms import ReasonForm
 from executions.admin.operating import OperatingAdmin

@@ -12,7 +12,7 @@ from unfold.decorators import display
 
 from dlq.alerts.sending import resend
 from dlq.models import Alert, AlertDelivery, AlertState, DeliveryState
-from executions.actor import Actor
+from executions.access.actor import Actor
 from executions.admin import links, marks
 from executions.admin.engine import FactAdmin
 from executions.admin.filters import AgeFilter, TabFilter

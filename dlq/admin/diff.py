@@ -14,7 +14,7 @@ from dlq.models import DeadLetterEntry
 from executions.admin import links, marks
 from executions.admin.scope import scoped
 from executions.admin.sections import Cell, Section, hidden_section
-from executions.graph.places import module_in
+from executions.definition.graph.places import module_in
 from executions.states import Permission
 
 AGAINST = "against"

@@ -6,7 +6,6 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from dlq import seeing
 from dlq.admin.copying import CopyingAdmin
 from dlq.admin.entry_list import EntryList
 from dlq.admin.entry_operations import ALL
@@ -14,10 +13,11 @@ from dlq.admin.entry_page import AROUND, entry_facts, marked, sections
 from dlq.admin.exporting import ExportingAdmin
 from dlq.admin.story import sentence
 from dlq.admin.whereabouts import whereabouts
+from dlq.browse import seen
 from dlq.models import DeadLetterEntry
 from dlq.revealing import FIELDS
 from executions.access import Action
-from executions.actor import Actor, record
+from executions.access.actor import Actor, record
 from executions.admin.engine import FactAdmin
 from executions.admin.operating import OperatingAdmin
 from executions.admin.revealing import reveal_operation
@@ -61,7 +61,7 @@ class DeadLetterEntryAdmin(ExportingAdmin, EntryList, CopyingAdmin, OperatingAdm
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
         """The story of one failure."""
-        seeing.note(request, obj)
+        seen.note(request, obj)
         sees = may(request, obj, Permission.VIEW_PAYLOADS)
         lead = [marked(obj), sentence(obj), whereabouts(obj)]
         return Page(lead, facts(entry_facts(obj)), list(sections(request, obj, sees=sees)))

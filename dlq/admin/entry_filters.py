@@ -1,4 +1,4 @@
-"""What the list of dead letters can be narrowed by; each becomes the grammar of dlq.filtering."""
+"""Filters of the list of dead letters; each is written in the grammar of `dlq.browse.filters`."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -10,16 +10,16 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 
-from dlq import path_conditions
 from dlq.admin import choices
 from dlq.admin.fields_filter import YES_NO, Chip, FieldsFilter, FiltersForm
-from dlq.filtering import chosen
+from dlq.browse import path_conditions
+from dlq.browse.filters import chosen
+from dlq.browse.path_conditions import BadCondition, Condition
 from dlq.models import FailureGroup, FailureType
-from dlq.path_conditions import BadCondition, Condition
 from executions.admin.filters import AGES, TabFilter
 from executions.admin.marks import clipped
 from executions.admin.scope import holds, scoped
-from executions.clock import first_id_at
+from executions.database.clock import first_id_at
 from executions.states import Permission
 
 LARGEST = 2**31 - 1
@@ -116,7 +116,7 @@ class EntryFilters(FiltersForm):
             self.fields[name].label = hint
 
     def wanted(self) -> dict[str, Any]:
-        """What was asked for, in the grammar of dlq.filtering."""
+        """What was asked for, in the grammar of dlq.browse.filters."""
         given = self.filled()
         found = {word: given[name] for name, word in self.grammar.items() if name in given}
         found |= {name: given[name] == "yes" for name in self.flags if name in given}

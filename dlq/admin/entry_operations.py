@@ -4,14 +4,14 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from uuid import UUID
 
-from dlq import triage
 from dlq.admin.fix import DIALOG_IDS, fix_operation
 from dlq.admin.repair import check_entry_repair
 from dlq.models import DeadLetterEntry, Resolution
-from dlq.requeue import requeue
-from dlq.skipping import skip
+from dlq.resolve import triage
+from dlq.resolve.requeue import requeue
+from dlq.resolve.skip import skip
 from executions.access import Action
-from executions.actor import Actor
+from executions.access.actor import Actor
 from executions.admin import links
 from executions.admin.forms import NotesForm, OverridesForm, ReasonForm
 from executions.admin.operations import Operation

@@ -8,8 +8,8 @@ from django.http.response import HttpResponseBase
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
 
-from dlq import exporting, streaming
-from executions.actor import Actor
+from dlq.browse import export, json_lines
+from executions.access.actor import Actor
 from executions.admin.engine import ScopedAdmin
 
 NAME = "dlq_deadletterentry_export"
@@ -37,8 +37,8 @@ class ExportingAdmin(ScopedAdmin):
         rows = changelist.queryset.defer(None).select_related(None)
         if request.method == "POST":
             filters = {name: request.GET.getlist(name) for name in request.GET}
-            batch = exporting.begin(rows, request.user, filters, Actor.of_request(request))
-            return streaming.answer(request, "dead-letters.jsonl", batch)
+            batch = export.begin(rows, request.user, filters, Actor.of_request(request))
+            return json_lines.answer(request, "dead-letters.jsonl", batch)
         context = {
             **self.admin_site.each_context(request),
             "title": "Export dead letters",

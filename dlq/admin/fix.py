@@ -9,18 +9,18 @@ from django import forms
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from dlq.admin.repair import check_entry_repair
-from dlq.fixing import fix
 from dlq.models import DeadLetterEntry
-from dlq.outputs_template import template
-from executions.actor import Actor
+from dlq.resolve.fix import fix
+from dlq.resolve.outputs_template import template
+from executions.access.actor import Actor
 from executions.admin import links
 from executions.admin.forms import JSONTextField, NotesForm
 from executions.admin.operations import Operation
 from executions.admin.scope import may
 from executions.errors import PayloadError
 from executions.states import Permission
-from runners.approvals import ApprovalNeeded
-from runners.giving import ResultRefused, check
+from runners.repair.manual_results import ResultRefused, check
+from runners.time_travel.approvals import ApprovalNeeded
 
 DIALOG_IDS = "dialog_%s"
 HELP = "What the step's module would have given; later steps read it."

@@ -14,7 +14,7 @@ from dlq.admin.groups_forms import (
 )
 from dlq.groups import joining, notes, rules, status
 from dlq.models import FailureGroup, GroupStatus
-from executions.actor import Actor
+from executions.access.actor import Actor
 from executions.admin import links
 from executions.admin.operations import Operation
 

@@ -13,7 +13,7 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 
-from dlq import looking
+from dlq.browse import bounded_list
 from executions.admin.changelist import BoundedChangeList
 from executions.admin.paginator import PAGED, BoundedPaginator
 
@@ -65,8 +65,8 @@ class KeysetChangeList(BoundedChangeList):
         rows = self.queryset if cursor is None else self._beyond(cursor, backwards)
         try:
             found = self._look(rows)
-        except looking.TooMany:
-            self.too_many, found = True, looking.Found([], 0)
+        except bounded_list.TooMany:
+            self.too_many, found = True, bounded_list.Found([], 0)
         ids = found.ids[: self.list_per_page]
         more = len(found.ids) > len(ids)
         if backwards:
@@ -82,12 +82,12 @@ class KeysetChangeList(BoundedChangeList):
         rows: QuerySet[Any] = self.queryset.filter(side)
         return rows.order_by(*self.order) if backwards else rows
 
-    def _look(self, rows: QuerySet[Any]) -> looking.Found:
+    def _look(self, rows: QuerySet[Any]) -> bounded_list.Found:
         many = self.list_per_page + 1
         if self.order == ("id",):
-            return looking.first(rows, many, PAGED)
-        with looking.patience(looking.GATHER_MS):
-            return looking.Found(list(rows.values_list("id", flat=True)[:many]))
+            return bounded_list.first(rows, many, PAGED)
+        with bounded_list.patience(bounded_list.GATHER_MS):
+            return bounded_list.Found(list(rows.values_list("id", flat=True)[:many]))
 
     def _load(self, ids: list[Any]) -> list[Any]:
         """The rows with what the list shows of them, without asking its filters again."""
@@ -107,10 +107,10 @@ class KeysetChangeList(BoundedChangeList):
     def _cursor(self, row: Any) -> str:
         return write([getattr(row, name) for name in self.order])
 
-    def _count(self, found: looking.Found, *, moved: bool) -> None:
+    def _count(self, found: bounded_list.Found, *, moved: bool) -> None:
         count = None if moved else found.count
         if count is None and not self.too_many:
-            count = looking.count(self.queryset, PAGED)
+            count = bounded_list.count(self.queryset, PAGED)
         # Where even that took too long there is at least this page and a row more.
         self.counted = count is not None
         self.result_count = len(found.ids) if count is None else count

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.contrib import admin
 
-from dlq.quarantine import quarantine
+from dlq.intake.quarantine import quarantine
 from executions.access import Action
 from executions.admin import links
 from executions.admin.forms import ReasonForm

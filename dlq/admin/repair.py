@@ -4,9 +4,9 @@ from uuid import UUID
 
 from dlq.models import DeadLetterEntry
 from executions.access import powers_on_row
-from executions.actor import Actor
+from executions.access.actor import Actor
 from executions.admin.scope import user_of
-from runners.fork_permissions import check_repair
+from runners.time_travel.fork_permissions import check_repair
 
 
 def check_entry_repair(entry_id: UUID, actor: Actor) -> None:

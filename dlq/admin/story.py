@@ -12,8 +12,8 @@ from dlq.models import DeadLetterEntry, Resolution
 from executions.admin import links, marks
 from executions.admin.sections import Section, hidden_section
 from executions.admin.values import preformatted
-from executions.graph.places import find
-from executions.versions import compiled
+from executions.definition.graph.places import find
+from executions.definition.versions import compiled
 from runners.admin.run import error_of, state_of
 from runners.models import Run
 

@@ -12,7 +12,7 @@ from django.shortcuts import get_object_or_404, redirect
 from django.urls import path, reverse
 
 from dlq.models import SavedView
-from executions.actor import Actor, record
+from executions.access.actor import Actor, record
 from executions.admin.engine import ScopedAdmin
 
 MAX_VIEWS = 50

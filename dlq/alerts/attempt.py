@@ -12,10 +12,10 @@ from dlq.alerts.channels.webhook import send_webhook
 from dlq.alerts.clipping import clipped
 from dlq.alerts.conf import config
 from dlq.models import AlertChannel, AlertRule
-from runners.context import Context
 from runners.modules.base import StepError
-from runners.quiet_logs import scrubbed_logs
-from runners.scrubbing import Scrubber
+from runners.secrets.log_scrubbing import scrubbed_logs
+from runners.secrets.scrubbing import Scrubber
+from runners.segment.step_context import Context
 
 SENDERS: Mapping[str, Callable[[AlertRule, Mapping[str, Any], Context], int | None]] = {
     AlertChannel.EMAIL: send_mail,

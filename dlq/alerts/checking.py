@@ -12,7 +12,7 @@ from django.core.validators import validate_email
 
 from dlq.alerts.clipping import clipped
 from dlq.models import AlertChannel, AlertKind, AlertRule
-from executions.graph.problem import Problem
+from executions.definition.graph.problem import Problem
 from runners.modules.base import StepError
 from runners.modules.mail.settings import destination
 from runners.modules.network.addressed import http_url

@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from django.core.exceptions import ImproperlyConfigured
 
-from valkyr_project import environment as env
+from executions import environment as env
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ from dlq.alerts import pulse
 from dlq.alerts.folding import fold
 from dlq.alerts.sending import send_due
 from dlq.alerts.watching import watch
-from executions.advisory_locks import AdvisoryLock
-from executions.alone import alone
+from executions.database.advisory_lock import alone
+from executions.database.advisory_locks import AdvisoryLock
 
 
 def tell() -> dict[str, int]:

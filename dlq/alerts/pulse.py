@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 from dlq.alerts.finding import Finding, page
 from dlq.models import AlertKind, AlertRule, BeatPulse
-from executions.clock import ClockTimestamp, database_now
+from executions.database.clock import ClockTimestamp, database_now
 
 # A pulse is not written more often than this.
 EVERY = timedelta(seconds=4)

@@ -7,7 +7,7 @@ from typing import Any
 from django.conf import settings
 
 from dlq.models import Alert, AlertDelivery, AlertKind, AlertRule, DeliveryReason
-from executions.clock import database_now
+from executions.database.clock import database_now
 
 # As many alerts at once have a message each; more share one, which lists so many.
 EACH = 3

@@ -14,7 +14,7 @@ from django.db.models import F, Q
 from dlq.alerts.finding import CLEARED, LASTING, Finding
 from dlq.alerts.queueing import queue
 from dlq.models import Alert, AlertRule, AlertState, DeliveryReason
-from executions.clock import database_now
+from executions.database.clock import database_now
 
 # More are told of together, later.
 MOST_AT_ONCE = 1_000

@@ -12,10 +12,10 @@ from dlq.alerts.errors import AlertRuleExists, AlertRuleRefused
 from dlq.alerts.secrets import sealed, secret_of
 from dlq.models import AlertRule
 from executions import sealing
-from executions.actor import Actor, record
-from executions.clock import database_now
+from executions.access.actor import Actor, record
+from executions.database.clock import database_now
+from executions.definition.graph.problem import Problem
 from executions.errors import NotFound
-from executions.graph.problem import Problem
 from executions.models import Workflow, Workspace
 
 FIELDS = (

@@ -24,10 +24,10 @@ from dlq.alerts.conf import config
 from dlq.alerts.secrets import credential_of
 from dlq.metrics.counters import DELIVERIES
 from dlq.models import AlertDelivery, AlertRule, DeliveryReason, DeliveryState
-from executions.actor import Actor, record
-from executions.advisory_locks import AdvisoryLock
-from executions.alone import alone
-from executions.clock import database_now
+from executions.access.actor import Actor, record
+from executions.database.advisory_lock import alone
+from executions.database.advisory_locks import AdvisoryLock
+from executions.database.clock import database_now
 from executions.errors import NotFound, WrongState
 from executions.sealing import SealingError
 

@@ -5,8 +5,8 @@ from typing import Any
 from dlq.alerts.queueing import absolute
 from dlq.alerts.sending import LEASE, send_now
 from dlq.models import AlertDelivery, AlertRule, DeliveryReason
-from executions.actor import Actor, record
-from executions.clock import database_now
+from executions.access.actor import Actor, record
+from executions.database.clock import database_now
 
 
 def send_test(rule: AlertRule, *, actor: Actor) -> AlertDelivery:

@@ -16,7 +16,7 @@ from dlq.alerts.conf import config
 from dlq.alerts.finding import Finding
 from dlq.alerts.raising import close, notice, tell
 from dlq.models import Alert, AlertDelivery, AlertKind, AlertRule, AlertState, DeliveryState
-from executions.clock import database_now
+from executions.database.clock import database_now
 
 log = logging.getLogger(__name__)
 Look = Callable[[AlertRule, datetime], Iterable[Finding]]

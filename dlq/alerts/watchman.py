@@ -14,7 +14,7 @@ from django.db import connection, transaction
 
 from dlq.alerts.conf import config
 from dlq.models import AlertKind, AlertRule
-from executions.clock import database_now
+from executions.database.clock import database_now
 
 log = logging.getLogger(__name__)
 QUEUE = "control"
@@ -40,8 +40,8 @@ def look(since: datetime) -> int:
     from dlq.alerts import pulse
     from dlq.alerts.raising import notice, tell
     from dlq.alerts.sending import send_due
-    from executions.advisory_locks import AdvisoryLock
-    from executions.alone import alone
+    from executions.database.advisory_lock import alone
+    from executions.database.advisory_locks import AdvisoryLock
 
     told = 0
     rules = AlertRule.objects.select_related("workspace").filter(

@@ -6,18 +6,18 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import QuerySet
 
-from dlq.filtering import chosen
+from dlq.browse.filters import chosen
 from dlq.models import DeadLetterEntry, FailureGroup, Redrive
 from dlq.redrive.making import make
 from dlq.redrive.permissions import check_approved, needed
 from dlq.redrive.wish import InvalidRedrive, Wish
 from executions.access import Action, User, obtain, powers_on, visible
+from executions.access.actor import Actor
 from executions.access.errors import refused
 from executions.access.table import Power
-from executions.actor import Actor
 from executions.api.bulk import FREE_IDS
+from executions.definition.graph.problem import Problem
 from executions.errors import NotFound
-from executions.graph.problem import Problem
 from executions.states import Permission
 
 

@@ -13,8 +13,8 @@ from dlq.api.entry_shapes import (
     Quarantine,
     occurrences,
 )
+from dlq.intake.quarantine import quarantine
 from dlq.models import DeadLetterEntry
-from dlq.quarantine import quarantine
 from executions.access import Action, Powers, obtain, visible
 from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint

@@ -10,9 +10,9 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from dlq.filtering import FLAGS, PLAIN, chosen
+from dlq.browse.filters import FLAGS, PLAIN, chosen
+from dlq.browse.path_conditions import MAX_CONDITIONS, BadCondition, several
 from dlq.models import DeadLetterEntry, FailureType, Resolution
-from dlq.path_conditions import MAX_CONDITIONS, BadCondition, several
 from executions.access import Action
 from executions.access.table import Power
 from executions.api.fields import Body

@@ -5,11 +5,11 @@ from drf_spectacular.types import OpenApiTypes
 from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
 
-from dlq import exporting, streaming
 from dlq.api.entries import TAG
 from dlq.api.entry_query import EntryFilters, passing, power
+from dlq.browse import export, json_lines
+from dlq.browse.json_lines import LINES
 from dlq.models import DeadLetterEntry
-from dlq.streaming import LINES
 from executions.access import visible
 from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
@@ -41,5 +41,5 @@ class ExportEntries(Endpoint):
         """
         query = self.query(EntryFilters)
         rows = visible(self.user, DeadLetterEntry.objects.all(), power(query))
-        batch = exporting.begin(passing(rows, query), self.user, query, self.actor)
-        return streaming.answer(request._request, "dead-letters.jsonl", batch)
+        batch = export.begin(passing(rows, query), self.user, query, self.actor)
+        return json_lines.answer(request._request, "dead-letters.jsonl", batch)

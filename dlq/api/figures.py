@@ -15,7 +15,7 @@ from executions.access.scoping import sees_all
 from executions.admin.paginator import bounded_count
 from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
-from executions.clock import database_now
+from executions.database.clock import database_now
 from executions.figures.ranges import range_named
 from executions.figures.scope import Scope
 from executions.models import Workflow, WorkflowExecution

@@ -8,7 +8,7 @@ from django.db import transaction
 
 from dlq.groups import status
 from dlq.models import GroupStatus
-from executions.actor import Actor
+from executions.access.actor import Actor
 
 
 @transaction.atomic

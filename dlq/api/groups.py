@@ -32,7 +32,7 @@ from executions.api.bulk import ManyDone, each
 from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
 from executions.api.paging import narrowed
-from executions.clock import database_now
+from executions.database.clock import database_now
 
 TAG = "FailureGroup"
 FILTERS = {

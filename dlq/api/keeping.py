@@ -7,10 +7,10 @@ from uuid import UUID
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from dlq import triage
 from dlq.api.entries import LARGE, TAG, entries, shown
 from dlq.api.entry_shapes import DeadLetterQueue, Why
 from dlq.models import DeadLetterEntry
+from dlq.resolve import triage
 from executions.access import Action, obtain
 from executions.access.table import Power
 from executions.api.documentation import operation

@@ -30,7 +30,7 @@ from executions.access import Action, Powers, obtain, powers_on, visible
 from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
 from executions.api.paging import narrowed, page
-from executions.clock import database_now
+from executions.database.clock import database_now
 from executions.states import Permission
 
 TAG = "Redrive"

@@ -10,18 +10,18 @@ from rest_framework.response import Response
 
 from dlq.api.entries import LARGE, TAG, entries, shown
 from dlq.api.entry_shapes import DeadLetterQueue, Discard, DiscardMany, FixBody, SkipBody
-from dlq.fixing import fix
 from dlq.models import DeadLetterEntry
-from dlq.requeue import requeue
-from dlq.skipping import skip
-from dlq.triage import discard
+from dlq.resolve.fix import fix
+from dlq.resolve.requeue import requeue
+from dlq.resolve.skip import skip
+from dlq.resolve.triage import discard
 from executions.access import obtain
 from executions.api.bulk import ManyDone, each
 from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
 from executions.states import Permission
 from runners.api.run_shapes import RunShape
-from runners.fork_permissions import check_repair
+from runners.time_travel.fork_permissions import check_repair
 
 
 class Requeue(Endpoint):

@@ -8,7 +8,7 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from dlq.models import DeadLetterEntry
-from executions.graph.places import module_in
+from executions.definition.graph.places import module_in
 from executions.models import WorkflowExecution
 from runners.models import Run
 from runners.states import IDENTITY

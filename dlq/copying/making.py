@@ -7,10 +7,10 @@ from dlq.copying.curl import curl, requeuing
 from dlq.copying.pytest_file import pytest_file
 from dlq.copying.requests import makes_requests, request_of
 from dlq.models import DeadLetterEntry
+from executions.definition.graph.places import find
+from executions.definition.versions import compiled
 from executions.errors import ValkyrError
-from executions.graph.places import find
 from executions.models import Credential
-from executions.versions import compiled
 from runners.modules import registry
 from runners.modules.registry import UnknownModule
 

@@ -6,7 +6,7 @@ from django.db.models import Func, TextField, Value
 from django.db.models.expressions import Combinable, F
 from django.db.models.functions import Cast, Coalesce
 
-from dlq.fingerprint import place_of
+from dlq.groups.fingerprint import place_of
 from dlq.models import DeadLetterEntry
 
 # A column of an entry, and what people call it.

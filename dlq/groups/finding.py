@@ -9,8 +9,8 @@ from uuid import UUID
 from uuid6 import uuid7
 
 from dlq import statements
-from dlq.fingerprint import RULE
 from dlq.groups.facets import label
+from dlq.groups.fingerprint import RULE
 from dlq.models import FailureGroup, GroupFingerprint, GroupNews
 
 # Values by which one fingerprint is told apart; what comes after them shares one part.

@@ -28,7 +28,7 @@ from dlq.models import (
     GroupStatus,
     Redrive,
 )
-from executions.actor import Actor, record
+from executions.access.actor import Actor, record
 from executions.errors import WrongState
 
 MOST_AT_ONCE = 50  # groups of one merge, parts of one split

@@ -9,7 +9,7 @@ from uuid import UUID
 from django.db import connection
 
 from dlq.models import FailureGroup
-from executions.advisory_locks import AdvisoryLock
+from executions.database.advisory_locks import AdvisoryLock
 from executions.errors import NotFound, WrongState
 
 

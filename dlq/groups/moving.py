@@ -14,11 +14,11 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import F, QuerySet
 
-from dlq.fingerprint import normalise, place_of
 from dlq.groups.facets import facets_of
 from dlq.groups.finding import Failing, Placed, placed
+from dlq.groups.fingerprint import normalise, place_of
 from dlq.models import DeadLetterEntry, GroupMove, GroupNews, Resolution
-from executions.clock import database_now
+from executions.database.clock import database_now
 
 BATCH = 500
 MOVES = 20  # looked at in one turn

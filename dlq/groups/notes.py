@@ -7,7 +7,7 @@ from django.db import transaction
 from dlq.groups.errors import BadTerms
 from dlq.groups.locking import locked
 from dlq.models import FailureGroup, GroupNote
-from executions.actor import Actor, record
+from executions.access.actor import Actor, record
 
 LONGEST = 10_000
 

@@ -17,8 +17,8 @@ from dlq.groups.errors import BadTerms, CannotOwn
 from dlq.groups.locking import locked, locked_all
 from dlq.models import DeadLetterEntry, FailureGroup, GroupStatus, Resolution
 from executions.access import Action, powers_on
-from executions.actor import Actor, record
-from executions.clock import database_now
+from executions.access.actor import Actor, record
+from executions.database.clock import database_now
 from executions.errors import WrongState
 
 COUNTERS = Actor.system("failure counters")

@@ -22,7 +22,7 @@ from dlq.groups import status
 from dlq.groups.locking import locked_all, try_counters
 from dlq.groups.rules import Seen
 from dlq.models import FailureGroup, GroupStatus
-from executions.clock import database_now
+from executions.database.clock import database_now
 
 log = logging.getLogger(__name__)
 

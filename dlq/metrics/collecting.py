@@ -15,7 +15,7 @@ from prometheus_client.core import GaugeMetricFamily as Family
 from prometheus_client.registry import Collector
 
 from dlq.metrics.readings import READINGS, Reading
-from executions.clock import database_now
+from executions.database.clock import database_now
 from executions.health import looking
 from runners.figures.patience import hurried
 

@@ -2,7 +2,7 @@
 
 from django.db import transaction
 
-from valkyr_project.metrics.values import Counter
+from executions.observability.metric_values import Counter
 
 DEAD_LETTERS = Counter(
     "valkyr_dead_letters", "Dead letters that were added, by type of failure.", ["failure"]

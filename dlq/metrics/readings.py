@@ -17,7 +17,7 @@ from dlq import statements
 from dlq.alerts.pulse import last_beat
 from dlq.models import Alert, AlertState, FailureGroup, GroupStatus, Redrive, RedriveState
 from executions.audit import seals
-from executions.limits import OWN_QUEUES, limits
+from executions.definition.limits import OWN_QUEUES, limits
 from executions.models import Trigger, Workspace
 from runners.budgets.usage import uses_of
 from runners.figures.queues import is_live, queues

@@ -1,7 +1,7 @@
 import django.contrib.postgres.fields
 import django.contrib.postgres.indexes
 import django.db.models.deletion
-import executions.clock
+import executions.database.clock
 import uuid6
 from django.conf import settings
 from django.db import migrations, models
@@ -31,7 +31,7 @@ class Migration(migrations.Migration):
                 ('split_on', models.CharField(blank=True, default='', help_text='What it was split by: HTTP status 503.', max_length=400)),
                 ('status', models.CharField(choices=[('NEW', 'new'), ('ACKNOWLEDGED', 'acknowledged'), ('SNOOZED', 'snoozed'), ('REDRIVING', 'redriving'), ('RESOLVED', 'resolved'), ('REGRESSED', 'regressed'), ('IGNORED', 'ignored')], default='NEW', max_length=12)),
                 ('status_before', models.CharField(blank=True, default='', help_text='Where it goes back to after being redriven or snoozed.', max_length=12)),
-                ('status_at', models.DateTimeField(db_default=executions.clock.ClockTimestamp())),
+                ('status_at', models.DateTimeField(db_default=executions.database.clock.ClockTimestamp())),
                 ('snoozed_until', models.DateTimeField(blank=True, null=True)),
                 ('snoozed_total', models.PositiveBigIntegerField(blank=True, help_text='It wakes when this many were ever seen.', null=True)),
                 ('snoozed_version', models.PositiveIntegerField(blank=True, help_text='It wakes when seen in a later version.', null=True)),
@@ -40,8 +40,8 @@ class Migration(migrations.Migration):
                 ('redriving', models.PositiveSmallIntegerField(default=0, help_text='How many redrives of its entries are under way.')),
                 ('total', models.PositiveBigIntegerField(default=0)),
                 ('open', models.BigIntegerField(default=0)),
-                ('first_seen', models.DateTimeField(db_default=executions.clock.ClockTimestamp())),
-                ('last_seen', models.DateTimeField(db_default=executions.clock.ClockTimestamp())),
+                ('first_seen', models.DateTimeField(db_default=executions.database.clock.ClockTimestamp())),
+                ('last_seen', models.DateTimeField(db_default=executions.database.clock.ClockTimestamp())),
                 ('merged_into', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='dlq.failuregroup')),
                 ('owner', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('workflow', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='executions.workflow')),
@@ -76,7 +76,7 @@ class Migration(migrations.Migration):
                 ('original_config', models.JSONField(null=True)),
                 ('inputs_indexed', models.BooleanField(default=True)),
                 ('resolution', models.CharField(choices=[('PENDING', 'open'), ('REQUEUED', 'requeued'), ('FIXED', 'fixed'), ('SKIPPED', 'skipped'), ('DISCARDED', 'discarded')], default='PENDING', max_length=10)),
-                ('quarantined_at', models.DateTimeField(db_default=executions.clock.ClockTimestamp())),
+                ('quarantined_at', models.DateTimeField(db_default=executions.database.clock.ClockTimestamp())),
                 ('resolved_at', models.DateTimeField(blank=True, null=True)),
                 ('expires_at', models.DateTimeField(blank=True, null=True)),
                 ('pinned', models.BooleanField(default=False, help_text='Never deleted by retention.')),
@@ -136,7 +136,7 @@ class Migration(migrations.Migration):
                 ('by', models.CharField(blank=True, default='', max_length=20)),
                 ('moved', models.PositiveBigIntegerField(default=0)),
                 ('after', models.DateTimeField(blank=True, help_text='Moved up to here.', null=True)),
-                ('created_at', models.DateTimeField(db_default=executions.clock.ClockTimestamp())),
+                ('created_at', models.DateTimeField(db_default=executions.database.clock.ClockTimestamp())),
                 ('source', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='moves', to='dlq.failuregroup')),
                 ('target', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='arrivals', to='dlq.failuregroup')),
             ],
@@ -148,7 +148,7 @@ class Migration(migrations.Migration):
             name='GroupNews',
             fields=[
                 ('id', models.BigAutoField(primary_key=True, serialize=False)),
-                ('at', models.DateTimeField(db_default=executions.clock.ClockTimestamp())),
+                ('at', models.DateTimeField(db_default=executions.database.clock.ClockTimestamp())),
                 ('version_number', models.PositiveIntegerField(default=0)),
                 ('seen', models.IntegerField(default=0)),
                 ('open', models.IntegerField(default=0)),
@@ -161,7 +161,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.UUIDField(default=uuid6.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('author_name', models.CharField(max_length=200)),
-                ('at', models.DateTimeField(db_default=executions.clock.ClockTimestamp())),
+                ('at', models.DateTimeField(db_default=executions.database.clock.ClockTimestamp())),
                 ('text', models.TextField(max_length=10000)),
                 ('author', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('group', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='notes', to='dlq.failuregroup')),
@@ -215,7 +215,7 @@ class Migration(migrations.Migration):
                 ('recent', models.TextField(blank=True, default='', help_text='The last that ended, oldest first: S, or F for failed.')),
                 ('settled_to', models.BigIntegerField(default=0, help_text='The item last looked at.')),
                 ('busy', models.BooleanField(default=False)),
-                ('created_at', models.DateTimeField(db_default=executions.clock.ClockTimestamp())),
+                ('created_at', models.DateTimeField(db_default=executions.database.clock.ClockTimestamp())),
                 ('started_at', models.DateTimeField(blank=True, null=True)),
                 ('finished_at', models.DateTimeField(blank=True, null=True)),
                 ('created_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
@@ -254,7 +254,7 @@ class Migration(migrations.Migration):
                 ('page', models.CharField(max_length=100)),
                 ('name', models.CharField(max_length=100)),
                 ('query', models.CharField(max_length=4000)),
-                ('created_at', models.DateTimeField(db_default=executions.clock.ClockTimestamp())),
+                ('created_at', models.DateTimeField(db_default=executions.database.clock.ClockTimestamp())),
                 ('owner', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
             ],
             options={
@@ -295,8 +295,8 @@ class Migration(migrations.Migration):
                 ('silent_seconds', models.PositiveIntegerField(default=60)),
                 ('enabled', models.BooleanField(default=True)),
                 ('created_by', models.CharField(blank=True, default='', editable=False, max_length=200)),
-                ('created_at', models.DateTimeField(db_default=executions.clock.ClockTimestamp(), editable=False)),
-                ('updated_at', models.DateTimeField(db_default=executions.clock.ClockTimestamp(), editable=False)),
+                ('created_at', models.DateTimeField(db_default=executions.database.clock.ClockTimestamp(), editable=False)),
+                ('updated_at', models.DateTimeField(db_default=executions.database.clock.ClockTimestamp(), editable=False)),
                 ('about', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='executions.workflow')),
                 ('workspace', models.ForeignKey(blank=True, db_index=False, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='executions.workspace')),
             ],
@@ -318,8 +318,8 @@ class Migration(migrations.Migration):
                 ('state', models.CharField(choices=[('OPEN', 'open'), ('OVER', 'over')], default='OPEN', max_length=4)),
                 ('count', models.PositiveBigIntegerField(default=1)),
                 ('told_count', models.PositiveBigIntegerField(default=0)),
-                ('first_at', models.DateTimeField(db_default=executions.clock.ClockTimestamp())),
-                ('last_at', models.DateTimeField(db_default=executions.clock.ClockTimestamp())),
+                ('first_at', models.DateTimeField(db_default=executions.database.clock.ClockTimestamp())),
+                ('last_at', models.DateTimeField(db_default=executions.database.clock.ClockTimestamp())),
                 ('told_at', models.DateTimeField(blank=True, null=True)),
                 ('over_at', models.DateTimeField(blank=True, null=True)),
                 ('workspace', models.ForeignKey(blank=True, db_index=False, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='executions.workspace')),
@@ -341,13 +341,13 @@ class Migration(migrations.Migration):
                 ('state', models.CharField(choices=[('QUEUED', 'queued'), ('SENT', 'sent'), ('GIVEN_UP', 'given up')], default='QUEUED', max_length=8)),
                 ('attempts', models.PositiveIntegerField(default=0)),
                 ('token', models.PositiveIntegerField(default=0)),
-                ('next_at', models.DateTimeField(blank=True, db_default=executions.clock.ClockTimestamp(), null=True)),
+                ('next_at', models.DateTimeField(blank=True, db_default=executions.database.clock.ClockTimestamp(), null=True)),
                 ('answer', models.PositiveSmallIntegerField(blank=True, null=True)),
                 ('error', models.CharField(blank=True, default='', max_length=2000)),
                 ('log', models.JSONField(default=list)),
-                ('queued_at', models.DateTimeField(db_default=executions.clock.ClockTimestamp())),
+                ('queued_at', models.DateTimeField(db_default=executions.database.clock.ClockTimestamp())),
                 ('sent_at', models.DateTimeField(blank=True, null=True)),
-                ('created_at', models.DateTimeField(db_default=executions.clock.ClockTimestamp(), editable=False)),
+                ('created_at', models.DateTimeField(db_default=executions.database.clock.ClockTimestamp(), editable=False)),
                 ('alert', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='deliveries', to='dlq.alert')),
                 ('workspace', models.ForeignKey(blank=True, db_index=False, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='executions.workspace')),
                 ('rule', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='deliveries', to='dlq.alertrule')),
@@ -364,7 +364,7 @@ class Migration(migrations.Migration):
             name='BeatPulse',
             fields=[
                 ('id', models.PositiveSmallIntegerField(default=1, primary_key=True, serialize=False)),
-                ('ticked_at', models.DateTimeField(db_default=executions.clock.ClockTimestamp())),
+                ('ticked_at', models.DateTimeField(db_default=executions.database.clock.ClockTimestamp())),
             ],
             options={
                 'constraints': [models.CheckConstraint(condition=models.Q(('id', 1)), name='beat_pulse_only_one')],

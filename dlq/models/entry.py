@@ -7,7 +7,7 @@ from django.db.models import Q
 from uuid6 import uuid7
 
 from dlq.models.group import FailureGroup
-from executions.clock import ClockTimestamp
+from executions.database.clock import ClockTimestamp
 from executions.models import Workflow, WorkflowExecution, Workspace
 from runners.models import Run
 

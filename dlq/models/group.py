@@ -6,7 +6,7 @@ from django.db.models import Q
 from uuid6 import uuid7
 
 from dlq.states import GroupStatus
-from executions.clock import ClockTimestamp
+from executions.database.clock import ClockTimestamp
 from executions.models import Workflow, Workspace
 
 

@@ -7,7 +7,7 @@ from uuid6 import uuid7
 
 from dlq.models.entry import DeadLetterEntry
 from dlq.models.group import FailureGroup
-from executions.clock import ClockTimestamp
+from executions.database.clock import ClockTimestamp
 from executions.models import Workspace
 
 

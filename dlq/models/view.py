@@ -4,7 +4,7 @@ from django.conf import settings
 from django.db import models
 from uuid6 import uuid7
 
-from executions.clock import ClockTimestamp
+from executions.database.clock import ClockTimestamp
 
 
 class SavedView(models.Model):

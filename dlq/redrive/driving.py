@@ -13,8 +13,8 @@ from dlq.models import Redrive
 from dlq.redrive.one_by_one import send_one
 from dlq.redrive.sending import Batch, send_batch
 from dlq.redrive.settling import settle
-from executions.advisory_locks import AdvisoryLock
-from executions.alone import alone
+from executions.database.advisory_lock import alone
+from executions.database.advisory_locks import AdvisoryLock
 
 log = logging.getLogger(__name__)
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from executions.graph.model import Graph, Step
-from executions.graph.places import Place, find
+from executions.definition.graph.model import Graph, Step
+from executions.definition.graph.places import Place, find
 
 HARMLESS = "none"
 

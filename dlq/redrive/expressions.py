@@ -6,8 +6,13 @@ It is written with or without the braces around it: `{"to": inputs.to | lower}`.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from executions.graph.problem import Problem
-from executions.templates import Template, TemplateError, inspect_template, one_expression
+from executions.definition.graph.problem import Problem
+from executions.definition.templates import (
+    Template,
+    TemplateError,
+    inspect_template,
+    one_expression,
+)
 
 NAMES = ("inputs", "error", "attempts", "entry")
 

@@ -13,9 +13,9 @@ from dlq.groups.status import begin_redrive, end_redrive
 from dlq.models import DeadLetterEntry, ItemState, Redrive, RedriveItem, RedriveState
 from dlq.redrive import holding
 from dlq.redrive.states import MOVES
-from executions.actor import Actor, record
-from executions.advisory_locks import AdvisoryLock
-from executions.clock import ClockTimestamp
+from executions.access.actor import Actor, record
+from executions.database.advisory_locks import AdvisoryLock
+from executions.database.clock import ClockTimestamp
 from executions.errors import NotFound, WrongState
 
 State = RedriveState

@@ -8,9 +8,9 @@ from django.db.models import QuerySet
 
 from dlq.models import DeadLetterEntry, Redrive, RedriveItem, RedriveState, Resolution
 from dlq.redrive.wish import MOST, InvalidRedrive, Wish, check
-from executions.actor import Actor, record
-from executions.clock import database_now
-from runners.overrides import names_of
+from executions.access.actor import Actor, record
+from executions.database.clock import database_now
+from runners.time_travel.overrides import names_of
 
 __all__ = ["DRAFT_HOURS", "MOST", "InvalidRedrive", "Wish", "forget_drafts", "make"]
 

@@ -9,18 +9,18 @@ from uuid import UUID
 
 from django.db import OperationalError, transaction
 
-from dlq import lifecycle
-from dlq.lifecycle import GoneHome
 from dlq.models import ItemState, Redrive, RedriveItem, RedriveScope, Resolution
 from dlq.redrive import items, patching
 from dlq.redrive.items import Queued, Sent
 from dlq.redrive.pacing import allowed
 from dlq.redrive.sending import YIELDS, actor_of, patches_of
 from dlq.redrive.wish import LATEST, PINNED
-from dlq.requeue import requeue, yielding
+from dlq.resolve import transitions
+from dlq.resolve.requeue import requeue, yielding
+from dlq.resolve.transitions import GoneHome
 from executions.errors import ConcurrencyConflict, QuotaExceeded, ValkyrError, WrongState
 from executions.models import WorkflowExecution
-from runners.fork import Overrides, fork
+from runners.time_travel.fork import Overrides, fork
 
 # Entries of one execution that go home to one new execution.
 MOST_TOGETHER = 1_000
@@ -97,7 +97,7 @@ def _anew(redrive: Redrive, item: Queued, patched: patching.Patched | None) -> N
         priority=yielding(priority, YIELDS),
     )
     gone = [GoneHome(entry_id, execution_id=made.pk) for _, entry_id in together]
-    moved = lifecycle.requeue_many(
+    moved = transitions.requeue_many(
         gone,
         actor=actor_of(redrive),
         notes=redrive.reason,

@@ -3,7 +3,7 @@
 from dlq.models import Redrive
 from dlq.redrive import rules
 from dlq.redrive.rules import Pace, Standing
-from executions.clock import database_now
+from executions.database.clock import database_now
 
 UNBOUNDED = 1_000_000  # more than a redrive ever has
 

@@ -9,11 +9,11 @@ from pydantic import ValidationError
 from dlq.models import DeadLetterEntry, Redrive, RedriveScope
 from dlq.redrive import expressions
 from executions import payloads
+from executions.definition.versions import check_payload, compiled
 from executions.errors import InvalidPayload, PayloadError
-from executions.versions import check_payload, compiled
-from runners.approvals import APPROVAL
 from runners.modules import registry
-from runners.prepare import merged
+from runners.segment.inputs import merged
+from runners.time_travel.approvals import APPROVAL
 
 # Columns that a patch is made and checked with, beside the payloads.
 COLUMNS = (

@@ -20,7 +20,7 @@ from executions.access import (
 from executions.access.errors import refused
 from executions.access.table import Power
 from executions.states import Permission
-from runners.approvals import given_in
+from runners.time_travel.approvals import given_in
 
 BASES = {LATEST: Base.LATEST, PINNED: Base.PINNED}
 

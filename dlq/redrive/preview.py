@@ -10,10 +10,10 @@ from dlq.models import DeadLetterEntry, ItemState, Redrive, RedriveScope, Resolu
 from dlq.redrive import effects, patching, versions
 from dlq.redrive.effects import Outside
 from dlq.redrive.wish import PINNED
+from executions.definition.graph.model import Graph
+from executions.definition.versions import compiled
 from executions.errors import NotFound
-from executions.graph.model import Graph
 from executions.models import WorkflowVersion
-from executions.versions import compiled
 
 SAMPLES = 10
 TRIED = 1_000

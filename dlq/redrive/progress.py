@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from dlq.models import Redrive, RedriveState
-from executions.clock import database_now
+from executions.database.clock import database_now
 
 
 @dataclass(frozen=True, slots=True)

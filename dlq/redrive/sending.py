@@ -11,19 +11,19 @@ from uuid import UUID
 from django.db import transaction
 from uuid6 import uuid7
 
-from dlq import lifecycle
-from dlq.lifecycle import GoneHome
 from dlq.models import DeadLetterEntry, Redrive, RedriveScope, Resolution
 from dlq.redrive import items, patching
 from dlq.redrive.items import Queued
 from dlq.redrive.pacing import allowed
-from dlq.requeue import yielding
+from dlq.resolve import transitions
+from dlq.resolve.requeue import yielding
+from dlq.resolve.transitions import GoneHome
 from executions import lifecycle as executions
-from executions.actor import Actor
-from executions.admission import limited
+from executions.access.actor import Actor
+from executions.admission.capacity import limited
 from executions.lifecycle import Reopenable
-from runners import reruns
-from runners.reruns import Rerun
+from runners.repair import reruns
+from runners.repair.reruns import Rerun
 
 BATCH = 100
 # Live work goes first.
@@ -70,7 +70,7 @@ def cannot_go(redrive: Redrive, item: Queued) -> str | None:
     """Why the item cannot be sent any more."""
     if item.resolution != Resolution.PENDING:
         return f"It was {item.resolution} meanwhile."
-    if redrive.scope == RedriveScope.STEP and item.execution_state in lifecycle.OVER:
+    if redrive.scope == RedriveScope.STEP and item.execution_state in transitions.OVER:
         return (
             f"Its execution is {item.execution_state}; only a step of one that is RUNNING, PAUSED "
             "or FAILED can run again. Redrive the whole execution instead."
@@ -171,7 +171,7 @@ def _still_open(queue: Sequence[Queued]) -> list[Queued]:
 def _record(redrive: Redrive, sent: dict[Queued, Rerun]) -> None:
     if not sent:
         return
-    moved = lifecycle.requeue_many(
+    moved = transitions.requeue_many(
         [GoneHome(item.entry_id, run_id=rerun.run_id) for item, rerun in sent.items()],
         actor=actor_of(redrive),
         notes=redrive.reason,

@@ -7,8 +7,8 @@ from uuid import UUID
 
 from dlq.models import RedriveScope
 from dlq.redrive import expressions
+from executions.definition.graph.problem import Problem
 from executions.errors import WithProblems
-from executions.graph.problem import Problem
 
 PINNED, LATEST = "pinned", "latest"
 MAX_RATE = 10_000

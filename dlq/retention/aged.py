@@ -12,7 +12,7 @@ from dlq.retention import conf
 from dlq.retention.pace import Pace
 from dlq.retention.tally import Tally
 from dlq.retention.wanted import Wanted
-from executions.clock import first_id_at
+from executions.database.clock import first_id_at
 from executions.models import CronTick
 from executions.states import TickStatus
 from executions.triggers import told

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.exceptions import ImproperlyConfigured
 
 from dlq.retention.terms import ENDINGS
-from valkyr_project import environment as env
+from executions import environment as env
 
 EXAMPLE = '{"default/order-import": {"succeeded": 7}, "finance": {"failed": 0}, "tier:free": {}}'
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from dlq.retention import pruning, wanted
 from dlq.retention.pace import Pace
 from dlq.retention.tally import Tally
-from executions.actor import Actor, record
-from executions.advisory_locks import AdvisoryLock
-from executions.alone import alone
-from executions.clock import database_now
+from executions.access.actor import Actor, record
+from executions.database.advisory_lock import alone
+from executions.database.advisory_locks import AdvisoryLock
+from executions.database.clock import database_now
 
 TURN_SECONDS = 5.0
 ACTOR = Actor.system("retention")

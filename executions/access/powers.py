@@ -11,12 +11,12 @@ from django.db import connection
 from django.db.models import QuerySet
 
 from executions.access.table import ALLOWED, INCLUDED, OBJECT_PERMISSIONS, Action, Power
+from executions.database.statements import statement
 from executions.models import (
     WorkflowGroupPermission,
     WorkflowUserPermission,
     Workspace,
 )
-from executions.statements import statement
 from executions.states import Permission, Role
 
 User = AbstractBaseUser | AnonymousUser

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.db.models import Model
 
-from executions.actor import Actor, record
+from executions.access.actor import Actor, record
 from executions.models import Workspace
 
 

@@ -13,8 +13,8 @@ from django.contrib.auth.models import User
 from django.db import DEFAULT_DB_ALIAS
 
 from executions.accounts.errors import TokenRefused
+from executions.database.statements import fetch_one
 from executions.models import ApiToken
-from executions.statements import fetch_one
 
 _OF_USER, _OF_TOKEN = (
     [field.attname for field in model._meta.concrete_fields] for model in (User, ApiToken)

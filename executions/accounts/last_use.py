@@ -8,7 +8,7 @@ from uuid import UUID
 from django.db import DatabaseError, transaction
 from django.db.models import Q
 
-from executions.clock import ClockTimestamp
+from executions.database.clock import ClockTimestamp
 from executions.models import AccountSession, ApiToken
 
 log = logging.getLogger(__name__)

@@ -10,13 +10,13 @@ from uuid import UUID
 
 from django.db import IntegrityError, transaction
 
+from executions.access.actor import Actor
 from executions.accounts.audit import audit
 from executions.accounts.errors import LastAdministrator, Taken
-from executions.actor import Actor
-from executions.admission import lock_workspace
-from executions.clock import ClockTimestamp, database_now
+from executions.admission.capacity import lock_workspace
+from executions.database.clock import ClockTimestamp, database_now
+from executions.definition.graph.problem import Problem
 from executions.errors import NotFound, WithProblems, WrongState
-from executions.graph.problem import Problem
 from executions.models import ApiToken, Membership, ServiceAccount, Workspace
 from executions.states import Permission, Role
 

@@ -10,14 +10,14 @@ from uuid import UUID
 from django.contrib.auth import get_user_model
 from django.db import IntegrityError, transaction
 
+from executions.access.actor import Actor
 from executions.accounts.audit import audit
 from executions.accounts.errors import Taken
 from executions.accounts.members import check_role
-from executions.actor import Actor
-from executions.admission import lock_workspace
-from executions.clock import database_now
+from executions.admission.capacity import lock_workspace
+from executions.database.clock import database_now
+from executions.definition.graph.problem import Problem
 from executions.errors import NotFound, WithProblems
-from executions.graph.problem import Problem
 from executions.models import Membership, ServiceAccount, Workspace
 from executions.states import Role
 

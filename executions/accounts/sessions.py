@@ -13,9 +13,9 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from executions.access import Forbidden, User
+from executions.access.actor import Actor
 from executions.accounts.audit import audit
-from executions.actor import Actor
-from executions.clock import ClockTimestamp, database_now
+from executions.database.clock import ClockTimestamp, database_now
 from executions.errors import NotFound
 from executions.models import AccountSession
 from executions.states import SessionEnd, SessionKind

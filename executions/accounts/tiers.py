@@ -6,10 +6,10 @@ from uuid import UUID
 
 from django.db import IntegrityError, transaction
 
+from executions.access.actor import Actor
 from executions.accounts.audit import audit
 from executions.accounts.errors import InUse, Taken
-from executions.actor import Actor
-from executions.clock import database_now
+from executions.database.clock import database_now
 from executions.errors import NotFound
 from executions.models import Tier
 

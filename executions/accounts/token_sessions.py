@@ -18,12 +18,12 @@ from rest_framework_simplejwt.exceptions import TokenError
 from rest_framework_simplejwt.settings import api_settings
 from rest_framework_simplejwt.tokens import AccessToken, RefreshToken, Token
 
+from executions.access.actor import Actor
 from executions.accounts import sessions
 from executions.accounts.audit import audit
 from executions.accounts.errors import TokenRefused
 from executions.accounts.sessions import Client
-from executions.actor import Actor
-from executions.clock import ClockTimestamp
+from executions.database.clock import ClockTimestamp
 from executions.models import AccountSession
 from executions.states import SessionEnd, SessionKind
 

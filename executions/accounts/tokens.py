@@ -10,13 +10,13 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 
 from executions.access import SCOPES, Action, Forbidden, User, reach_of
+from executions.access.actor import Actor
 from executions.accounts import token_text
 from executions.accounts.audit import audit
 from executions.accounts.standing import refuse_narrow_token, scopes_of
-from executions.actor import Actor
-from executions.clock import database_now
+from executions.database.clock import database_now
+from executions.definition.graph.problem import Problem
 from executions.errors import NotFound, WithProblems, WrongState
-from executions.graph.problem import Problem
 from executions.models import ApiToken, Workspace
 
 

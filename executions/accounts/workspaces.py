@@ -11,13 +11,13 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 from django.utils.text import slugify
 
+from executions.access.actor import Actor
 from executions.accounts.audit import audit
 from executions.accounts.errors import Taken
-from executions.actor import Actor
-from executions.admission import lock_workspace
-from executions.clock import database_now
+from executions.admission.capacity import lock_workspace
+from executions.database.clock import database_now
+from executions.definition.graph.problem import Problem
 from executions.errors import NotFound, WithProblems
-from executions.graph.problem import Problem
 from executions.models import Tier, Workspace
 from executions.triggers import sync
 

@@ -12,7 +12,7 @@ from django.http import HttpRequest
 from unfold.admin import ModelAdmin
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
-from executions.actor import Actor
+from executions.access.actor import Actor
 from executions.admin.audited import AuditedAdmin, note
 
 admin.site.unregister(User)

@@ -10,7 +10,7 @@ from django.urls import path, reverse
 from unfold.decorators import display
 
 from executions.access import Action
-from executions.actor import Actor
+from executions.access.actor import Actor
 from executions.admin import links, marks
 from executions.admin.activity_filters import (
     ActionFilter,

@@ -16,7 +16,7 @@ from django.http import HttpRequest
 from unfold.admin import ModelAdmin
 
 from executions.access import workspace_id_of
-from executions.actor import Actor, record
+from executions.access.actor import Actor, record
 from executions.audit.changes import told
 from executions.audit.subjects import name_of
 

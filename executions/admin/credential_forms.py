@@ -17,7 +17,7 @@ from executions.credentials.kinds import checked, checked_changes
 from executions.credentials.limits import LISTS, Limits, problems_of
 from executions.credentials.suggestions import suggested_hosts
 from executions.credentials.writing import unknown_workflows
-from executions.graph.problem import Problem
+from executions.definition.graph.problem import Problem
 from executions.models import Credential, Workspace
 
 # Of type `custom`: rows for fields that there are not yet.

@@ -12,7 +12,7 @@ from unfold.decorators import display
 
 from executions import credentials
 from executions.access import Action
-from executions.actor import Actor
+from executions.access.actor import Actor
 from executions.admin import links, marks
 from executions.admin.credential_forms import CredentialForm, form_for, inputs_of
 from executions.admin.forms import ReasonForm

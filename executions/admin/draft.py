@@ -1,6 +1,6 @@
 """The form of a workflow's draft: a definition as YAML or JSON text.
 
-Saving goes through `executions.publishing`; a form that was opened before somebody else saved is
+Saving goes through `executions.publishing.versioning`; a form opened before somebody else saved is
 refused with the text kept.
 """
 
@@ -11,10 +11,10 @@ from django import forms
 from django.utils.text import slugify
 from unfold.widgets import UnfoldAdminTextareaWidget
 
-from executions.actor import Actor
-from executions.graph.definition import DefinitionError, load_text
+from executions.access.actor import Actor
+from executions.definition.graph.definition import DefinitionError, load_text
 from executions.models import Workflow
-from executions.publishing import create_workflow, update_workflow
+from executions.publishing.versioning import create_workflow, update_workflow
 
 EXAMPLE = """\
 schema: valkyr/1

@@ -6,8 +6,8 @@ from urllib.parse import quote, urlsplit
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from executions import environment as env
 from executions.admin import marks
-from valkyr_project import environment as env
 
 
 def filled(template: str, name: str, value: Any) -> str:

@@ -11,7 +11,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from executions.admin.scope import scoped
-from executions.clock import first_id_at
+from executions.database.clock import first_id_at
 from executions.models import Workflow
 from executions.states import VersionKind
 

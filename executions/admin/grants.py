@@ -11,9 +11,8 @@ from unfold.decorators import display
 from unfold.forms import BaseDialogForm
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget, UnfoldAdminTextInputWidget
 
-from executions import grants
-from executions.access import Action
-from executions.actor import Actor
+from executions.access import Action, grants
+from executions.access.actor import Actor
 from executions.admin import links
 from executions.admin.engine import FactAdmin
 from executions.admin.operating import OperatingAdmin

@@ -9,8 +9,8 @@ from django.http import HttpRequest
 from unfold.decorators import display
 
 from executions.access import Action
+from executions.access.actor import Actor
 from executions.accounts import members
-from executions.actor import Actor
 from executions.admin import links, marks
 from executions.admin.member_forms import MembershipForm, NewMembershipForm
 from executions.admin.operating import OperatingAdmin

@@ -16,7 +16,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.safestring import SafeString
 from unfold.enums import ActionVariant
 
-from executions.actor import Actor
+from executions.access.actor import Actor
 from executions.admin.engine import ScopedAdmin
 from executions.admin.marks import copyable
 from executions.admin.operations import Operation, Report, perform

@@ -13,8 +13,8 @@ from django.db import DatabaseError
 from unfold.forms import BaseDialogForm
 
 from executions.access import Action
+from executions.access.actor import Actor
 from executions.access.table import Power
-from executions.actor import Actor
 from executions.admin.forms import ReasonForm
 from executions.errors import ValkyrError, WithProblems
 

@@ -7,8 +7,8 @@ from django.contrib.auth import get_user_model
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 
+from executions.access.actor import Actor
 from executions.accounts import browser_sessions
-from executions.actor import Actor
 from executions.admin.audited import note
 
 _theirs = admin.site.password_change

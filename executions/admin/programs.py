@@ -9,9 +9,9 @@ from django.http import HttpRequest
 from unfold.decorators import display
 
 from executions.access import Action
+from executions.access.actor import Actor
 from executions.accounts import service_accounts as accounts
 from executions.accounts import tokens
-from executions.actor import Actor
 from executions.admin import links, marks
 from executions.admin.member_forms import ServiceAccountForm
 from executions.admin.members import role_mark

@@ -19,13 +19,13 @@ from django.http import HttpRequest
 from django.utils.html import format_html
 from unfold.decorators import display
 
-from executions.actor import Actor
+from executions.access.actor import Actor
 from executions.admin import links, marks
 from executions.admin.operating import OperatingAdmin
 from executions.admin.operations import Operation
 from executions.admin.quota_forms import NewQuotaForm, QuotaForm
 from executions.admin.writing import WritingAdmin
-from executions.clock import ClockTimestamp, database_now
+from executions.database.clock import ClockTimestamp, database_now
 from executions.models import Quota, QuotaHold, QuotaUse
 from executions.quotas.rules import LIMITS, described
 from executions.quotas.setting import change_quota, create_quota, delete_quota

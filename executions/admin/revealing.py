@@ -8,7 +8,7 @@ from uuid import UUID
 from django.db.models import Model
 from django.utils.safestring import SafeString
 
-from executions.actor import Actor
+from executions.access.actor import Actor
 from executions.admin.forms import ReasonForm
 from executions.admin.operations import Operation
 from executions.admin.values import preformatted

@@ -8,8 +8,8 @@ from django.http import HttpRequest
 
 from executions import access
 from executions.access import Action, Reach
+from executions.access.actor import Actor
 from executions.access.table import Power
-from executions.actor import Actor
 
 
 def reach(request: HttpRequest) -> Reach:

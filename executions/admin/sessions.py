@@ -13,9 +13,9 @@ from unfold.decorators import display
 from unfold.enums import ActionVariant
 from unfold.forms import BaseDialogForm
 
+from executions.access.actor import Actor
 from executions.access.table import Power
 from executions.accounts import browser_sessions, sessions
-from executions.actor import Actor
 from executions.admin import marks
 from executions.admin.engine import FactAdmin
 from executions.admin.operating import OperatingAdmin

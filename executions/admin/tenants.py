@@ -10,9 +10,9 @@ from django.http import HttpRequest
 from unfold.decorators import display
 
 from executions.access import Action
+from executions.access.actor import Actor
 from executions.access.table import Power
 from executions.accounts import tiers, workspaces
-from executions.actor import Actor
 from executions.admin import links, marks
 from executions.admin.operating import OperatingAdmin
 from executions.admin.operations import Operation

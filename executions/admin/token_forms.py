@@ -15,7 +15,7 @@ from unfold.widgets import (
 from executions.access import Action
 from executions.accounts import tokens
 from executions.accounts.standing import seen_workspaces
-from executions.clock import database_now
+from executions.database.clock import database_now
 from executions.models import Workspace
 from executions.states import Permission
 

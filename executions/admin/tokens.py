@@ -14,9 +14,9 @@ from unfold.decorators import display
 from unfold.enums import ActionVariant
 
 from executions.access import Action
+from executions.access.actor import Actor
 from executions.access.table import Power
 from executions.accounts import tokens
-from executions.actor import Actor
 from executions.admin import marks
 from executions.admin.engine import FactAdmin
 from executions.admin.forms import ReasonForm

@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from executions.access import Action
-from executions.actor import Actor
+from executions.access.actor import Actor
 from executions.admin.operations import Operation
 from executions.models import Trigger
 from executions.states import Permission, TriggerType

@@ -13,7 +13,7 @@ from executions.admin.filters import AgeFilter, VersionKindFilter, WorkflowFilte
 from executions.admin.scope import may
 from executions.admin.sections import Page, facts, json_section, text_section
 from executions.admin.values import masked
-from executions.graph.trial import without_values
+from executions.definition.graph.trial import without_values
 from executions.models import WorkflowVersion
 from executions.states import Permission, VersionKind
 

@@ -9,17 +9,17 @@ from django.http import HttpRequest, HttpResponseRedirect
 from unfold.decorators import display
 
 from executions.access import Action
-from executions.actor import Actor
+from executions.access.actor import Actor
 from executions.admin import links, marks
 from executions.admin.draft import DraftForm
 from executions.admin.forms import PayloadForm, ReasonForm
 from executions.admin.grants import SHARE
 from executions.admin.operating import OperatingAdmin
 from executions.admin.operations import Operation, Report
+from executions.definition.graph.problem import Problem
 from executions.errors import ValkyrError
-from executions.graph.problem import Problem
 from executions.models import Workflow, WorkflowExecution, WorkflowVersion
-from executions.publishing import archive_workflow, check, publish, warnings
+from executions.publishing.versioning import archive_workflow, check, publish, warnings
 from executions.triggers.start import start_execution
 
 SHOWN_PROBLEMS = 10

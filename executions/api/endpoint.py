@@ -9,11 +9,11 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from executions.access import User
-from executions.actor import Actor
+from executions.access.actor import Actor
+from executions.admission.rates import Rate
 from executions.api import throttles
 from executions.api.fields import Body
 from executions.api.parsing import JsonParser
-from executions.rates import Rate
 
 
 class Endpoint(APIView):

@@ -9,9 +9,9 @@ from rest_framework import serializers
 from executions.access import Action, Powers
 from executions.api.fields import Body, Flat, Json, Payload, Text, Whole
 from executions.api.paging import ListQuery
+from executions.definition.versions import compiled
 from executions.models import WorkflowExecution
 from executions.states import ExecutionState, TriggerType, VersionKind
-from executions.versions import compiled
 
 MAX_BATCH = 1000
 QUEUE_STATES = [(name, name.lower()) for name in ("PENDING", "DISPATCHED", "FAILED")]

@@ -21,7 +21,7 @@ from executions.api.tokens import OpenEndpoint
 from executions.health import parts
 from executions.health.finding import Finding
 from executions.health.looking import LOOKING, Findings
-from valkyr_project.metrics.access import access
+from executions.observability.metrics_access import access
 
 STATUSES = [("UP", "UP"), ("DEGRADED", "DEGRADED"), ("DOWN", "DOWN")]
 EVERY = "all"

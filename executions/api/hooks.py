@@ -11,7 +11,7 @@ from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from executions.actor import Actor
+from executions.access.actor import Actor
 from executions.api import throttles
 from executions.api.documentation import header, operation
 from executions.api.hook_body import check_size, payload_of

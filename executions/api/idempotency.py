@@ -19,11 +19,12 @@ from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from executions import payloads, statements
+from executions import payloads
 from executions.access.powers import limits_of
-from executions.clock import database_now
+from executions.database import statements
+from executions.database.clock import database_now
 from executions.errors import KeyReused, RequestInProgress
-from executions.kept_answers import KEPT
+from executions.history.kept_answers import KEPT
 from executions.models import KeptAnswer
 from executions.sealing import place_of, prepare, seal, unseal
 

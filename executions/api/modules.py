@@ -12,9 +12,9 @@ from executions.api import etags
 from executions.api.documentation import header, operation
 from executions.api.endpoint import Endpoint
 from executions.api.fields import Json
-from executions.catalog import catalog
-from executions.graph.schema import WORKFLOW_SCHEMA
-from executions.outcome_rules import Take
+from executions.definition.catalog import catalog
+from executions.definition.graph.schema import WORKFLOW_SCHEMA
+from executions.definition.outcome_rules import Take
 
 IF_NONE_MATCH = header("If-None-Match", "The ETag of what you have; 304 where it is the same.")
 TAKES = [(name, name) for name in get_args(Take)]

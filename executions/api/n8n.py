@@ -6,17 +6,17 @@ from drf_spectacular.types import OpenApiTypes
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from executions import publishing
 from executions.access import Action, workspace_for
 from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
 from executions.api.n8n_shapes import N8nImported, N8nQuery
 from executions.api.parsing import JsonText
 from executions.api.workflow_exchange import kept
-from executions.catalog import catalog
-from executions.graph.problem import DefinitionError, Problem
+from executions.definition.catalog import catalog
+from executions.definition.graph.problem import DefinitionError, Problem
 from executions.n8n.conversion import Conversion, convert
 from executions.n8n.reading import read_text
+from executions.publishing import versioning
 
 
 class ImportN8n(Endpoint):
@@ -64,7 +64,7 @@ def _converted(text: str) -> Conversion:
 
 
 def _answer(found: Conversion, workflow: Any = None) -> dict[str, Any]:
-    problems = publishing.check(found.definition)
+    problems = versioning.check(found.definition)
     about = {"workflow": workflow, "definition": None, "report": found.report.told()}
     shown: dict[str, Any] = N8nImported(about | {"problems": problems}).data
     return shown

@@ -5,7 +5,7 @@ from typing import Any
 
 from rest_framework.settings import api_settings
 
-from executions.graph.problem import Problem
+from executions.definition.graph.problem import Problem
 
 
 def flat(details: Any) -> list[Problem]:

@@ -23,8 +23,8 @@ from executions.accounts.errors import InUse, LastAdministrator, Taken
 from executions.api.problem_paths import flat
 from executions.api.throttles import TooMany
 from executions.credentials import CredentialInUse, NameTaken
-from executions.graph.problem import DefinitionError
-from executions.publishing import SlugTaken
+from executions.definition.graph.problem import DefinitionError
+from executions.publishing.versioning import SlugTaken
 from executions.quotas.setting import QuotaExists
 from executions.sealing import SealingError
 

@@ -9,6 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from executions.access import Action, obtain, visible, workspace_for
+from executions.admission.usage import usage_of
 from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
 from executions.api.paging import page
@@ -24,7 +25,6 @@ from executions.quotas.rules import LIMITS
 from executions.quotas.setting import change_quota, create_quota, delete_quota
 from executions.quotas.usage import counter_of, present
 from executions.states import Permission, Resource
-from executions.usage import usage_of
 
 FILTERS = {
     "workspaceId": "workspace_id",

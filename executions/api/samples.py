@@ -11,7 +11,7 @@ from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
 from executions.api.fields import Json
 from executions.api.modules import FRESH, IF_NONE_MATCH
-from executions.samples import samples
+from executions.publishing.samples import samples
 
 
 class WorkflowTemplate(serializers.Serializer[Any]):

@@ -29,8 +29,8 @@ from executions.api.execution_shapes import (
     WorkflowExecutionShape,
 )
 from executions.api.idempotency import idempotency_key
+from executions.database.statements import fetch_one
 from executions.models import Workflow, WorkflowExecution
-from executions.statements import fetch_one
 from executions.triggers.start import Started, start_batch, start_execution
 
 KEY = header(

@@ -7,8 +7,8 @@ from django.conf import settings
 from rest_framework.exceptions import APIException
 from rest_framework.request import Request
 
-from executions import rates
-from executions.rates import Excess, Rate
+from executions.admission import rates
+from executions.admission.rates import Excess, Rate
 
 REFUSED_HOOKS = 60
 

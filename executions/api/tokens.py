@@ -16,12 +16,12 @@ from executions.accounts import token_sessions
 from executions.accounts.errors import TokenRefused
 from executions.accounts.sessions import Client
 from executions.accounts.token_sessions import Pair
+from executions.admission.rates import Rate
 from executions.api import throttles
 from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
 from executions.api.fields import Body, Text
 from executions.audit.signing_in import record_token
-from executions.rates import Rate
 
 
 class Credentials(Body):

@@ -6,8 +6,8 @@ from typing import Any
 from rest_framework import serializers
 
 from executions.api.fields import Body, Json, JsonObject, Text, Whole
-from executions.graph.schema import MAX_TASKS
-from executions.graph.trial import Asked, Pin
+from executions.definition.graph.schema import MAX_TASKS
+from executions.definition.graph.trial import Asked, Pin
 
 
 class PinShape(Body):

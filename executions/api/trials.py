@@ -10,7 +10,7 @@ from executions.api.documentation import operation
 from executions.api.execution_shapes import WorkflowExecutionShape
 from executions.api.starting import Starting
 from executions.api.trial_shapes import NewTestRun, asked
-from executions.trials import start_trial
+from executions.publishing.test_runs import start_trial
 
 
 class StartTestRun(Starting):

@@ -12,17 +12,17 @@ from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from executions import publishing
 from executions.access import Action, obtain, workspace_for
-from executions.actor import Actor
+from executions.access.actor import Actor
 from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
 from executions.api.fields import Body
 from executions.api.parsing import JsonText, OldYamlText, YamlText, check_storable
 from executions.api.workflow_shapes import WorkflowShape, name_in
 from executions.api.workflows import shown, workflows
-from executions.graph.definition import load_text
+from executions.definition.graph.definition import load_text
 from executions.models import Workflow, Workspace
+from executions.publishing import versioning
 
 
 class YamlRenderer(BaseRenderer):
@@ -139,9 +139,9 @@ def kept(
         "definition": document,
         "description": description if isinstance(description, str) else "",
     }
-    slug = query.get("slug") or publishing.slug_of(name)
+    slug = query.get("slug") or versioning.slug_of(name)
     known = workflows().filter(workspace=workspace, slug=slug).only("id").first()
     if known is not None and query["onConflict"] == "update":
-        changed = publishing.update_workflow(known.pk, fields, actor=actor, expected_revision=None)
+        changed = versioning.update_workflow(known.pk, fields, actor=actor, expected_revision=None)
         return changed, 200
-    return publishing.create_workflow(workspace, slug=slug, actor=actor, **fields), 201
+    return versioning.create_workflow(workspace, slug=slug, actor=actor, **fields), 201

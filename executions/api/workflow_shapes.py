@@ -8,7 +8,7 @@ from rest_framework import serializers
 from executions.access import Powers
 from executions.api.fields import HIDDEN, Body, Flag, Json, JsonObject, Text
 from executions.api.paging import ListQuery, PageQuery
-from executions.graph.trial import without_values
+from executions.definition.graph.trial import without_values
 from executions.models import Workflow, WorkflowVersion
 from executions.states import Permission, VersionKind
 

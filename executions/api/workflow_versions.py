@@ -7,7 +7,6 @@ from django.db.models import F, QuerySet
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from executions import publishing
 from executions.access import Action, obtain, workspace_for
 from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
@@ -25,6 +24,7 @@ from executions.api.workflow_shapes import (
 from executions.api.workflows import workflows
 from executions.errors import NotFound
 from executions.models import WorkflowVersion
+from executions.publishing import versioning
 
 
 class ValidateWorkflow(Endpoint):
@@ -58,8 +58,8 @@ class ValidateDefinition(Endpoint):
 
 
 def _verdict(definition: Any, workspace_id: UUID, workflow_id: UUID | None) -> Response:
-    found = publishing.check(definition, workspace_id, workflow_id)
-    warnings = publishing.warnings(definition, workspace_id)
+    found = versioning.check(definition, workspace_id, workflow_id)
+    warnings = versioning.warnings(definition, workspace_id)
     told = {"valid": not found, "problems": found, "warnings": warnings}
     return Response(ValidationResult(told).data)
 
@@ -79,12 +79,12 @@ class PublishWorkflow(Endpoint):
         """A new immutable version of the draft; 409 when nothing but `ui` changed."""
         obtain(self.user, workflows().defer("definition"), id, Action.AUTHOR)
         kind = self.body(Publication)["kind"]
-        version = publishing.publish(id, actor=self.actor, kind=kind)
+        version = versioning.publish(id, actor=self.actor, kind=kind)
         location = f"/v1/Workflow/{id}/versions/{version.number}"
         told = {
             "version": version.number,
             "checksum": version.checksum,
-            "warnings": publishing.warnings(version.source, version.workflow.workspace_id),
+            "warnings": versioning.warnings(version.source, version.workflow.workspace_id),
         }
         return Response(Published(told).data, 201, headers={"Location": location})
 

@@ -8,7 +8,6 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from executions import publishing
 from executions.access import Action, obtain, visible, workspace_for
 from executions.api import etags
 from executions.api.documentation import header, operation
@@ -23,6 +22,7 @@ from executions.api.workflow_shapes import (
     WorkflowSummary,
 )
 from executions.models import Workflow
+from executions.publishing import versioning
 
 FILTERS = {
     "slug": "slug",
@@ -74,7 +74,7 @@ class Workflows(Endpoint):
         """A new workflow; its draft may have mistakes."""
         given = self.body(NewWorkflow)
         workspace = workspace_for(self.user, given.pop("workspaceId", None), Action.AUTHOR)
-        return shown(publishing.create_workflow(workspace, actor=self.actor, **given), 201)
+        return shown(versioning.create_workflow(workspace, actor=self.actor, **given), 201)
 
 
 class OneWorkflow(Endpoint):
@@ -120,7 +120,7 @@ class OneWorkflow(Endpoint):
     def delete(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """Put a workflow away: nothing triggers it any more; its executions stay."""
         workflow, _ = obtain(self.user, workflows(), id, Action.DELETE)
-        publishing.archive_workflow(
+        versioning.archive_workflow(
             id, actor=self.actor, expected_revision=etags.expected(request, workflow)
         )
         return Response(status=204)
@@ -132,5 +132,5 @@ class OneWorkflow(Endpoint):
             raise ValidationError("Name at least one field to change.", code="required")
         expected = etags.expected(request=self.request, workflow=workflow)
         return shown(
-            publishing.update_workflow(pk, changes, actor=self.actor, expected_revision=expected)
+            versioning.update_workflow(pk, changes, actor=self.actor, expected_revision=expected)
         )

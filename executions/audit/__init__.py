@@ -1,1 +1,1 @@
-"""The audit trail that `executions.actor` writes: what rows say, who reads them, how they leave."""
+"""The audit trail that `executions.access.actor` writes: its rows, their readers, their export."""

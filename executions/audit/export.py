@@ -12,9 +12,9 @@ from uuid import UUID
 from django.db.models import QuerySet
 from rest_framework.utils.encoders import JSONEncoder
 
-from executions.actor import Actor, record
+from executions.access.actor import Actor, record
 from executions.audit.changes import told
-from executions.clock import database_now
+from executions.database.clock import database_now
 from executions.models import Activity
 
 BATCH = 1_000

@@ -8,7 +8,7 @@ from django.db import transaction
 from django.db.models import Model
 
 from executions.access import workspace_id_of
-from executions.actor import Actor, record
+from executions.access.actor import Actor, record
 from executions.audit.subjects import name_of
 from executions.errors import NotFound, ValkyrError
 

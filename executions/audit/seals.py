@@ -13,9 +13,9 @@ from uuid import UUID
 
 from django.db import transaction
 
-from executions import statements
-from executions.advisory_locks import AdvisoryLock
 from executions.audit.chain import BEGINNING, EPOCH, Head, Link
+from executions.database import statements
+from executions.database.advisory_locks import AdvisoryLock
 from executions.models import AuditSeal
 
 # The audit trail's head is written here at INFO, whatever VALKYR_LOG_LEVEL says of other lines.

@@ -9,7 +9,7 @@ from typing import Any
 from django.contrib.auth.signals import user_logged_in, user_logged_out, user_login_failed
 from django.dispatch import receiver
 
-from executions.actor import Actor, record
+from executions.access.actor import Actor, record
 
 LONGEST_NAME = 150
 

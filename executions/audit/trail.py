@@ -23,7 +23,7 @@ from executions.access import (
 )
 from executions.access.scoping import sees_all, workflow_path, workspace_path
 from executions.audit import subjects
-from executions.clock import first_id_at
+from executions.database.clock import first_id_at
 from executions.errors import NotFound
 from executions.models import Activity
 

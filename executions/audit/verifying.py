@@ -12,9 +12,9 @@ from uuid import UUID
 
 from django.db.models import Max
 
-from executions import statements
 from executions.audit.chain import BEGINNING, Head, Link, leaf, split
-from executions.clock import first_id_at
+from executions.database import statements
+from executions.database.clock import first_id_at
 from executions.models import AuditSeal
 
 ROWS, LINKS = 2_000, 20

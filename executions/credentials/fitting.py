@@ -10,17 +10,17 @@ from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID
 
-from executions.catalog import Catalog
 from executions.credentials.boundary import Boundary, listed
 from executions.credentials.opening import boundaries_of
 from executions.credentials.use import Use, refused
-from executions.graph.problem import Problem, problem
-from executions.graph.reading import ModuleEntry, TaskEntry, count_tasks, read_body
-from executions.graph.schema import MAX_TASKS
-from executions.graph.storable import storage_problems
-from executions.templates import has_template, inspect_template
-from executions.templating.errors import Pointer
-from executions.templating.secrets import ROOT
+from executions.definition.catalog import Catalog
+from executions.definition.graph.problem import Problem, problem
+from executions.definition.graph.reading import ModuleEntry, TaskEntry, count_tasks, read_body
+from executions.definition.graph.schema import MAX_TASKS
+from executions.definition.graph.storable import storage_problems
+from executions.definition.templates import has_template, inspect_template
+from executions.definition.templating.errors import Pointer
+from executions.definition.templating.secrets import ROOT
 
 ASK = "Use another credential, or ask somebody who may configure credentials to widen its boundary."
 

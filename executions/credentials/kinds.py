@@ -7,7 +7,7 @@ from typing import Any
 
 from executions.credentials.boundary import ANY
 from executions.credentials.errors import InvalidCredential
-from executions.graph.problem import Problem
+from executions.definition.graph.problem import Problem
 
 NAME = re.compile(r"[a-z][a-z0-9_]*")
 MAX_NAME = 80

@@ -5,7 +5,7 @@ from typing import Any, TypedDict
 from uuid import UUID
 
 from executions.credentials.boundary import ANY, host_pattern, module_pattern
-from executions.graph.problem import Problem
+from executions.definition.graph.problem import Problem
 
 MOST = 100
 LISTS = ("hosts", "modules", "workflows")

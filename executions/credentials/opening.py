@@ -9,9 +9,9 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
-from executions.clock import ClockTimestamp
 from executions.credentials.boundary import Boundary
 from executions.credentials.contents import opened
+from executions.database.clock import ClockTimestamp
 from executions.models import Credential
 from executions.sealing import KeyUnknown
 

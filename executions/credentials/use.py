@@ -9,8 +9,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
-from executions.catalog import CREDENTIAL_ALONE, EVERYTHING
 from executions.credentials.boundary import Boundary, listed
+from executions.definition.catalog import CREDENTIAL_ALONE, EVERYTHING
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,7 @@ from django.db import IntegrityError, transaction
 from uuid6 import uuid7
 
 from executions import sealing
-from executions.actor import Actor, record
-from executions.clock import database_now
+from executions.access.actor import Actor, record
 from executions.credentials.boundary import ANY
 from executions.credentials.contents import closed, opened
 from executions.credentials.errors import CredentialInUse, NameTaken
@@ -21,8 +20,9 @@ from executions.credentials.limits import MOST, Limits, problems_of, stored
 from executions.credentials.naming import MOST_LISTED, naming
 from executions.credentials.opening import BOUNDARY
 from executions.credentials.suggestions import suggested_hosts, suggested_modules
+from executions.database.clock import database_now
+from executions.definition.graph.problem import Problem
 from executions.errors import NotFound, StaleRevision
-from executions.graph.problem import Problem
 from executions.models import Credential, Workflow, Workspace
 from executions.sealing import SealBroken
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from executions import statements
+from executions.database import statements
 from executions.explain.reason import Reason
 from executions.explain.standing import COUNTED, Line, Pause, standing
 from executions.models import Activity, WorkflowExecution

@@ -6,8 +6,8 @@ from uuid import UUID
 from django.db import transaction
 from uuid6 import uuid7
 
-from executions import statements
-from executions.actor import Actor, record
+from executions.access.actor import Actor, record
+from executions.database import statements
 from executions.errors import NotFound, ValkyrError
 from executions.models import Checkpoint, WorkflowExecution
 from executions.states import CheckpointKind

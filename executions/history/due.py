@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from executions.graph.model import CheckpointPolicy
+from executions.definition.graph.model import CheckpointPolicy
 
 
 @dataclass(slots=True)

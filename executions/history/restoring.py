@@ -5,7 +5,7 @@ from uuid import UUID
 
 from django.db.models import F
 
-from executions.actor import Actor
+from executions.access.actor import Actor
 from executions.events import execution_rolled_back
 from executions.history.points import Point
 from executions.models import Checkpoint, WorkflowExecution

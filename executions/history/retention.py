@@ -1,7 +1,7 @@
 """Checkpoints of executions that ended are deleted when their time is over."""
 
-from executions import statements
-from valkyr_project import environment as env
+from executions import environment as env
+from executions.database import statements
 
 BATCH = 1_000
 MOST = 100_000

@@ -8,7 +8,7 @@ from uuid import UUID
 from celery import current_app
 from django.db import IntegrityError, transaction
 
-from executions.clock import database_now
+from executions.database.clock import database_now
 from executions.errors import QuotaExceeded
 from executions.models import Job
 from executions.models.job import UNFINISHED

@@ -12,7 +12,7 @@ from uuid import UUID
 from django.db import connection
 
 from executions import payloads
-from executions.clock import ClockTimestamp, database_now
+from executions.database.clock import ClockTimestamp, database_now
 from executions.errors import ValkyrError
 from executions.jobs.kinds import Kind, kind_named, work_of
 from executions.models import Job

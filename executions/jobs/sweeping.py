@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from django.db import transaction
 
-from executions.clock import ClockTimestamp, database_now
+from executions.database.clock import ClockTimestamp, database_now
 from executions.jobs.asking import send
 from executions.models import Job
 from executions.models.job import UNFINISHED

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from datetime import datetime
 
-from executions import statements
+from executions.database import statements
 
 _TEXT = re.compile(r"[0-9]{1,19}")
 

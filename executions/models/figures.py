@@ -2,7 +2,7 @@
 
 from django.db import models
 
-from executions.clock import ClockTimestamp
+from executions.database.clock import ClockTimestamp
 from executions.models.workflow import Workflow
 from executions.models.workspace import Workspace
 

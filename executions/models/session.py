@@ -5,7 +5,7 @@ from django.db import models
 from django.db.models import Q
 from uuid6 import uuid7
 
-from executions.clock import ClockTimestamp
+from executions.database.clock import ClockTimestamp
 from executions.states import SessionEnd, SessionKind
 
 

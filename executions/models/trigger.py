@@ -4,7 +4,7 @@ from django.db import models
 from django.db.models import Q
 from uuid6 import uuid7
 
-from executions.clock import ClockTimestamp
+from executions.database.clock import ClockTimestamp
 from executions.models.execution import WorkflowExecution
 from executions.models.workflow import Workflow
 from executions.models.workspace import Workspace

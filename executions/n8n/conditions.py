@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from executions.definition.templating.unfinished import todo
 from executions.n8n.expressions.tree import Untranslatable
 from executions.n8n.texts import Texts
 from executions.n8n.work import below
-from executions.templating.unfinished import todo
 
 Operator = Callable[[str, str], str]
 

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from executions.catalog import Catalog
-from executions.graph.problem import DefinitionError
-from executions.graph.storable import storage_problems
+from executions.definition.catalog import Catalog
+from executions.definition.graph.problem import DefinitionError
+from executions.definition.graph.storable import storage_problems
 from executions.n8n import notes
 from executions.n8n.bodies import Builder
 from executions.n8n.export import MAIN, Export, Link, Node

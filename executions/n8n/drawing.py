@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import Any
 
-from executions.catalog import Catalog
+from executions.definition.catalog import Catalog
 from executions.n8n import families  # noqa: F401 - each file names its families
 from executions.n8n.export import ERROR_OUTPUT, GO_ON, Link, Node
 from executions.n8n.expressions.sight import Sight

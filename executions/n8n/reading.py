@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from executions.graph.problem import DefinitionError, Problem
+from executions.definition.graph.problem import DefinitionError, Problem
 from executions.n8n.export import ERROR_OUTPUT, GO_ON, MAIN, STOP, STRETCH, Export, Link, Node
 
 MAX_BYTES = 8 * 1024 * 1024

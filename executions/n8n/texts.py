@@ -4,13 +4,13 @@ import json
 import re
 from typing import Any
 
+from executions.definition.templates import inspect_template
+from executions.definition.templating.unfinished import todo, todo_call
 from executions.n8n.expressions.sight import Sight
 from executions.n8n.expressions.tree import Untranslatable
 from executions.n8n.expressions.writing import constant, translated
 from executions.n8n.secrecy import secret_name, secret_value, stand_in, without_secrets
 from executions.n8n.shape import operand
-from executions.templates import inspect_template
-from executions.templating.unfinished import todo, todo_call
 
 MAX_KEPT = 1_000
 MAX_PARTS = 500

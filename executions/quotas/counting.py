@@ -5,8 +5,8 @@ from uuid import UUID
 
 from django.db import transaction
 
-from executions import statements
-from executions.clock import database_now
+from executions.database import statements
+from executions.database.clock import database_now
 from executions.errors import QuotaExceeded
 from executions.models import QuotaUse
 from executions.quotas.limits import Ceilings, Limit

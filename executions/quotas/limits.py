@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from uuid import UUID
 
-from executions import statements
+from executions.database import statements
 from executions.states import QuotaWindow
 
 

@@ -1,8 +1,8 @@
 """What a quota may say: each resource with the limits that can be kept."""
 
-from executions.catalog import catalog
+from executions.definition.catalog import catalog
+from executions.definition.graph.problem import Problem
 from executions.errors import WithProblems
-from executions.graph.problem import Problem
 from executions.models import Quota
 from executions.states import Resource
 

@@ -6,10 +6,10 @@ from uuid import UUID
 
 from django.db import IntegrityError, transaction
 
-from executions.actor import Actor, record
-from executions.clock import database_now
+from executions.access.actor import Actor, record
+from executions.database.clock import database_now
+from executions.definition.graph.problem import Problem
 from executions.errors import NotFound, ValkyrError
-from executions.graph.problem import Problem
 from executions.models import Membership, Quota, Workspace
 from executions.quotas.rules import LIMITS, QuotaRefused, check, described
 from executions.states import Resource

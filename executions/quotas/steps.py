@@ -13,7 +13,7 @@ from uuid import UUID
 
 from django.db import transaction
 
-from executions import statements
+from executions.database import statements
 from executions.quotas.limits import Limit, tightest
 from executions.quotas.windows import LENGTHS, start_of
 from executions.states import QuotaWindow, Resource

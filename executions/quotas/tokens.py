@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from uuid import UUID
 
-from executions import statements
+from executions.database import statements
 
 
 def count_tokens(workspace_id: UUID, execution_id: UUID, used: Sequence[tuple[str, int]]) -> None:

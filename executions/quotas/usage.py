@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.db.models import Count, Q
 
-from executions.clock import ClockTimestamp, database_now
+from executions.database.clock import ClockTimestamp, database_now
 from executions.models import Quota, QuotaHold, QuotaUse
 from executions.quotas.windows import LENGTHS, start_of
 from executions.states import QuotaWindow, Resource

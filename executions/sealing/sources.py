@@ -13,7 +13,7 @@ from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
 
-from valkyr_project import environment as env
+from executions import environment as env
 
 KEY_BYTES = 32
 KMS = "aws-kms://arn:aws:kms:"

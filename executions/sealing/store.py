@@ -11,8 +11,8 @@ from datetime import datetime
 
 from django.db import connection
 
-from executions.advisory_locks import AdvisoryLock
-from executions.clock import ClockTimestamp
+from executions.database.advisory_locks import AdvisoryLock
+from executions.database.clock import ClockTimestamp
 from executions.models import Keyset
 from executions.sealing import installation_key
 from executions.sealing.columns import columns

@@ -9,11 +9,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from uuid import UUID
 
-from executions import concurrency, lifecycle, statements
-from executions.actor import Actor
-from executions.concurrency import Key, Use
+from executions import lifecycle
+from executions.access.actor import Actor
+from executions.admission import concurrency
+from executions.admission.concurrency import Key, Use
+from executions.database import statements
+from executions.definition.graph.model import Concurrency
 from executions.errors import ConcurrencyConflict, WrongState
-from executions.graph.model import Concurrency
 
 MAX_CANCELLED = 1_000
 ACTOR = Actor.system("concurrency")

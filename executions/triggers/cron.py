@@ -17,8 +17,8 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
 from django.dispatch import receiver
 
-from executions import statements
-from executions.clock import ClockTimestamp
+from executions.database import statements
+from executions.database.clock import ClockTimestamp
 from executions.events import execution_finished
 from executions.models import CronTick, Trigger, WorkflowExecution
 from executions.states import UNFINISHED, TickStatus, TriggerType

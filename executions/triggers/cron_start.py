@@ -13,8 +13,8 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from executions import lifecycle
-from executions.actor import Actor
-from executions.clock import ClockTimestamp, database_now
+from executions.access.actor import Actor
+from executions.database.clock import ClockTimestamp, database_now
 from executions.errors import QuotaExceeded, ValkyrError, WrongState
 from executions.models import CronTick, Trigger, WorkflowExecution
 from executions.states import UNFINISHED, TickStatus, TriggerType

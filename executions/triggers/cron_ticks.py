@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.db import transaction
 
-from executions.clock import database_now
+from executions.database.clock import database_now
 from executions.models import CronTick, Trigger
 from executions.states import TickStatus
 from executions.triggers.cron_catchup import CAUGHT_UP, MICROSECOND, Decision, decide, following

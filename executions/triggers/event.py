@@ -12,22 +12,22 @@ from django.db import IntegrityError, transaction
 from uuid6 import uuid7
 
 from executions import payloads
-from executions.actor import Actor, record
-from executions.clock import database_now
+from executions.access.actor import Actor, record
+from executions.database.clock import database_now
+from executions.definition.graph.problem import Problem
+from executions.definition.templates import TemplateError
+from executions.definition.templating import refusal
 from executions.errors import InvalidPayload, PayloadError, ValkyrError
 from executions.events import event_received
-from executions.graph.problem import Problem
 from executions.models import Event, Trigger, Workspace
 from executions.states import TriggerType
-from executions.templates import TemplateError
-from executions.templating import refusal
 from executions.triggers.filters import holds
 from executions.triggers.request import MAX_PAYLOAD_BYTES
 from executions.triggers.start import start_execution
 
 MAX_TRIGGERS = 500
 # CPU time for all filters of an event, where a request publishes it. Each has a budget besides
-# (`executions.templating.budget`).
+# (`executions.definition.templating.budget`).
 FILTER_SECONDS = 0.25
 
 

@@ -5,7 +5,7 @@ Pure.
 
 from typing import Any
 
-from executions.templates import compile_template
+from executions.definition.templates import compile_template
 
 FALSE_WORDS = frozenset(["", "false", "0", "no", "off", "null", "none"])
 

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
-from executions import payloads, statements
+from executions import payloads
+from executions.database import statements
 from executions.models import WorkflowExecution
 from executions.states import ExecutionState
 

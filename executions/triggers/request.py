@@ -6,6 +6,8 @@ from typing import Any
 from uuid import UUID
 
 from executions import payloads
+from executions.definition.graph.problem import Problem
+from executions.definition.versions import Compiled, check_payload, compiled
 from executions.errors import (
     InvalidPayload,
     NotFound,
@@ -13,10 +15,8 @@ from executions.errors import (
     PayloadError,
     WorkflowDisabled,
 )
-from executions.graph.problem import Problem
 from executions.models import Trigger, Workflow, WorkflowExecution, WorkflowVersion
 from executions.states import VersionKind
-from executions.versions import Compiled, check_payload, compiled
 
 MAX_PAYLOAD_BYTES = 1024 * 1024
 

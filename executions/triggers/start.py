@@ -13,15 +13,17 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from uuid6 import uuid7
 
-from executions import concurrency, metrics, payloads, tracing
-from executions.actor import Actor, record
-from executions.admission import admit, admitted, check_waiting, hold, take_places
+from executions import payloads
+from executions.access.actor import Actor, record
+from executions.admission import concurrency
+from executions.admission.capacity import admit, admitted, check_waiting, hold, take_places
 from executions.errors import (
     InvalidPayload,
     KeyReused,
 )
 from executions.events import execution_admitted, executions_asked
 from executions.models import Trigger, Workflow, WorkflowExecution, WorkflowVersion, Workspace
+from executions.observability import metrics, tracing
 from executions.quotas import count
 from executions.states import ExecutionState, TriggerType
 from executions.triggers import conflicts

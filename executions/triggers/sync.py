@@ -10,8 +10,8 @@ from uuid import UUID
 
 from django.db import transaction
 
-from executions.actor import Actor, record
-from executions.clock import database_now
+from executions.access.actor import Actor, record
+from executions.database.clock import database_now
 from executions.errors import NotFound, WrongState
 from executions.models import Trigger, Workflow, WorkflowVersion
 from executions.payloads import dump

@@ -9,9 +9,9 @@ from typing import Any
 from django.db import transaction
 from django.db.models import QuerySet
 
-from executions.clock import database_now, first_id_at
+from executions import environment as env
+from executions.database.clock import database_now, first_id_at
 from executions.models import Event, RefusedMessage
-from valkyr_project import environment as env
 
 BATCH = 1_000
 MOST = 100_000

@@ -11,8 +11,8 @@ from uuid import UUID
 
 from django.db import IntegrityError, transaction
 
-from executions.actor import Actor
-from executions.clock import database_now
+from executions.access.actor import Actor
+from executions.database.clock import database_now
 from executions.errors import ValkyrError, WrongState
 from executions.models import Trigger, WebhookDelivery
 from executions.payloads import digest

@@ -13,15 +13,15 @@ from unfold.forms import BaseDialogForm
 from unfold.widgets import UnfoldAdminTextareaWidget
 
 from executions.access import Action, powers_on
-from executions.actor import Actor
+from executions.access.actor import Actor
 from executions.admin import links, marks
 from executions.admin.engine import FactAdmin
 from executions.admin.filters import AgeFilter, TabFilter
 from executions.admin.operating import OperatingAdmin
 from executions.admin.operations import Operation
 from executions.admin.sections import Page, Section, facts, text_section
-from runners.decisions import APPROVED, REJECTED, decide, may_decide
 from runners.models import Approval
+from runners.waits.approvals import APPROVED, REJECTED, decide, may_decide
 
 MARKS = {
     "approved": ("check_circle", "green"),

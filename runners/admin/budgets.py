@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from django.utils.html import format_html, format_html_join
 from unfold.decorators import display
 
-from executions.actor import Actor
+from executions.access.actor import Actor
 from executions.admin import links, marks
 from executions.admin.operating import OperatingAdmin
 from executions.admin.operations import Operation

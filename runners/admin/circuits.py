@@ -10,7 +10,7 @@ from django.db.models.functions import Coalesce
 from django.http import HttpRequest
 from unfold.decorators import display
 
-from executions.actor import Actor
+from executions.access.actor import Actor
 from executions.admin import links, marks
 from executions.admin.done import done_to
 from executions.admin.engine import FactAdmin, ScopedAdmin
@@ -21,12 +21,12 @@ from executions.admin.revealing import GivenReasonForm
 from executions.admin.scope import is_superuser
 from executions.admin.sections import Page, Section, facts, text_section
 from runners.circuits.conf import config
-from runners.circuits.defaults import DEFAULTS
 from runners.circuits.ledger import rules
 from runners.circuits.resetting import reset
-from runners.circuits.rules import limits_for
 from runners.models import CircuitBreaker, CircuitRule, Waiter
 from runners.states import CircuitState, WaitKind
+from runners.targets.defaults import DEFAULTS
+from runners.targets.rules import limits_for
 
 MARKS = {
     CircuitState.CLOSED: ("closed", "check_circle", "green"),

@@ -9,7 +9,7 @@ from django.db.models import F
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from executions.access import Action, Powers, check_change, may_override, powers_on_row
-from executions.actor import Actor
+from executions.access.actor import Actor
 from executions.admin import links
 from executions.admin.execution import WorkflowExecutionAdmin
 from executions.admin.forms import JSONTextField, ReasonForm
@@ -17,13 +17,13 @@ from executions.admin.operations import Operation
 from executions.errors import ValkyrError
 from executions.models import Checkpoint, WorkflowExecution
 from executions.states import ExecutionState
-from runners.fork import fork
-from runners.fork_permissions import change_of, origins
 from runners.models import Run
-from runners.overrides import LATEST, PINNED, Overrides
-from runners.points import DONE
-from runners.replay import replay
-from runners.rollback import roll_back
+from runners.time_travel.fork import fork
+from runners.time_travel.fork_permissions import change_of, origins
+from runners.time_travel.overrides import LATEST, PINNED, Overrides
+from runners.time_travel.replay import replay
+from runners.time_travel.restore_points import DONE
+from runners.time_travel.rollback import roll_back
 
 SHOWN = 100
 CHECKPOINT, STEP = "checkpoint:", "step:"

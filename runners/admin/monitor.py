@@ -18,8 +18,8 @@ from executions.admin import elsewhere, links, marks
 from executions.admin.execution import WorkflowExecutionAdmin
 from executions.admin.operating import OperatingAdmin
 from executions.admin.studio import studio_of
+from executions.definition.versions import compiled
 from executions.models import WorkflowExecution
-from executions.versions import compiled
 
 # What stands for an id in the addresses that the scripts fill in.
 ANY = UUID(int=0)

@@ -20,12 +20,12 @@ from executions.admin.operations import Operation
 from executions.admin.revealing import reveal_operation
 from executions.admin.scope import may
 from executions.admin.sections import Page, Section, facts, payload_section, text_section
-from executions.graph.places import split
+from executions.definition.graph.places import split
 from executions.states import Permission
 from runners.admin.places import place_link, runs_in
 from runners.admin.turns import said
 from runners.admin.waits import wait_of, waited_of
-from runners.lineage import children_of
+from runners.containers.lineage import children_of
 from runners.models import Run
 from runners.revealing import FIELDS
 from runners.states import WaitKind

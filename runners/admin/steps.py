@@ -13,12 +13,12 @@ from django.db.models import CharField, Func, QuerySet, Value
 from django.db.models.fields.json import KT
 from django.db.models.functions import StrIndex, Substr
 
-from executions.graph.model import Graph
-from executions.graph.places import Place, place_of, split, within
+from executions.definition.graph.model import Graph
+from executions.definition.graph.places import Place, place_of, split, within
+from executions.definition.versions import compiled
 from executions.models import WorkflowExecution
-from executions.versions import compiled
 from runners.admin.turns import Turn, Turns, turns_in
-from runners.lineage import Child, children_of
+from runners.containers.lineage import Child, children_of
 from runners.models import Run
 
 RUNS = 200

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from executions.graph.turns import LoopTurns, MapTurns
+from executions.definition.graph.turns import LoopTurns, MapTurns
 from runners import statements
 from runners.models import Run
 from runners.states import LIVE

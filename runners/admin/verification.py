@@ -7,7 +7,7 @@ from uuid import UUID
 from django.http import HttpRequest
 
 from executions.access import Action
-from executions.actor import Actor
+from executions.access.actor import Actor
 from executions.admin import execution as execution_admin
 from executions.admin import marks
 from executions.admin.operations import Operation
@@ -19,7 +19,7 @@ from executions.jobs.asking import newest
 from executions.jobs.waiting import wait
 from executions.models import Job, WorkflowExecution
 from executions.states import FINAL, JobState, Permission
-from runners import verification_jobs
+from runners.time_travel import verification_jobs
 
 TITLE = "Verification"
 HIDDEN = "needs view_payloads"

@@ -8,13 +8,13 @@ from rest_framework.exceptions import APIException
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from executions.actor import Actor
+from executions.access.actor import Actor
 from executions.api import throttles
 from executions.api.documentation import operation
 from executions.api.hook_body import check_size, payload_of
 from executions.api.hooks import AnyAnswer
 from executions.api.tokens import OpenEndpoint
-from runners import callbacks
+from runners.waits import callbacks
 
 
 class Accepted(serializers.Serializer[Any]):

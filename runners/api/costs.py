@@ -12,7 +12,7 @@ from executions.access import Action, User, reach_of, visible
 from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
 from executions.api.paging import narrowed, page
-from executions.clock import database_now
+from executions.database.clock import database_now
 from runners.api.cost_shapes import CostEntryShape, CostQuery, SpendQuery, SpendShape
 from runners.budgets.report import totals
 from runners.models import CostEntry

@@ -12,7 +12,7 @@ from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
 from executions.api.fields import Body, Text
 from runners.api.run_shapes import RunShape
-from runners.decisions import DECISIONS, decide
+from runners.waits.approvals import DECISIONS, decide
 
 
 class DecisionBody(Body):

@@ -16,7 +16,6 @@ from executions.errors import JobFailed, NotFound
 from executions.jobs.waiting import wait
 from executions.models import Job, WorkflowExecution
 from executions.states import JobState
-from runners import verification_jobs
 from runners.api.history_shapes import (
     REPLAYED,
     Fork,
@@ -25,10 +24,11 @@ from runners.api.history_shapes import (
     VerificationJob,
     VerificationShape,
 )
-from runners.fork import Overrides, fork
-from runners.fork_permissions import change_of, origins
-from runners.replay import replay
-from runners.rollback import roll_back
+from runners.time_travel import verification_jobs
+from runners.time_travel.fork import Overrides, fork
+from runners.time_travel.fork_permissions import change_of, origins
+from runners.time_travel.replay import replay
+from runners.time_travel.rollback import roll_back
 
 
 def _identities() -> QuerySet[WorkflowExecution]:

@@ -20,7 +20,7 @@ from runners.api.last_results_shapes import (
     of_execution,
     of_task,
 )
-from runners.last_results import last_results
+from runners.repair.last_results import last_results
 
 
 class LastResultsOf(Endpoint):

@@ -10,7 +10,7 @@ from executions.api.fields import Body, Payload
 from executions.models import WorkflowExecution
 from executions.states import ExecutionState
 from runners.api.run_shapes import ERROR_TYPES, STATES
-from runners.last_results import MOST_CHARACTERS, Shown, TaskResult
+from runners.repair.last_results import MOST_CHARACTERS, Shown, TaskResult
 
 
 class LastResultsQuery(Body):

@@ -10,8 +10,8 @@ from rest_framework.response import Response
 from executions.access import Action, Powers, obtain, workspace_for, workspaces_of
 from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
-from executions.graph.problem import Problem
-from executions.limits import limits
+from executions.definition.graph.problem import Problem
+from executions.definition.limits import limits
 from runners.api.remote_shapes import (
     Completion,
     FailureReport,

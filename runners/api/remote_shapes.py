@@ -8,7 +8,7 @@ from rest_framework import serializers
 
 from executions.api.fields import Body, Json, Text, Whole
 from runners.api.run_shapes import RunSummary
-from runners.retry import MAX_DELAY_SECONDS
+from runners.failures.retry import MAX_DELAY_SECONDS
 from runners.states import ErrorType
 
 MAX_QUEUES = 20

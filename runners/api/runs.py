@@ -14,11 +14,11 @@ from executions.access import Action, obtain, visible
 from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
 from executions.api.paging import narrowed, page
-from executions.clock import database_now, first_id_at
+from executions.database.clock import database_now, first_id_at
 from executions.models import WorkflowExecution
 from runners.api.run_shapes import RunQuery, RunShape, RunSummary
 from runners.api.timeline_shapes import Bar, TimelineQuery
-from runners.lineage import children_of
+from runners.containers.lineage import children_of
 from runners.models import Run
 
 # Nothing that may be large; `error` is a sentence.

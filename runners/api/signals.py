@@ -13,7 +13,7 @@ from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
 from executions.api.fields import Body, Json, Text
 from executions.models import WorkflowExecution
-from runners.signalling import Woken, signal
+from runners.waits.signals import Woken, signal
 
 # Of what a signal woke, so many are named.
 MAX_SHOWN = 1_000

@@ -10,9 +10,9 @@ from rest_framework import serializers
 
 from executions.api.modules import CONTAINERS
 from executions.api.paging import PageQuery
-from executions.catalog import catalog
-from executions.graph.places import split
-from executions.graph.turns import LoopTurns, MapTurns
+from executions.definition.catalog import catalog
+from executions.definition.graph.places import split
+from executions.definition.graph.turns import LoopTurns, MapTurns
 from runners.api.run_shapes import ERROR_TYPES, STATES, WAITS
 from runners.models import Run
 

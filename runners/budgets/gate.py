@@ -7,7 +7,7 @@ from runners.budgets.known import known
 from runners.budgets.spent import spent_of
 
 if TYPE_CHECKING:
-    from runners.gates import Asked
+    from runners.pipeline.gates import Asked
 
 
 def ask(asked: "Asked") -> None:

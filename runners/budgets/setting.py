@@ -7,10 +7,10 @@ from uuid import UUID
 
 from django.db import IntegrityError, transaction
 
-from executions.actor import Actor, record
-from executions.clock import database_now
+from executions.access.actor import Actor, record
+from executions.database.clock import database_now
+from executions.definition.graph.problem import Problem
 from executions.errors import NotFound
-from executions.graph.problem import Problem
 from executions.models import Membership, Workspace
 from runners.budgets.amounts import plain
 from runners.budgets.errors import BudgetExists, BudgetRefused

@@ -15,8 +15,8 @@ from runners import statements
 from runners.budgets.known import known
 from runners.budgets.telling import tell
 from runners.conf import default_currency
-from runners.journey import Journey
-from runners.work import Cost, Unit, Work
+from runners.segment.state import Journey
+from runners.segment.work import Cost, Unit, Work
 
 # What fits into the columns; more of it changes nothing for a budget.
 MOST_SPENT = Decimal(9999999999999999)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from executions import lifecycle
-from executions.actor import Actor
+from executions.access.actor import Actor
 from executions.errors import WrongState
 from executions.models import WorkflowExecution
 from executions.states import ACTIVE, ExecutionState

@@ -6,8 +6,8 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from executions.actor import Actor, record
-from executions.clock import ClockTimestamp
+from executions.access.actor import Actor, record
+from executions.database.clock import ClockTimestamp
 from runners.budgets.amounts import amount, percent, plain
 from runners.events import budget_reached
 from runners.models import Budget, BudgetUse

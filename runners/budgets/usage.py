@@ -6,7 +6,7 @@ from datetime import datetime
 from decimal import Decimal
 from uuid import UUID
 
-from executions.clock import database_now
+from executions.database.clock import database_now
 from runners.budgets.amounts import percent
 from runners.budgets.periods import end_of, start_of
 from runners.models import Budget, BudgetUse

@@ -11,8 +11,8 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from uuid import UUID
 
-from runners.circuits.rules import Limits
 from runners.states import CircuitState
+from runners.targets.rules import Limits
 
 _S = CircuitState
 MOVES: Mapping[str, frozenset[str]] = {

@@ -6,9 +6,9 @@ from functools import lru_cache
 
 from django.core.exceptions import ImproperlyConfigured
 
-from runners.circuits.defaults import BASE
-from runners.circuits.rules import Limits
-from valkyr_project import environment as env
+from executions import environment as env
+from runners.targets.defaults import BASE
+from runners.targets.rules import Limits
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,13 +19,13 @@ from runners.circuits.breaker import (
 from runners.circuits.conf import config
 from runners.circuits.memory import Key, Memory
 from runners.conf import config as engine
+from runners.failures.classification import Failure
+from runners.failures.storable import storable_text
 from runners.modules.base import StepError, Wait
-from runners.outcomes import Failure
 from runners.states import ErrorType, WaitKind
-from runners.storable import storable_text
 
 if TYPE_CHECKING:
-    from runners.gates import Asked
+    from runners.pipeline.gates import Asked
 
 LONGEST_TARGET = 300
 COUNTED = frozenset({ErrorType.TRANSIENT, ErrorType.TIMEOUT})

@@ -5,13 +5,14 @@ from datetime import timedelta
 
 from django.db import transaction
 
-from runners import statements, waiting
+from runners import statements
 from runners.circuits import ledger
 from runners.circuits.breaker import called, room
 from runners.circuits.memory import Key
-from runners.circuits.rules import Limits
 from runners.conf import config
 from runners.states import WaitKind
+from runners.targets.rules import Limits
+from runners.waits import wake_runs
 
 BATCH = 200  # woken at once, so that a target that recovers is not run over
 COUNTED = 10_000
@@ -25,7 +26,7 @@ def wake(key: Key, most: int = BATCH) -> int:
             "circuit_waiting",
             {"target": key.target, "workspace": key.workspace_id, "most": most},
         )
-        return waiting.wake_all([(run, of) for run, of in found], [WaitKind.CIRCUIT], WOKEN)
+        return wake_runs.wake_all([(run, of) for run, of in found], [WaitKind.CIRCUIT], WOKEN)
 
 
 def wake_some(key: Key, limits: Limits) -> int:

@@ -13,15 +13,15 @@ from uuid import UUID
 
 from django.db import transaction
 
-from executions.actor import Actor, record
-from executions.clock import ClockTimestamp, database_now
+from executions.access.actor import Actor, record
+from executions.database.clock import ClockTimestamp, database_now
 from runners import statements
 from runners.circuits.breaker import Circuit
 from runners.circuits.memory import Key, Picture
-from runners.circuits.rules import Rule
 from runners.events import circuit_opened
 from runners.models import CircuitBreaker
 from runners.states import CircuitState
+from runners.targets.rules import Rule
 
 log = logging.getLogger(__name__)
 

@@ -13,9 +13,9 @@ from threading import Lock
 from uuid import UUID
 
 from runners.circuits.breaker import Caller, Circuit, Entry, enter, free, guarded
-from runners.circuits.defaults import DEFAULTS
-from runners.circuits.rules import Limits, Rule, limits_for
 from runners.circuits.tallies import Tallies
+from runners.targets.defaults import DEFAULTS
+from runners.targets.rules import Limits, Rule, limits_for
 
 KEPT = 10_000
 FRESH_SECONDS = 1.0

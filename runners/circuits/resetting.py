@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.db import transaction
 
-from executions.actor import Actor, record
+from executions.access.actor import Actor, record
 from executions.errors import NotFound
 from runners.circuits import holding, ledger
 from runners.circuits.breaker import closed

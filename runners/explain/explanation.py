@@ -5,20 +5,20 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from executions.clock import database_now
+from executions.database.clock import database_now
+from executions.definition.graph.places import Place, place_of, split
+from executions.definition.versions import Compiled, compiled
 from executions.explain.lookup import reason_of
 from executions.explain.reason import Reason
-from executions.graph.places import Place, place_of, split
 from executions.models import WorkflowExecution
 from executions.states import ExecutionState
-from executions.versions import Compiled, compiled
 from runners import statements
 from runners.explain.lookup import live_and_dead, look_around
 from runners.explain.steps import step_reason
 from runners.explain.tasks import waiting_tasks
 from runners.models import Run
+from runners.pipeline.plan_from_rows import facts_of
 from runners.states import LIVE
-from runners.whole import facts_of
 
 MAX_RUNS = 500
 MAX_PLACES = 20

@@ -9,10 +9,10 @@ from uuid import UUID
 from django.db.models import Exists, Max, OuterRef, Q, Value
 from django.db.models.functions import Sign, StrIndex
 
-from executions.graph.places import find, module_in
-from executions.limits import limits
+from executions.definition.graph.places import find, module_in
+from executions.definition.limits import limits
+from executions.definition.versions import Compiled
 from executions.models import WorkflowExecution, WorkflowVersion
-from executions.versions import Compiled
 from runners import statements
 from runners.circuits.ledger import circuit_of
 from runners.events import letters_sought

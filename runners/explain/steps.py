@@ -9,8 +9,8 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from executions.definition.graph.turns import LoopTurns, MapTurns
 from executions.explain.reason import Reason, at, brief, iso, some
-from executions.graph.turns import LoopTurns, MapTurns
 from executions.states import FINAL, ExecutionState, Place
 from runners.circuits.breaker import Circuit
 from runners.explain import quotas

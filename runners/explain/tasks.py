@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
+from executions.definition.graph.model import Graph, Task
+from executions.definition.graph.plan import StepFact, StepStatus, task_outcomes
 from executions.explain.reason import Reason, some
-from executions.graph.model import Graph, Task
-from executions.graph.plan import StepFact, StepStatus, task_outcomes
 
 
 def waiting_tasks(

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from django.db import connection
 
-from executions.clock import first_id_at
+from executions.database.clock import first_id_at
 from executions.figures.histogram import BUCKET_SQL
 from executions.figures.scope import SCOPE_SQL, Scope
 from executions.figures.tally import COUNTERS, Tally

@@ -12,8 +12,8 @@ from uuid import UUID
 
 from django.db import connection, transaction
 
-from executions.advisory_locks import AdvisoryLock
-from executions.clock import ClockTimestamp, database_now
+from executions.database.advisory_locks import AdvisoryLock
+from executions.database.clock import ClockTimestamp, database_now
 from executions.figures.ranges import HOUR, floor
 from executions.figures.scope import Scope
 from executions.figures.tally import NUMBERS, Tally

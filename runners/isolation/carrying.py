@@ -8,16 +8,17 @@ from functools import lru_cache
 
 from django.db import connection
 
-from runners import metrics, outside, statements
-from runners.blame import mend
+from runners import metrics, statements
 from runners.conf import config, pool
-from runners.draining import draining
-from runners.holder import gone, holder, pid_of
 from runners.isolation.client import End, ServerLost, client
-from runners.journey import Journey
-from runners.judging import LOST, crash, judge
-from runners.outside import Looked
-from runners.seen import Seen
+from runners.pipeline import end_run
+from runners.pipeline.crashes import mend
+from runners.pipeline.end_run import Looked
+from runners.process.cause_of_death import LOST, crash, judge
+from runners.process.draining import draining
+from runners.process.identity import gone, holder, pid_of
+from runners.segment.live_run import Seen
+from runners.segment.state import Journey
 from runners.states import RunState
 
 log = logging.getLogger(__name__)
@@ -85,7 +86,7 @@ def _carry(journey: Journey, seen: Seen) -> None:
         metrics.ISOLATED.labels("lost").inc()
         _postpone(seen)
         return
-    looked = outside.look(seen.id)
+    looked = end_run.look(seen.id)
     if looked is None or not (_held_by(end, looked) or _before_claim(seen, end, looked)):
         metrics.ISOLATED.labels("done").inc()
         return

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from executions import statements
+from executions.database import statements
 from executions.live.feed import News
 from executions.live.rows import Row, execution_row
 from executions.states import FINAL

@@ -7,7 +7,7 @@ from uuid import UUID
 from executions.live.rows import Row, row_of
 from executions.models import WorkflowExecution
 from runners import statements
-from runners.lineage import SUBWORKFLOW
+from runners.containers.lineage import SUBWORKFLOW
 
 # Runs that are told at once; where there are more, live and failed ones come first.
 MOST = 5_000

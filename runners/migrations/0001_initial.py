@@ -1,5 +1,5 @@
 import django.db.models.deletion
-import executions.clock
+import executions.database.clock
 import runners.states
 import uuid6
 from django.conf import settings
@@ -62,7 +62,7 @@ class Migration(migrations.Migration):
                 ('due_at', models.DateTimeField(null=True)),
                 ('published_at', models.DateTimeField(null=True)),
                 ('publications', models.IntegerField(default=0)),
-                ('queued_at', models.DateTimeField(db_default=executions.clock.ClockTimestamp())),
+                ('queued_at', models.DateTimeField(db_default=executions.database.clock.ClockTimestamp())),
                 ('started_at', models.DateTimeField(null=True)),
                 ('finished_at', models.DateTimeField(null=True)),
                 ('duration_ms', models.FloatField(null=True)),
@@ -85,7 +85,7 @@ class Migration(migrations.Migration):
                 ('run_id', models.UUIDField(help_text='The run that made it.')),
                 ('outcome', models.CharField(max_length=100)),
                 ('outputs', models.JSONField(null=True)),
-                ('created_at', models.DateTimeField(db_default=executions.clock.ClockTimestamp(), editable=False)),
+                ('created_at', models.DateTimeField(db_default=executions.database.clock.ClockTimestamp(), editable=False)),
                 ('expires_at', models.DateTimeField()),
             ],
             options={
@@ -111,8 +111,8 @@ class Migration(migrations.Migration):
                 ('pid', models.PositiveIntegerField()),
                 ('pool', models.CharField(max_length=20)),
                 ('queues', models.JSONField(default=list)),
-                ('started_at', models.DateTimeField(db_default=executions.clock.ClockTimestamp())),
-                ('seen_at', models.DateTimeField(db_default=executions.clock.ClockTimestamp())),
+                ('started_at', models.DateTimeField(db_default=executions.database.clock.ClockTimestamp())),
+                ('seen_at', models.DateTimeField(db_default=executions.database.clock.ClockTimestamp())),
                 ('leaving_at', models.DateTimeField(help_text='When it announced its shutdown.', null=True)),
                 ('workspace', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='executions.workspace')),
                 ('processes', models.PositiveIntegerField(db_default=1, default=1, help_text='How many steps it works on at once at most.')),
@@ -127,7 +127,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('step_path', models.CharField(max_length=1000)),
                 ('payload', models.JSONField(null=True)),
-                ('received_at', models.DateTimeField(db_default=executions.clock.ClockTimestamp(), editable=False)),
+                ('received_at', models.DateTimeField(db_default=executions.database.clock.ClockTimestamp(), editable=False)),
                 ('execution', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='executions.workflowexecution')),
             ],
             options={
@@ -140,7 +140,7 @@ class Migration(migrations.Migration):
                 ('run', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, serialize=False, to='runners.run')),
                 ('kind', models.CharField(choices=[('body', 'body'), ('timer', 'timer'), ('approval', 'approval'), ('event', 'event'), ('callback', 'callback'), ('child', 'child'), ('circuit', 'circuit'), ('quota', 'quota')], max_length=10)),
                 ('key', models.CharField(blank=True, default='', max_length=300)),
-                ('created_at', models.DateTimeField(db_default=executions.clock.ClockTimestamp(), editable=False)),
+                ('created_at', models.DateTimeField(db_default=executions.database.clock.ClockTimestamp(), editable=False)),
                 ('execution', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='executions.workflowexecution')),
                 ('workspace', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='executions.workspace')),
             ],
@@ -158,7 +158,7 @@ class Migration(migrations.Migration):
                 ('window_seconds', models.FloatField(blank=True, help_text='After so long failures are forgotten.', null=True)),
                 ('recovery_seconds', models.FloatField(blank=True, help_text='How long the target rests before one step tries it.', null=True)),
                 ('timeout_seconds', models.FloatField(blank=True, help_text='How long a call of a model may take.', null=True)),
-                ('created_at', models.DateTimeField(db_default=executions.clock.ClockTimestamp(), editable=False)),
+                ('created_at', models.DateTimeField(db_default=executions.database.clock.ClockTimestamp(), editable=False)),
             ],
             options={
                 'ordering': ['pattern'],
@@ -174,7 +174,7 @@ class Migration(migrations.Migration):
                 ('amount', models.DecimalField(decimal_places=8, max_digits=24)),
                 ('soft_percent', models.PositiveSmallIntegerField(blank=True, default=80, null=True)),
                 ('kill_switch', models.BooleanField(default=False)),
-                ('created_at', models.DateTimeField(db_default=executions.clock.ClockTimestamp(), editable=False)),
+                ('created_at', models.DateTimeField(db_default=executions.database.clock.ClockTimestamp(), editable=False)),
                 ('user', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('workspace', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='budgets', to='executions.workspace')),
             ],
@@ -218,7 +218,7 @@ class Migration(migrations.Migration):
                 ('probe_token', models.IntegerField(blank=True, null=True)),
                 ('probe_until', models.DateTimeField(blank=True, null=True)),
                 ('called_until', models.DateTimeField(blank=True, null=True)),
-                ('created_at', models.DateTimeField(db_default=executions.clock.ClockTimestamp(), editable=False)),
+                ('created_at', models.DateTimeField(db_default=executions.database.clock.ClockTimestamp(), editable=False)),
                 ('workspace', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='executions.workspace')),
             ],
             options={
@@ -240,7 +240,7 @@ class Migration(migrations.Migration):
                 ('tokens', models.BigIntegerField(default=0)),
                 ('amount', models.DecimalField(decimal_places=8, default=0, max_digits=18)),
                 ('currency', models.CharField(max_length=3)),
-                ('created_at', models.DateTimeField(db_default=executions.clock.ClockTimestamp(), editable=False)),
+                ('created_at', models.DateTimeField(db_default=executions.database.clock.ClockTimestamp(), editable=False)),
                 ('execution', models.ForeignKey(db_constraint=False, on_delete=django.db.models.deletion.DO_NOTHING, related_name='cost_entries', to='executions.workflowexecution')),
                 ('workflow', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='executions.workflow')),
                 ('workspace', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='executions.workspace')),

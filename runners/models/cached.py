@@ -3,7 +3,7 @@
 from django.db import models
 from uuid6 import uuid7
 
-from executions.clock import ClockTimestamp
+from executions.database.clock import ClockTimestamp
 
 
 class CachedResult(models.Model):

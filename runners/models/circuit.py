@@ -4,7 +4,7 @@ from django.db import models
 from django.db.models import Q
 from uuid6 import uuid7
 
-from executions.clock import ClockTimestamp
+from executions.database.clock import ClockTimestamp
 from executions.models import Workspace
 from runners.states import CircuitState
 

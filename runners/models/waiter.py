@@ -2,7 +2,7 @@
 
 from django.db import models
 
-from executions.clock import ClockTimestamp
+from executions.database.clock import ClockTimestamp
 from executions.models import WorkflowExecution, Workspace
 from runners.models.run import Run
 from runners.states import WaitKind

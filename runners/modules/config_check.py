@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ValidationError
 
-from executions.catalog import ConfigProblem
+from executions.definition.catalog import ConfigProblem
 
 if TYPE_CHECKING:
     from runners.modules.base import Module

@@ -8,9 +8,9 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from executions.catalog import ConfigProblem
-from executions.templates import one_expression
-from executions.templating.paths import kind
+from executions.definition.catalog import ConfigProblem
+from executions.definition.templates import one_expression
+from executions.definition.templating.paths import kind
 from runners.modules.base import Bad, Module, ModuleInputs, Result, StepContext
 
 MAX_COUNT = 1_000_000

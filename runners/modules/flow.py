@@ -5,8 +5,8 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field, field_validator
 
-from executions.catalog import ConfigProblem
-from executions.outcome_rules import OutcomeRule, outcome_text
+from executions.definition.catalog import ConfigProblem
+from executions.definition.outcome_rules import OutcomeRule, outcome_text
 from runners.modules.base import Bad, Module, ModuleInputs, Result, StepContext, StepError
 from runners.states import ErrorType
 

@@ -1,7 +1,7 @@
 """Stands in for a task whose result a test run is given: nothing is called, nothing is rendered.
 
 A value that holds `{{` or `{%` comes as JSON text in which they are escaped, so that no template
-is found in it (`executions.graph.trial.pins` writes it).
+is found in it (`executions.definition.graph.trial.pins` writes it).
 """
 
 import json
@@ -10,8 +10,8 @@ from typing import Any
 
 from pydantic import Field, field_validator
 
-from executions.catalog import ConfigProblem
-from executions.outcome_rules import OutcomeRule
+from executions.definition.catalog import ConfigProblem
+from executions.definition.outcome_rules import OutcomeRule
 from runners.modules.base import Bad, ModuleInputs, Result, StepContext, StepError
 from runners.modules.flow import MAX_OUTCOME_LENGTH, FlowModule
 

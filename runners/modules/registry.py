@@ -17,7 +17,7 @@ from threading import RLock
 from types import ModuleType
 from typing import Any
 
-from executions.catalog import BadInput, ModuleSpec
+from executions.definition.catalog import BadInput, ModuleSpec
 from runners.modules.base import Module
 from runners.modules.builtin import BUILTIN
 from runners.modules.config_check import check

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from pydantic import ConfigDict, Field
 
-from executions.outcome_rules import OutcomeRule
+from executions.definition.outcome_rules import OutcomeRule
 from runners.modules.base import Bad, Module, ModuleInputs, Result, StepContext, StepError
 
 MAX_OUTCOMES = 20

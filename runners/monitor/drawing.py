@@ -6,8 +6,8 @@ Pure: a Graph in, numbers out. A body is drawn like a workflow and stands inside
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from executions.graph.definition import SUCCESS
-from executions.graph.model import Edge, Graph, Task
+from executions.definition.graph.definition import SUCCESS
+from executions.definition.graph.model import Edge, Graph, Task
 from runners.monitor.layers import Layers, layered
 from runners.monitor.places import ACROSS, BAND_GAP, Places, Point, placed
 

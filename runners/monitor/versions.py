@@ -3,7 +3,7 @@
 from functools import lru_cache
 from uuid import UUID
 
-from executions.versions import compiled
+from executions.definition.versions import compiled
 from runners.monitor.drawing import Drawing, draw
 
 KEPT = 64

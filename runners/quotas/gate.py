@@ -9,16 +9,16 @@ from django.db import transaction
 
 from executions.quotas import steps
 from executions.quotas.steps import Asking, Over, Taken
-from runners import waiting
 from runners.budgets.known import known
 from runners.conf import config
+from runners.failures.classification import Failure
 from runners.models import Waiter
 from runners.modules.base import Wait
-from runners.outcomes import Failure
 from runners.states import WaitKind
+from runners.waits import wake_runs
 
 if TYPE_CHECKING:
-    from runners.gates import Asked
+    from runners.pipeline.gates import Asked
 
 # Whoever ends wakes the next in line. Should that get lost, those in line look by themselves: soon
 # at first, then as seldom as they have waited long, so that a long line costs little.
@@ -90,5 +90,5 @@ def _wake_next(quota_ids: Iterable[UUID]) -> None:
         line = Waiter.objects.filter(kind=WaitKind.QUOTA, key=str(quota_id)).order_by("created_at")
         for pair in line.values_list("run_id", "execution_id")[:MOST_TRIED]:
             with transaction.atomic():
-                if waiting.wake_all([pair], [WaitKind.QUOTA], {"by": "quota"}):
+                if wake_runs.wake_all([pair], [WaitKind.QUOTA], {"by": "quota"}):
                     break

@@ -12,23 +12,28 @@ from uuid import UUID
 from django.db import transaction
 
 from executions import payloads
-from executions.graph.model import Step
-from runners import completion, outside
+from executions.definition.graph.model import Step
 from runners.conf import default_currency
 from runners.errors import LeaseLost
+from runners.failures.classification import (
+    MAX_FINGERPRINT,
+    MAX_MESSAGE_CHARACTERS,
+    Failure,
+    classify,
+)
+from runners.failures.storable import storable_text
 from runners.models import Run
 from runners.modules.base import Result, StepError
-from runners.outcomes import MAX_FINGERPRINT, MAX_MESSAGE_CHARACTERS, Failure, classify
-from runners.outside import Looked
-from runners.prepare import Prepared
+from runners.pipeline import end_run, record_result
+from runners.pipeline.end_run import Looked
 from runners.remote import spans
 from runners.remote.errors import LeaseOver, UndeclaredOutcome
 from runners.remote.recording import Held, hold
 from runners.remote.scrubbing import scrubber
 from runners.remote.tokens import number_of
+from runners.segment.inputs import Prepared
+from runners.segment.work import Cost, Done, Unit
 from runners.states import ErrorType, RunState
-from runners.storable import storable_text
-from runners.work import Cost, Done, Unit
 
 EXCEPTION = "RemoteError"
 FAILED = frozenset({RunState.FAILED, RunState.DLQ})
@@ -121,7 +126,7 @@ def _report_failure(looked: Looked, token: str, failure: Failure) -> None:
 def _look(run_id: UUID, token: str) -> Looked:
     """The run, for who leased it once: others learn nothing of its step. Raises LeaseOver."""
     leased = number_of(run_id, token) is not None
-    looked = outside.look(run_id) if leased else None
+    looked = end_run.look(run_id) if leased else None
     if looked is None:  # nobody leased it so, or before its execution was rolled back
         raise LeaseOver(Run.objects.values_list("state", flat=True).get(pk=run_id))
     return looked
@@ -150,7 +155,7 @@ def _recorded(looked: Looked, number: int, make: Make) -> bool:
     if held is None:
         return False
     unit = make(looked, held)
-    completion.record(journey, work, unit)
+    record_result.record(journey, work, unit)
     spans.tell(journey, work, unit, held.milliseconds)
     return True
 

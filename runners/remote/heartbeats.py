@@ -6,11 +6,12 @@ from typing import Any
 from uuid import UUID
 
 from executions import payloads
-from runners import outside, statements
+from runners import statements
 from runners.conf import config
-from runners.heartbeat import MAX_DETAILS_BYTES
 from runners.models import Run
 from runners.modules.base import StepError
+from runners.pipeline import end_run
+from runners.pipeline.lease_renewal import MAX_DETAILS_BYTES
 from runners.remote.errors import LeaseOver
 from runners.remote.scrubbing import scrubber
 from runners.remote.tokens import number_of
@@ -62,7 +63,7 @@ def _clean(run_id: UUID, details: Any) -> str | None:
     None where nothing could take them out, since one is gone meanwhile.
     """
     payloads.dump(details, WHAT, MAX_DETAILS_BYTES)
-    looked = outside.look(run_id)
+    looked = end_run.look(run_id)
     try:
         scrub = None if looked is None else scrubber(looked)
     except StepError:

@@ -13,19 +13,20 @@ from uuid import UUID
 from django.db import transaction
 
 from executions import payloads
-from executions.actor import Actor
-from executions.actor import record as note_activity
-from executions.graph.model import Step
-from executions.graph.places import find
-from executions.versions import compiled
-from runners import outside, statements
+from executions.access.actor import Actor
+from executions.access.actor import record as note_activity
+from executions.definition.graph.model import Step
+from executions.definition.graph.places import find
+from executions.definition.versions import compiled
+from runners import statements
 from runners.conf import config
+from runners.failures.classification import Failure, classify
 from runners.models import Run
-from runners.outcomes import Failure, classify
+from runners.pipeline import end_run
+from runners.pipeline.reveal_secrets import filled, uses_secrets
 from runners.remote.recording import record
 from runners.remote.tokens import token_of
-from runners.secrets import filled, uses_secrets
-from runners.work import Unit
+from runners.segment.work import Unit
 
 SLACK = 100  # candidates beyond those wanted: as many others may be about to take theirs
 TRIES = 5
@@ -106,7 +107,7 @@ def _make(picked: _Picked) -> _Made | None:
     made = _Made(picked, step, version.workspace_id, picked.inputs)
     if not uses_secrets(step):
         return made
-    looked = outside.look(picked.run_id)
+    looked = end_run.look(picked.run_id)
     if looked is None:  # its execution was rolled back just now
         return None
     try:
@@ -118,7 +119,7 @@ def _make(picked: _Picked) -> _Made | None:
     return replace(made, inputs=real.inputs, credential=credential)
 
 
-def _fail(looked: outside.Looked, picked: _Picked, failure: Failure) -> None:
+def _fail(looked: end_run.Looked, picked: _Picked, failure: Failure) -> None:
     looked.work.token, looked.work.holder = picked.number, picked.holder
     record(looked.journey, looked.work, Unit(None, failure=failure))
 

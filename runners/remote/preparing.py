@@ -12,20 +12,21 @@ from uuid import UUID
 from django.db.models import Q
 
 from executions import payloads
-from executions.clock import database_now
-from executions.limits import limits
-from runners import caching, completion, leases, statements
+from executions.database.clock import database_now
+from executions.definition.limits import limits
+from runners import statements
 from runners.conf import config
 from runners.errors import LeaseLost
-from runners.journey import Journey
+from runners.failures.classification import classify
 from runners.models import Run
-from runners.outcomes import classify
-from runners.prepare import Prepared
-from runners.secrets import secret_places
-from runners.seen import Seen
+from runners.pipeline import claim_run, record_result, result_cache
+from runners.pipeline.reveal_secrets import secret_places
+from runners.segment.inputs import Prepared
+from runners.segment.live_run import Seen
+from runners.segment.state import Journey
+from runners.segment.work import Unit
 from runners.stalls import here
 from runners.states import RunState
-from runners.work import Unit
 
 
 def prepare_runs(execution_id: UUID, version_id: UUID, segments: Sequence[str]) -> int:
@@ -49,7 +50,7 @@ def prepare_runs(execution_id: UUID, version_id: UUID, segments: Sequence[str]) 
 
 def _prepare(execution_id: UUID, version_id: UUID, segment: str) -> bool:
     """Prepare one run; whether it can be leased now."""
-    found = leases.load(execution_id, version_id, segment, states=(RunState.PENDING,))
+    found = claim_run.load(execution_id, version_id, segment, states=(RunState.PENDING,))
     if found is None:
         return False
     journey, seen = found
@@ -64,7 +65,7 @@ def _prepare(execution_id: UUID, version_id: UUID, segment: str) -> bool:
 
 
 def _rendered(journey: Journey, seen: Seen) -> bool:
-    prepared, failure = leases.attempt_prepare(journey, seen.step, seen.attempt, seen.overrides)
+    prepared, failure = claim_run.attempt_prepare(journey, seen.step, seen.attempt, seen.overrides)
     if prepared is None:
         return _end(journey, seen, (None, failure))
     try:
@@ -90,21 +91,21 @@ def _rendered(journey: Journey, seen: Seen) -> bool:
     return row is not None
 
 
-def _end(journey: Journey, seen: Seen, inputs: leases.Inputs) -> bool:
+def _end(journey: Journey, seen: Seen, inputs: claim_run.Inputs) -> bool:
     """Fail a run that cannot be prepared, as a worker that claims it does."""
-    work = leases.claim(journey, seen, inputs)
+    work = claim_run.claim(journey, seen, inputs)
     if work is not None:
         with suppress(LeaseLost):
-            completion.record(journey, work, Unit(None, failure=work.failure))
+            record_result.record(journey, work, Unit(None, failure=work.failure))
     return False
 
 
 def _reused(journey: Journey, seen: Seen, prepared: Prepared) -> bool:
     """Whether an equal step's result is there; then the run is done with it."""
-    done = caching.lookup(journey, seen.step, prepared)
+    done = result_cache.lookup(journey, seen.step, prepared)
     if done is None:
         return False
-    work = leases.claim(journey, seen, (prepared, None))
+    work = claim_run.claim(journey, seen, (prepared, None))
     if work is None:
         return True
     unit = Unit(None, failure=work.failure)
@@ -112,5 +113,5 @@ def _reused(journey: Journey, seen: Seen, prepared: Prepared) -> bool:
         journey.ended(work.step, done.result.outcome, done.result.outputs)
         unit = Unit(done)
     with suppress(LeaseLost):
-        completion.record(journey, work, unit)
+        record_result.record(journey, work, unit)
     return True

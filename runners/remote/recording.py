@@ -7,10 +7,12 @@ from dataclasses import dataclass
 
 from django.db import transaction
 
-from runners import completion, locking, statements
+from runners import statements
 from runners.errors import LeaseLost
-from runners.journey import Journey
-from runners.work import Unit, Work
+from runners.pipeline import record_result
+from runners.segment import execution_lock
+from runners.segment.state import Journey
+from runners.segment.work import Unit, Work
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +29,7 @@ def record(journey: Journey, work: Work, unit: Unit) -> None:
     try:
         with transaction.atomic():
             if hold(journey, work) is not None:
-                completion.record(journey, work, unit)
+                record_result.record(journey, work, unit)
     except LeaseLost:
         return
 
@@ -40,7 +42,7 @@ def hold(journey: Journey, work: Work) -> Held | None:
     locked = statements.fetch_one("lock", {"execution": journey.execution_id})
     if locked is None or locked[0] not in ("RUNNING", "PAUSED") or locked[1] != journey.epoch:
         return None
-    locking.note_state(journey, locked[0])
+    execution_lock.note_state(journey, locked[0])
     row = statements.fetch_one("remote_hold", {"run": work.run_id, "token": work.token})
     if row is None:
         return None

@@ -1,8 +1,8 @@
 """What takes secrets out of what a remote runner reports of a step that was given some."""
 
-from runners.outside import Looked
-from runners.scrubbing import Scrubber
-from runners.secrets import scrubber_of, uses_secrets
+from runners.pipeline.end_run import Looked
+from runners.pipeline.reveal_secrets import scrubber_of, uses_secrets
+from runners.secrets.scrubbing import Scrubber
 
 
 def scrubber(looked: Looked) -> Scrubber | None:

@@ -11,20 +11,20 @@ from uuid import UUID
 
 from django.db import transaction
 
-from executions import tracing
-from runners.journey import Journey
+from executions.observability import tracing
+from executions.telemetry import switch
 from runners.models import Run
-from runners.tracing import facts_of
-from runners.work import Unit, Work
-from valkyr_project.telemetry import switch
+from runners.observability.tracing import facts_of
+from runners.segment.state import Journey
+from runners.segment.work import Unit, Work
 
 
 def traceparents(runs: Sequence[Run]) -> dict[UUID, str]:
     """For runs that were just leased, by id: the parent of whatever their runner does."""
     if not switch.on():
         return {}
-    from runners.step_spans import run_span_id
-    from valkyr_project.telemetry import spans
+    from executions.telemetry import spans
+    from runners.observability.run_spans import run_span_id
 
     tracing.learn([run.execution_id for run in runs])
     return {
@@ -41,8 +41,8 @@ def tell(journey: Journey, work: Work, unit: Unit, milliseconds: float) -> None:
 
 
 def _tell(journey: Journey, work: Work, unit: Unit, milliseconds: float) -> None:
-    from runners.step_spans import conclude, run_span_id
-    from valkyr_project.telemetry import spans
+    from executions.telemetry import spans
+    from runners.observability.run_spans import conclude, run_span_id
 
     trace_id, now = tracing.trace_of(journey.execution_id), spans.now()
     facts: dict[str, Any] = {

@@ -58,22 +58,23 @@ def main() -> None:
 
 
 def _go_on(stall: Stall) -> None:
-    from runners import metrics, outside
-    from runners.blame import backoff
+    from runners import metrics
     from runners.conf import config
-    from runners.leases import poisoned
-    from runners.releasing import release
-    from runners.resend import resend
+    from runners.dispatch.resend import resend
+    from runners.pipeline import end_run
+    from runners.pipeline.claim_run import poisoned
+    from runners.pipeline.crashes import backoff
+    from runners.segment.release import release
 
     run_id = UUID(stall.run)
-    looked = outside.look(run_id)
+    looked = end_run.look(run_id)
     if looked is None or looked.token != stall.token:
         return
     metrics.RECOVERIES.labels("sweeper").inc()
     log.error("run %s of step %s: %s", run_id, looked.work.path, stall.cause)
     if looked.crashes >= config().poison:
         failure = poisoned(looked.work.path, looked.crashes, stall.cause)
-        outside.fail(run_id, failure, token=stall.token)
+        end_run.fail(run_id, failure, token=stall.token)
         return
     delay = backoff(looked.crashes)
     rows = release(run_id, stall.token, delay=delay)
@@ -83,9 +84,9 @@ def _go_on(stall: Stall) -> None:
 
 def _give_back_others(stall: Stall) -> None:
     from runners import statements
-    from runners.holder import SEPARATOR, gone, pid_of, started
-    from runners.releasing import release
-    from runners.resend import resend
+    from runners.dispatch.resend import resend
+    from runners.process.identity import SEPARATOR, gone, pid_of, started
+    from runners.segment.release import release
 
     until = time.monotonic() + VANISH_SECONDS
     while started(stall.pid) == stall.start and time.monotonic() < until:

@@ -7,8 +7,8 @@ import subprocess
 import sys
 from dataclasses import dataclass
 
-from runners import own_connection
 from runners.conf import config
+from runners.process import own_connection
 from runners.stalls import places
 from runners.stalls.here import DESCRIPTOR
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from typing import Any, cast
 
-from executions.graph.model import Graph
+from executions.definition.graph.model import Graph
 from runners.modules.base import Module, Result, StepContext, Wait, as_result
 
 Answers = Mapping[str, Any]

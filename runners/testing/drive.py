@@ -13,18 +13,21 @@ from uuid import UUID
 
 from django.db.models import Q
 
-from executions.admission import admit
-from executions.clock import database_now
-from executions.limits import limits
+from executions.admission.capacity import admit
+from executions.database.clock import database_now
+from executions.definition.limits import limits
 from executions.models import Event, WorkflowExecution
 from executions.states import FINAL, ExecutionState
-from runners import children, delivery, dispatch, executor, planning
+from runners.containers import children
+from runners.dispatch import messages
 from runners.errors import LeaseLost, StepFailed
 from runners.models import Run
 from runners.modules import registry
+from runners.pipeline import execute, plan_execution
+from runners.recovery.sweeper import overdue, timers
 from runners.states import RunState, WaitKind
-from runners.sweeper import overdue, timers
 from runners.testing.answers import Answers, keys, wrapped
+from runners.waits import deliver
 
 MOST_ROUNDS = 10_000
 
@@ -57,7 +60,7 @@ def silent() -> Iterator[None]:
         """Rows say the same."""
 
     with patch.multiple(
-        dispatch, publish=ignore, prepare_remote=ignore, advance=ignore, tell=ignore
+        messages, publish=ignore, prepare_remote=ignore, advance=ignore, tell=ignore
     ):
         yield
 
@@ -103,7 +106,7 @@ def _carry(pending: Pending) -> bool:
     """As the task `run_segment`; whether the run is not as it was."""
     run, execution, version, segment, token = pending
     with suppress(LeaseLost, StepFailed):  # Flower shows it; here the rows do
-        executor.carry_segment(execution, version, segment)
+        execute.carry_segment(execution, version, segment)
     return not Run.objects.filter(pk=run, state=RunState.PENDING, lease_token=token).exists()
 
 
@@ -115,7 +118,7 @@ def _admitted(ids: Sequence[UUID]) -> bool:
 
 def _delivered() -> bool:
     found = Event.objects.filter(delivered_at=None).order_by("created_at")
-    return sum(delivery.deliver(event) for event in found.values_list("pk", flat=True)) > 0
+    return sum(deliver.deliver(event) for event in found.values_list("pk", flat=True)) > 0
 
 
 def _children_told(ids: Sequence[UUID]) -> bool:
@@ -134,6 +137,6 @@ def _planned(ids: Sequence[UUID]) -> bool:
     """Plan those still under way: a join, or an end, that a message would have asked for."""
     running = WorkflowExecution.objects.filter(pk__in=ids, state=ExecutionState.RUNNING)
     found = list(running.values_list("pk", flat=True))
-    started = sum(planning.catch_up(execution) for execution in found)
+    started = sum(plan_execution.catch_up(execution) for execution in found)
     ended = WorkflowExecution.objects.filter(pk__in=found, state__in=sorted(FINAL))
     return started > 0 or ended.exists()

@@ -7,14 +7,15 @@ from typing import Any
 
 from django.db import connection
 
-from executions import credentials, publishing
-from executions.actor import Actor
+from executions import credentials
+from executions.access.actor import Actor
+from executions.definition.graph.definition import load_text
+from executions.definition.graph.model import Graph
+from executions.definition.versions import compiled
 from executions.errors import InvalidDefinition, Unchanged
-from executions.graph.definition import load_text
-from executions.graph.model import Graph
 from executions.models import Tier, Workflow, WorkflowVersion, Workspace
+from executions.publishing import versioning
 from executions.triggers.start import start_execution
-from executions.versions import compiled
 from runners.modules import registry
 from runners.testing.answers import Answers, check_names
 from runners.testing.drive import silent
@@ -52,7 +53,7 @@ class Valkyr:
         workflow = self._draft(_document(definition))
         try:
             with suppress(Unchanged):
-                publishing.publish(workflow.pk, actor=ACTOR)
+                versioning.publish(workflow.pk, actor=ACTOR)
         except InvalidDefinition as error:
             lines = [f"  {problem.path}: {problem.message}" for problem in error.problems]
             raise AssertionError("\n".join([str(error), *lines])) from None
@@ -102,14 +103,14 @@ class Valkyr:
 
     def _draft(self, document: dict[str, Any]) -> Workflow:
         name = str(document.get("name", ""))
-        slug = publishing.slug_of(name)
+        slug = versioning.slug_of(name)
         known = Workflow.objects.filter(workspace=self.workspace, slug=slug, archived_at=None)
         workflow = known.first()
         if workflow is None:
-            return publishing.create_workflow(
+            return versioning.create_workflow(
                 self.workspace, name=name, slug=slug, definition=document, actor=ACTOR
             )
-        return publishing.update_workflow(
+        return versioning.update_workflow(
             workflow.pk, {"definition": document}, actor=ACTOR, expected_revision=None
         )
 

@@ -6,15 +6,15 @@ from typing import Any, cast
 from uuid import UUID
 
 from executions import payloads
-from runners.context import Context
-from runners.deadline import StepTimeout, time_limit
+from runners.failures.classification import Failure, classify
 from runners.modules import registry
 from runners.modules.base import Module, Result, Wait
 from runners.modules.function_step import MODULE_ATTRIBUTE
-from runners.outcomes import Failure, classify
-from runners.scrubbing import Scrubber
+from runners.secrets.scrubbing import Scrubber
+from runners.segment.step_context import Context
+from runners.segment.time_limit import StepTimeout, time_limit
+from runners.segment.work import Cost
 from runners.states import ErrorType
-from runners.work import Cost
 
 KEY = "0123456789abcdef" * 4
 What = str | Module[Any] | type[Module[Any]] | Callable[..., Any]

@@ -11,7 +11,7 @@ from uuid import UUID
 from django.db.models import F, Min
 from django.db.models.functions import Now
 
-from executions.clock import database_now
+from executions.database.clock import database_now
 from executions.models import WorkflowExecution
 from executions.states import UNFINISHED
 from runners.models import CachedResult, Run

@@ -6,21 +6,21 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from executions.actor import Actor
-from executions.graph.places import split
+from executions.access.actor import Actor
+from executions.definition.graph.places import split
 from executions.models import WorkflowExecution
 from executions.states import FINAL
 from executions.triggers.event import publish_event
-from runners import callbacks, decisions
-from runners.callback_urls import url_of
 from runners.models import Run
-from runners.signalling import signal
+from runners.segment.callback_urls import url_of
 from runners.states import RunState, WaitKind
 from runners.testing import passing_time
 from runners.testing.answers import Answers
 from runners.testing.drive import drive, family, silent
 from runners.testing.people import person
 from runners.testing.table import table
+from runners.waits import approvals, callbacks
+from runners.waits.signals import signal
 
 ACTOR = Actor.system("a test")
 
@@ -144,11 +144,11 @@ class WorkflowRun:
 
     def approve(self, task: str, *, by: str = "", comment: str = "") -> "WorkflowRun":
         """A person approves what a task waits for; `by` is a user's name, or a role."""
-        return self._decide(task, decisions.APPROVED, by, comment)
+        return self._decide(task, approvals.APPROVED, by, comment)
 
     def reject(self, task: str, *, by: str = "", comment: str = "") -> "WorkflowRun":
         """A person rejects it."""
-        return self._decide(task, decisions.REJECTED, by, comment)
+        return self._decide(task, approvals.REJECTED, by, comment)
 
     def signal(self, name: str, payload: Any = None) -> "WorkflowRun":
         """An event for this execution alone; raises NobodyWaits."""
@@ -177,7 +177,7 @@ class WorkflowRun:
         run = self._run(task)
         user = person(by, self.execution.workspace)
         with silent():
-            decisions.decide(run.pk, decision, comment, user=user, actor=Actor.of(user))
+            approvals.decide(run.pk, decision, comment, user=user, actor=Actor.of(user))
         return self.carry()
 
     def _runs(self) -> Any:

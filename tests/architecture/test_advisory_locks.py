@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from executions.advisory_locks import AdvisoryLock
+from executions.database.advisory_locks import AdvisoryLock
 
 ROOT = Path(__file__).parents[2]
 APPS = ("executions", "runners", "dlq", "valkyr_project")

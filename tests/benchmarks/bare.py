@@ -17,7 +17,7 @@ from executions.access import Action, obtain
 from executions.api.endpoint import Endpoint
 from executions.api.execution_shapes import Start, WorkflowExecutionShape
 from executions.api.nowhere import Nowhere
-from executions.clock import database_now
+from executions.database.clock import database_now
 from executions.models import Workflow, WorkflowExecution
 from executions.triggers.request import check, chosen_version
 

@@ -68,8 +68,8 @@ def _pass() -> dict[str, Any]:
     import django
 
     django.setup()
-    from runners.context import Context
     from runners.modules import registry
+    from runners.segment.step_context import Context
 
     context = Context(
         execution_id=UUID(int=1),

@@ -67,9 +67,9 @@ def report(found: Measured) -> None:
 def _fill(many: int) -> None:
     from django.db import connection
 
-    from executions import publishing
-    from executions.actor import Actor
+    from executions.access.actor import Actor
     from executions.models import Tier, Workspace
+    from executions.publishing import versioning
     from executions.triggers.start import start_execution
     from tests.benchmarks import shapes
 
@@ -83,10 +83,10 @@ def _fill(many: int) -> None:
         for place in range(WORKSPACES):
             workspace = Workspace.objects.create(slug=f"team-{place}", name=f"T{place}", tier=tier)
             definition = shapes.single("data.set", {"values": {"n": 1}})
-            workflow = publishing.create_workflow(
+            workflow = versioning.create_workflow(
                 workspace, name=f"flow {place}", definition=definition, actor=actor
             )
-            publishing.publish(workflow.pk, actor=actor)
+            versioning.publish(workflow.pk, actor=actor)
             workflow.refresh_from_db()
             start_execution(workflow, {}, actor=actor)
             cursor.execute(
@@ -102,7 +102,7 @@ def _fill(many: int) -> None:
 
 
 def _count() -> tuple[Quantiles, float]:
-    from executions.clock import database_now
+    from executions.database.clock import database_now
     from runners.figures.rollup import count_hour, due
 
     times = []

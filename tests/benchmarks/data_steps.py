@@ -71,18 +71,18 @@ def table(costs: list[Cost]) -> str:
 
 
 def _cost(name: str, config: dict[str, Any]) -> Cost:
-    from executions.catalog import catalog
-    from executions.graph.compile import compile_graph
-    from executions.graph.definition import normalise
-    from executions.graph.places import Place
-    from executions.graph.resolve import resolve
-    from runners.context import Context
-    from runners.deadline import time_limit
-    from runners.executor import execute
-    from runners.journey import Journey
+    from executions.definition.catalog import catalog
+    from executions.definition.graph.compile import compile_graph
+    from executions.definition.graph.definition import normalise
+    from executions.definition.graph.places import Place
+    from executions.definition.graph.resolve import resolve
     from runners.modules import registry
-    from runners.prepare import prepare
-    from runners.step_failures import seconds_for
+    from runners.pipeline.execute import execute
+    from runners.pipeline.step_failures import seconds_for
+    from runners.segment.inputs import prepare
+    from runners.segment.state import Journey
+    from runners.segment.step_context import Context
+    from runners.segment.time_limit import time_limit
 
     tasks = [{"id": "t", "use": name, "with": config}]
     document = normalise({"schema": "valkyr/1", "name": "bench", "tasks": tasks})

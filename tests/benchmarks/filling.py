@@ -99,9 +99,9 @@ def _templates() -> None:
     """A workspace each, with a workflow and one execution that the engine started."""
     from django.db import connection
 
-    from executions import publishing
-    from executions.actor import Actor
+    from executions.access.actor import Actor
     from executions.models import Tier, Workspace
+    from executions.publishing import versioning
     from executions.triggers.start import start_execution
     from tests.benchmarks import shapes
 
@@ -113,13 +113,13 @@ def _templates() -> None:
         )
         for place in range(WORKSPACES):
             workspace = Workspace.objects.create(slug=f"team-{place}", name=f"T{place}", tier=tier)
-            workflow = publishing.create_workflow(
+            workflow = versioning.create_workflow(
                 workspace,
                 name=f"flow {place}",
                 definition=shapes.single("data.set", {"values": {"n": 1}}),
                 actor=actor,
             )
-            publishing.publish(workflow.pk, actor=actor)
+            versioning.publish(workflow.pk, actor=actor)
             workflow.refresh_from_db()
             start_execution(workflow, {}, actor=actor)
             cursor.execute(

@@ -29,7 +29,7 @@ def grow(workflow: Any, many: int, sample: int) -> list[float]:
 
 def _start(workflow: Any, number: int) -> Any:
     """Start so many in batches; the id of the last."""
-    from executions.actor import Actor
+    from executions.access.actor import Actor
     from executions.triggers.start import start_batch
 
     actor, last = Actor.system("benchmark"), None

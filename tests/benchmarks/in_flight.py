@@ -11,8 +11,8 @@ from tests.benchmarks.programs import engine_io_worker, plain_worker, slow_partn
 from tests.benchmarks.sides import Canvas, Engine, Repetition, wait
 from tests.benchmarks.stage import Stage
 from tests.benchmarks.talk import say
-from valkyr_project.commands import IO_THREADS
 from valkyr_project.embedded.child import free_port
+from valkyr_project.processes.commands import IO_THREADS
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from valkyr_project.commands import CELERY, WORKER
 from valkyr_project.embedded.child import start_child, stop
+from valkyr_project.processes.commands import CELERY, WORKER
 
 PROJECT = Path(__file__).resolve().parents[2]
 STOP_STEPS = ((signal.SIGTERM, 10.0), (signal.SIGQUIT, 5.0))

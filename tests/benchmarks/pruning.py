@@ -117,7 +117,7 @@ class _Pruner:
         from dlq.retention.families import Position
         from dlq.retention.pace import Pace
         from dlq.retention.wanted import as_set
-        from executions.clock import database_now
+        from executions.database.clock import database_now
 
         began = time.monotonic()
         pace = Pace(stopped=self._stop.is_set)
@@ -153,7 +153,7 @@ def _empty() -> float:
     from dlq.retention.families import Position
     from dlq.retention.pace import Pace
     from dlq.retention.wanted import as_set
-    from executions.clock import database_now
+    from executions.database.clock import database_now
 
     while executions.prune(as_set(database_now()), Pace(rest=0.0), Position())[0].rows:
         pass

@@ -99,16 +99,16 @@ def _planted(name: str, number: int) -> Any:
     from django.db import connection, transaction
 
     from dlq.models import FailureGroup
-    from executions import publishing
-    from executions.actor import Actor
+    from executions.access.actor import Actor
     from executions.models import Workspace
+    from executions.publishing import versioning
     from executions.triggers.start import start_batch
 
     document = shapes.single("flow.noop", {}) | {"name": name}
     actor = Actor.system("benchmark")
     workspace = Workspace.objects.get(slug="default")
-    workflow = publishing.create_workflow(workspace, name=name, definition=document, actor=actor)
-    publishing.publish(workflow.pk, actor=actor)
+    workflow = versioning.create_workflow(workspace, name=name, definition=document, actor=actor)
+    versioning.publish(workflow.pk, actor=actor)
     workflow.refresh_from_db()
     for first in range(0, number, BATCH):
         start_batch(workflow, [{}] * min(BATCH, number - first), actor=actor)
@@ -132,7 +132,7 @@ def _redriven(stage: Stage, workflow: Any, rate: float | None) -> Redriven:
     from dlq.models import DeadLetterEntry, RedriveItem
     from dlq.redrive import lifecycle
     from dlq.redrive.making import Wish, make
-    from executions.actor import Actor
+    from executions.access.actor import Actor
 
     actor = Actor.system("benchmark")
     rows = DeadLetterEntry.objects.filter(workflow=workflow)

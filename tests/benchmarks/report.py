@@ -11,7 +11,7 @@ from tests.benchmarks.sleepers import Sleep
 from tests.benchmarks.tables import Listed
 from tests.benchmarks.throughput import Outcome
 from tests.benchmarks.triggering import Triggering
-from valkyr_project.commands import IO_THREADS
+from valkyr_project.processes.commands import IO_THREADS
 
 SETTINGS = """\
 Both sides: one worker, prefork, {concurrency} processes, no events, WARNING, JSON, Redis broker

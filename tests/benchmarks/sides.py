@@ -69,16 +69,16 @@ class Engine:
 
     def publish(self, document: dict[str, Any]) -> Any:
         """Define and publish a workflow."""
-        from executions import publishing
-        from executions.actor import Actor
+        from executions.access.actor import Actor
         from executions.models import Workspace
+        from executions.publishing import versioning
 
         actor = Actor.system("benchmark")
         workspace = Workspace.objects.get(slug="default")
-        workflow = publishing.create_workflow(
+        workflow = versioning.create_workflow(
             workspace, name=document["name"], definition=document, actor=actor
         )
-        publishing.publish(workflow.pk, actor=actor)
+        versioning.publish(workflow.pk, actor=actor)
         workflow.refresh_from_db()
         return workflow
 
@@ -86,7 +86,7 @@ class Engine:
         """Start so many executions in batches of 100 and wait until the last has finished."""
         from django.db.models import Max
 
-        from executions.actor import Actor
+        from executions.access.actor import Actor
         from executions.models import WorkflowExecution
         from executions.triggers.start import start_batch
 

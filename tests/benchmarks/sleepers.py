@@ -84,7 +84,7 @@ def measure(stage: Stage, options: Options) -> Sleep:
 
 
 def _start(workflow: Any, number: int) -> Any:
-    from executions.actor import Actor
+    from executions.access.actor import Actor
     from executions.models import WorkflowExecution
     from executions.triggers.start import start_batch
 

@@ -49,7 +49,7 @@ def longest_of(notes: Iterable[str]) -> dict[str, float]:
 
 
 def _install() -> None:
-    from runners import sweeper
+    from runners.recovery import sweeper
 
     for duties in (sweeper.OFTEN, sweeper.SELDOM):
         for name, duty in list(duties.items()):

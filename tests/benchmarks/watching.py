@@ -120,7 +120,7 @@ class _Bench:
 
     def turn(self, *, watched: bool, executions: int) -> Turn:
         """Start them, watch the first fifty or nobody, and wait until all have ended."""
-        from executions.actor import Actor
+        from executions.access.actor import Actor
         from executions.models import WorkflowExecution
         from executions.triggers.start import start_batch
 
@@ -171,7 +171,7 @@ def _late(told: dict[str, Any]) -> list[float]:
 
 def _clocks_apart() -> float:
     """This process's clock less the database's, by the quickest of some round trips."""
-    from executions.clock import database_now
+    from executions.database.clock import database_now
 
     found = []
     for _ in range(20):

@@ -24,7 +24,7 @@ from tests.support.chromium import REASON, chromium_path
 from tests.support.prepared_home import prepared_home
 from tests.support.stack import Stack
 from tests.support.static_files import collected
-from valkyr_project.gate import Gate
+from valkyr_project.http.request_limits import Gate
 
 CHROMIUM = chromium_path()
 FLAGS = [
@@ -134,7 +134,7 @@ def server(django_db_setup: None, static_files: None) -> Iterator[str]:
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
     from django.db import connections
 
-    from valkyr_project.handler import Handler
+    from valkyr_project.http.handler import Handler
 
     # No connection may outlive its request, or the test database cannot be dropped.
     connections["default"].settings_dict["CONN_MAX_AGE"] = 0

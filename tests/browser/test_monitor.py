@@ -8,8 +8,8 @@ from playwright.sync_api import expect
 
 from executions import lifecycle
 from executions.models import WorkflowExecution
-from runners.decisions import decide
 from runners.models import Run
+from runners.waits.approvals import decide
 from tests.browser import monitored
 from tests.browser.holding import Held
 from tests.browser.pictures import picture, picture_in_both

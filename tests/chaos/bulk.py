@@ -11,7 +11,7 @@ from celery import current_app
 from kombu.exceptions import ChannelError
 
 from executions.models import Workflow, WorkflowExecution
-from runners import dispatch
+from runners.dispatch import messages
 from runners.models import Run
 from tests.chaos.brokers import Broker, RedisBroker
 from tests.support import copies
@@ -82,9 +82,9 @@ def _referring(own: psycopg.Connection[Any]) -> list[tuple[str, str]]:
 def _publish(first: UUID, executions: list[UUID]) -> None:
     run = Run.objects.get(execution_id=first)
     version = WorkflowExecution.objects.values_list("version_id", flat=True).get(pk=first)
-    canvas = dispatch.Chain((dispatch.Link(run.segment, run.queue, run.step_path),))
+    canvas = messages.Chain((messages.Link(run.segment, run.queue, run.step_path),))
     for batch in _batches(executions):
-        dispatch.publish([dispatch.Parcel(one, version, run.priority, (canvas,)) for one in batch])
+        messages.publish([messages.Parcel(one, version, run.priority, (canvas,)) for one in batch])
 
 
 def _batches(ids: list[UUID]) -> Iterator[list[UUID]]:

@@ -11,7 +11,7 @@ from django.contrib.auth import get_user_model
 from django.db import connection
 
 from executions.accounts.tokens import create_token
-from executions.clock import database_now
+from executions.database.clock import database_now
 from executions.models import WorkflowExecution, Workspace
 from executions.states import FINAL
 from tests.chaos import meddling, shapes

@@ -10,8 +10,8 @@ import httpx
 import pytest
 from django.contrib.auth import get_user_model
 
+from executions.access.actor import Actor
 from executions.accounts.tokens import create_token
-from executions.actor import Actor
 from executions.models import Membership
 from tests.support.engine_database import engine_database
 from tests.support.web import web_process

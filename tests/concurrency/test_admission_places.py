@@ -9,15 +9,16 @@ from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 
 from dlq.models import DeadLetterEntry
-from dlq.requeue import requeue
-from executions import lifecycle, statements
-from executions.admission import active, admit, doze, rouse
+from dlq.resolve.requeue import requeue
+from executions import lifecycle
+from executions.admission.capacity import active, admit, doze, rouse
+from executions.database import statements
 from executions.errors import QuotaExceeded
 from executions.models import Tier, WorkflowExecution, Workspace
-from runners import planning
 from runners.models import Run
-from runners.sweeper import admission as duty
-from runners.sweeper import places
+from runners.pipeline import plan_execution
+from runners.recovery.sweeper import admission as duty
+from runners.recovery.sweeper import places
 from tests.support.rivals import Rivals, my_session, wait_until_blocked
 from tests.support.segments import claimed, recorded, run_of
 from tests.support.simulation import World
@@ -30,7 +31,7 @@ def fall_asleep(*ids: UUID) -> None:
     """All live runs wait for a timer, and the executions give their places up."""
     with transaction.atomic():
         for pk in sorted(ids):
-            planning.locked(pk)
+            plan_execution.locked(pk)
         Run.objects.filter(execution_id__in=ids, state="PENDING").update(
             state="WAITING", waits_for="timer"
         )
@@ -320,7 +321,7 @@ def test_who_wakes_while_its_execution_falls_asleep_is_not_forgotten(
     sleeper = start(publish(ONE, limited_workspace(1)))
     Run.objects.filter(execution_id=sleeper).update(state="WAITING", waits_for="timer")
     with transaction.atomic():
-        planning.locked(sleeper)
+        plan_execution.locked(sleeper)
         waking = rivals.begin(wake_up, sleeper)
         wait_until_blocked(my_session())
         doze(sleeper)

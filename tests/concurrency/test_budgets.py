@@ -9,19 +9,20 @@ from django.contrib.auth import get_user_model
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from executions.actor import Actor
+from executions.access.actor import Actor
 from executions.errors import QuotaExceeded
 from executions.models import Activity, Membership, Workflow, Workspace
 from executions.triggers.start import start_execution
-from runners import completion, executor, statements
+from runners import statements
 from runners.budgets import known
 from runners.budgets.setting import change_budget, create_budget, delete_budget
 from runners.budgets.usage import uses_of
 from runners.errors import LeaseLost
 from runners.events import budget_reached
 from runners.models import Budget, BudgetUse, CostEntry
-from runners.sweeper import budgets as duty
-from runners.sweeper import timers
+from runners.pipeline import execute, record_result
+from runners.recovery.sweeper import budgets as duty
+from runners.recovery.sweeper import timers
 from tests.support.rivals import Rivals
 from tests.support.segments import claimed, lease_runs_out, recorded, run_of
 from tests.support.simulation import World
@@ -117,12 +118,12 @@ def test_a_refused_result_writes_no_entry_and_spends_nothing(
     limited = budget(workspace, "10")
     execution = begun(publish(spends(tokens=5, amount="2"), workspace))
     journey, work = claimed(execution, FIRST)
-    unit = executor.perform(journey, work)
+    unit = execute.perform(journey, work)
     lease_runs_out(work.run_id)
     claimed(execution, FIRST)
 
     with pytest.raises(LeaseLost):
-        completion.record(journey, work, unit)
+        record_result.record(journey, work, unit)
 
     assert entries(execution) == []
     assert spent(limited) == 0
@@ -143,9 +144,9 @@ def test_a_step_that_costs_nothing_pays_nothing(
             statements, way, lambda name, given, own=own: asked.append(name) or own(name, given)
         )
 
-    unit = executor.perform(journey, work)
+    unit = execute.perform(journey, work)
     with CaptureQueriesContext(connection) as captured:
-        completion.record(journey, work, unit)
+        record_result.record(journey, work, unit)
 
     assert asked == ["go_on"]
     assert not captured.captured_queries

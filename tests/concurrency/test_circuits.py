@@ -12,19 +12,19 @@ from django.test.utils import CaptureQueriesContext
 
 from dlq.models import DeadLetterEntry
 from executions import lifecycle
-from executions.clock import database_now, first_id_at
+from executions.database.clock import database_now, first_id_at
 from executions.models import Activity, Workspace
 from runners.circuits import conf, gate, holding, ledger
 from runners.circuits.breaker import Caller, Circuit, Entry, closed, enter
 from runners.circuits.memory import Key
 from runners.circuits.resetting import reset
-from runners.circuits.rules import Limits
 from runners.events import circuit_opened
-from runners.gates import Asked
 from runners.models import CircuitBreaker, CircuitRule, Waiter
 from runners.modules import registry
-from runners.sweeper import circuits as duty
-from runners.sweeper import timers, unused_circuits
+from runners.pipeline.gates import Asked
+from runners.recovery.sweeper import circuits as duty
+from runners.recovery.sweeper import timers, unused_circuits
+from runners.targets.rules import Limits
 from tests.support import targets
 from tests.support.rivals import Rivals, my_session, wait_until_blocked
 from tests.support.segments import claimed, recorded, run_of

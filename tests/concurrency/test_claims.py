@@ -4,9 +4,10 @@ import pytest
 from django.db import transaction
 
 from executions import lifecycle
-from runners import leases, statements
+from runners import statements
 from runners.errors import LeaseLost
-from runners.sweeper import expired
+from runners.pipeline import claim_run
+from runners.recovery.sweeper import expired
 from tests.support.auditor import audit
 from tests.support.rivals import Rivals, my_session, wait_until_blocked
 from tests.support.segments import claimed, lease_runs_out, recorded, run_of, seen
@@ -20,8 +21,8 @@ def test_of_two_workers_with_one_message_only_one_claims(queue: World, rivals: R
     execution = start(publish(TWO))
     mine, theirs = seen(execution, "one.main"), seen(execution, "one.main")
     with transaction.atomic():
-        assert leases.claim(*mine) is not None
-        other = rivals.begin(leases.claim, *theirs)
+        assert claim_run.claim(*mine) is not None
+        other = rivals.begin(claim_run.claim, *theirs)
         wait_until_blocked(my_session())
     assert other.result(10) is None
     assert run_of(execution, "one.main").lease_token == 1
@@ -30,7 +31,7 @@ def test_of_two_workers_with_one_message_only_one_claims(queue: World, rivals: R
 def test_a_message_that_comes_again_finds_the_step_held(queue: World) -> None:
     execution = start(publish(TWO))
     claimed(execution, "one.main")
-    assert leases.claim(*seen(execution, "one.main")) is None
+    assert claim_run.claim(*seen(execution, "one.main")) is None
 
 
 def test_a_stale_holder_cannot_record(queue: World, rivals: Rivals) -> None:
@@ -93,7 +94,7 @@ def test_a_claim_does_not_slip_past_a_cancel(queue: World, rivals: Rivals) -> No
     execution = start(publish(TWO))
     with transaction.atomic():
         lifecycle.cancel(execution, actor=ACTOR)
-        claim = rivals.begin(leases.claim, *_seen_outside(rivals, execution))
+        claim = rivals.begin(claim_run.claim, *_seen_outside(rivals, execution))
         wait_until_blocked(my_session())
     assert claim.result(10) is None
     assert run_of(execution, "one.main").state == "CANCELLED"

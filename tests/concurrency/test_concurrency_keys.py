@@ -10,15 +10,16 @@ from django.db import connection, transaction
 from psycopg.sql import SQL, Literal
 
 from dlq.models import DeadLetterEntry
-from dlq.requeue import requeue
-from executions import lifecycle, statements
-from executions.admission import active, doze
+from dlq.resolve.requeue import requeue
+from executions import lifecycle
+from executions.admission.capacity import active, doze
+from executions.database import statements
 from executions.errors import ConcurrencyConflict, InvalidPayload, WrongState
 from executions.models import Activity, Tier, WorkflowExecution, Workspace
 from executions.triggers.start import start_batch
-from runners import planning
 from runners.models import Run
-from runners.sweeper import admission as duty
+from runners.pipeline import plan_execution
+from runners.recovery.sweeper import admission as duty
 from tests.support.auditor import audit
 from tests.support.rivals import Rivals, my_session, wait_until_blocked
 from tests.support.simulation import World
@@ -107,7 +108,7 @@ def test_a_paused_and_a_sleeping_execution_keep_their_key(queue: World) -> None:
     second = start(workflow, A)
     lifecycle.pause(first, actor=ACTOR)
     with transaction.atomic():
-        planning.locked(first)
+        plan_execution.locked(first)
         Run.objects.filter(execution_id=first).update(state="WAITING", waits_for="timer")
         doze(first)
     duty.sweep()

@@ -7,10 +7,11 @@ import pytest
 from django.db import transaction
 
 from dlq.models import DeadLetterEntry
-from dlq.requeue import requeue
-from executions import admission, lifecycle
+from dlq.resolve.requeue import requeue
+from executions import lifecycle
+from executions.admission import capacity
 from executions.models import Activity, WorkflowExecution
-from runners.sweeper import admission as duty
+from runners.recovery.sweeper import admission as duty
 from tests.support.rivals import Rivals, my_session, wait_until_blocked
 from tests.support.segments import claimed, recorded
 from tests.support.simulation import World
@@ -183,7 +184,7 @@ def test_in_a_full_workspace_it_waits_for_a_place(queue: World) -> None:
     held = claimed(first, "break.main")
     recorded(held)
     [told] = started_for(first)
-    assert admission.active(workspace.pk) == 1
+    assert capacity.active(workspace.pk) == 1
     assert states([second, told.pk]) == {second: "RUNNING", told.pk: "PENDING"}
     queue.drain()
     assert states([told.pk])[told.pk] == "SUCCESS"

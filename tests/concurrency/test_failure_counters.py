@@ -19,8 +19,8 @@ from dlq.models import (
     GroupNews,
     GroupVersion,
 )
-from dlq.triage import discard
-from executions.actor import Actor
+from dlq.resolve.triage import discard
+from executions.access.actor import Actor
 from tests.support import admin_rows
 from tests.support.failures import fail
 from tests.support.rivals import Rivals, my_session, wait_until_blocked

@@ -3,9 +3,9 @@
 import pytest
 from django.db import transaction
 
-from dlq.fixing import fix
 from dlq.models import DeadLetterEntry
-from dlq.requeue import requeue
+from dlq.resolve.fix import fix
+from dlq.resolve.requeue import requeue
 from executions.errors import WrongState
 from runners.models import Run
 from tests.support.rivals import Rivals, my_session, wait_until_blocked

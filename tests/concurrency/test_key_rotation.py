@@ -9,8 +9,9 @@ from uuid import UUID
 import pytest
 from django.db import connection, transaction
 
-from executions import credentials, key_rotation
-from executions.actor import Actor
+from executions import credentials
+from executions.access.actor import Actor
+from executions.credentials import key_rotation
 from executions.models import Credential, KeptAnswer, Keyset, Workspace
 from executions.sealing import store, unseal
 from executions.sealing.errors import StillSealing

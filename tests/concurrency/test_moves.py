@@ -7,9 +7,9 @@ import pytest
 from django.db import connection, transaction
 
 from dlq.models import DeadLetterEntry
-from dlq.requeue import requeue
+from dlq.resolve.requeue import requeue
 from executions import lifecycle
-from executions.admission import active
+from executions.admission.capacity import active
 from executions.errors import WrongState
 from executions.models import WorkflowExecution
 from runners.models import Run

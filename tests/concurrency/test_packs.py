@@ -7,12 +7,13 @@ from uuid import UUID
 import pytest
 
 from executions import lifecycle
+from executions.definition.versions import compiled
 from executions.models import WorkflowExecution
-from executions.versions import compiled
-from runners import completion, dispatch, durations, executor, leases
+from runners.dispatch import durations, messages
 from runners.errors import LeaseLost
-from runners.journey import Journey, Segment
-from runners.work import Work
+from runners.pipeline import claim_run, execute, record_result
+from runners.segment.state import Journey, Segment
+from runners.segment.work import Work
 from tests.support.segments import claimed, lease_runs_out, run_of
 from tests.support.simulation import configured
 from tests.support.workflows import ACTOR, publish, start, task
@@ -26,10 +27,10 @@ FAN = {
 
 
 @pytest.fixture
-def sent(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[dispatch.Parcel]]:
+def sent(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[messages.Parcel]]:
     """What would be published; a worker's patience lasts, however busy the machine is."""
-    found: list[dispatch.Parcel] = []
-    monkeypatch.setattr(dispatch, "publish", found.extend)
+    found: list[messages.Parcel] = []
+    monkeypatch.setattr(messages, "publish", found.extend)
     with configured(pack_patience=600):
         yield found
 
@@ -38,7 +39,7 @@ def taken_up(execution: UUID) -> tuple[Journey, Work]:
     """A worker with a message of all three siblings, the first of them claimed."""
     version = WorkflowExecution.objects.values_list("version_id", flat=True).get(pk=execution)
     others = deque(["b1.main", "b2.main"])
-    taken = executor.take_up(execution, version, Segment("b0.main", "", ""), others, header=True)
+    taken = execute.take_up(execution, version, Segment("b0.main", "", ""), others, header=True)
     assert taken is not None
     journey, work = taken
     assert work is not None
@@ -46,10 +47,10 @@ def taken_up(execution: UUID) -> tuple[Journey, Work]:
 
 
 def go_on(journey: Journey, work: Work) -> Work | None:
-    return completion.record(journey, work, executor.perform(journey, work))
+    return record_result.record(journey, work, execute.perform(journey, work))
 
 
-def test_a_siblings_record_claims_the_next(engine: None, sent: list[dispatch.Parcel]) -> None:
+def test_a_siblings_record_claims_the_next(engine: None, sent: list[messages.Parcel]) -> None:
     execution = start(publish(FAN))
     journey, work = taken_up(execution)
     following = go_on(journey, work)
@@ -65,31 +66,31 @@ def test_a_siblings_record_claims_the_next(engine: None, sent: list[dispatch.Par
 
 
 def test_a_sibling_that_somebody_took_is_passed_over(
-    engine: None, sent: list[dispatch.Parcel]
+    engine: None, sent: list[messages.Parcel]
 ) -> None:
     execution = start(publish(FAN))
     journey, work = taken_up(execution)
     claimed(execution, "b1.main")
     assert go_on(journey, work) is None
     assert run_of(execution, "b0.main").state == "SUCCESS"
-    following = leases.claim_following(journey)
+    following = claim_run.claim_following(journey)
     assert following is not None
     assert following.path == "b2.main"
     assert run_of(execution, "b1.main").lease_token == 1
 
 
-def test_a_pause_lets_no_sibling_begin(engine: None, sent: list[dispatch.Parcel]) -> None:
+def test_a_pause_lets_no_sibling_begin(engine: None, sent: list[messages.Parcel]) -> None:
     execution = start(publish(FAN))
     journey, work = taken_up(execution)
     lifecycle.pause(execution, actor=ACTOR)
     assert go_on(journey, work) is None
-    assert leases.claim_following(journey) is None
+    assert claim_run.claim_following(journey) is None
     states = [run_of(execution, f"b{n}.main").state for n in range(3)]
     assert states == ["SUCCESS", "PENDING", "PENDING"]
 
 
 def test_a_worker_that_lost_its_lease_records_and_claims_nothing(
-    engine: None, sent: list[dispatch.Parcel]
+    engine: None, sent: list[messages.Parcel]
 ) -> None:
     execution = start(publish(FAN))
     journey, work = taken_up(execution)
@@ -99,13 +100,13 @@ def test_a_worker_that_lost_its_lease_records_and_claims_nothing(
         go_on(journey, work)
     assert run_of(execution, "b1.main").state == "PENDING"
     sent.clear()
-    executor.leave(journey, None)
+    execute.leave(journey, None)
     segments = [canvas.links[0].segment for parcel in sent for canvas in parcel.canvas]
     assert segments == ["b1.main", "b2.main"], "the one it was about to claim among them"
 
 
 def test_a_late_worker_leaves_the_others_to_others(
-    engine: None, sent: list[dispatch.Parcel]
+    engine: None, sent: list[messages.Parcel]
 ) -> None:
     execution = start(publish(FAN))
     journey, work = taken_up(execution)
@@ -118,7 +119,7 @@ def test_a_late_worker_leaves_the_others_to_others(
 
 
 def test_a_process_learns_from_the_newest_runs_what_it_has_not_seen(
-    engine: None, sent: list[dispatch.Parcel]
+    engine: None, sent: list[messages.Parcel]
 ) -> None:
     workflow = publish(FAN)
     journey, work = taken_up(start(workflow))

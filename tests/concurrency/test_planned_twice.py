@@ -2,8 +2,8 @@
 
 import pytest
 
-from runners import executor, planning
 from runners.models import Run
+from runners.pipeline import execute, plan_execution
 from tests.support.auditor import audit
 from tests.support.segments import run_of
 from tests.support.simulation import World, configured
@@ -26,22 +26,22 @@ def test_the_worker_gives_its_step_back_and_the_execution_goes_on_at_once(
     """A chord's body may come at any time; it must not cost a lease's time."""
     execution = start(publish(FORK))
     message = queue.queue.pop()
-    perform = executor.perform
+    perform = execute.perform
     performed: list[str] = []
 
     def planned_meanwhile(journey, work):  # type: ignore[no-untyped-def]
         unit = perform(journey, work)
         performed.append(work.step.path)
         if len(performed) == 2:
-            assert planning.advance(execution)
+            assert plan_execution.advance(execution)
         return unit
 
-    monkeypatch.setattr(executor, "perform", planned_meanwhile)
+    monkeypatch.setattr(execute, "perform", planned_meanwhile)
     with configured(stretch_steps=1):
-        executor.carry_segment(message.execution, message.version, message.segment)
+        execute.carry_segment(message.execution, message.version, message.segment)
     assert performed == ["begin.main", "a.main"]
     assert run_of(execution, "a.main").state == "PENDING", "given back, not held for 20 s"
-    monkeypatch.setattr(executor, "perform", perform)
+    monkeypatch.setattr(execute, "perform", perform)
     queue.drain()
     assert states([execution])[execution] == "SUCCESS"
     assert Run.objects.filter(execution_id=execution).count() == len(FORK["tasks"])

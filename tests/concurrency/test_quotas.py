@@ -11,8 +11,8 @@ from django.db.models import F
 from rest_framework.test import APIClient
 
 from executions import quotas
-from executions.actor import Actor
-from executions.clock import database_now
+from executions.access.actor import Actor
+from executions.database.clock import database_now
 from executions.errors import QuotaExceeded
 from executions.models import (
     Membership,
@@ -25,7 +25,7 @@ from executions.models import (
 )
 from executions.tasks import prune_counts
 from executions.triggers.start import start_batch, start_execution
-from runners.replay import replay
+from runners.time_travel.replay import replay
 from tests.support.rivals import Rivals, my_session, wait_until_blocked
 from tests.support.simulation import World
 from tests.support.windows import wait_for_a_long_hour

@@ -7,10 +7,10 @@ import pytest
 from dlq.models import DeadLetterEntry, Redrive
 from dlq.redrive.making import InvalidRedrive, forget_drafts
 from dlq.redrive.preview import preview
-from dlq.triage import discard
-from executions import publishing
-from executions.clock import database_now
+from dlq.resolve.triage import discard
+from executions.database.clock import database_now
 from executions.models import WorkflowExecution
+from executions.publishing import versioning
 from tests.support.redriving import HOPELESS, begun, dead, made
 from tests.support.simulation import World
 from tests.support.workflows import (
@@ -57,10 +57,10 @@ def test_the_preview_tells_how_another_version_differs(queue: World) -> None:
         "schema": "valkyr/1", "name": "tested",
         "tasks": [effect("bad", value=1), effect("more", "bad")],
     }  # fmt: skip
-    publishing.update_workflow(
+    versioning.update_workflow(
         workflow.pk, {"definition": changed}, actor=ACTOR, expected_revision=None
     )
-    publishing.publish(workflow.pk, actor=ACTOR)
+    versioning.publish(workflow.pk, actor=ACTOR)
 
     found = preview(made([letter.pk], scope="EXECUTION", version="latest").pk)
 

@@ -14,10 +14,10 @@ from dlq.models import DeadLetterEntry, GroupStatus
 from dlq.redrive import driving, lifecycle
 from dlq.redrive.items import held_by
 from dlq.redrive.making import Wish, make
-from dlq.requeue import requeue
-from dlq.triage import discard
+from dlq.resolve.requeue import requeue
+from dlq.resolve.triage import discard
 from executions import lifecycle as executions
-from executions.actor import Actor
+from executions.access.actor import Actor
 from executions.errors import WrongState
 from executions.models import Activity, Quota, WorkflowExecution
 from runners.models import Run

@@ -10,12 +10,12 @@ from django.db import transaction
 from executions import lifecycle
 from executions.models import WorkflowExecution, Workspace
 from runners.models import Run
+from runners.recovery.sweeper import expired, lost
 from runners.remote import finishing, heartbeats, leasing
 from runners.remote.errors import LeaseOver
 from runners.remote.finishing import Reported
 from runners.remote.leasing import Leased
 from runners.states import ErrorType
-from runners.sweeper import expired, lost
 from tests.support.auditor import audit
 from tests.support.preparing import prepare_remote_runs
 from tests.support.rivals import Rivals, my_session, wait_until_blocked
@@ -361,12 +361,12 @@ def test_inputs_that_cannot_be_made_fail_the_run_and_hand_nothing_out(place: Wor
 
 def _drain(execution: UUID) -> None:
     """Let a worker of ours open the map."""
-    from runners import executor
+    from runners.pipeline import execute
 
     version = Run.objects.filter(execution_id=execution).values_list(
         "execution__version_id", flat=True
     )[0]
-    executor.carry_segment(execution, version, "all.main")
+    execute.carry_segment(execution, version, "all.main")
 
 
 def _planned(execution: UUID) -> None:

@@ -6,13 +6,14 @@ from uuid import UUID
 import pytest
 from django.db import connection
 
-from executions import lifecycle, publishing
+from executions import lifecycle
 from executions.models import Workflow, WorkflowExecution
-from runners import caching
+from executions.publishing import versioning
 from runners.errors import LeaseLost
 from runners.models import Run
 from runners.models.cached import CachedResult
-from runners.sweeper import cache as duty
+from runners.pipeline import result_cache
+from runners.recovery.sweeper import cache as duty
 from tests.support.auditor import audit
 from tests.support.modules import marks
 from tests.support.segments import claimed, recorded, run_of
@@ -101,8 +102,8 @@ def test_a_new_version_with_the_same_step_takes_the_result_of_the_old(queue: Wor
     workflow = asking()
     run(queue, workflow)
     told = {"definition": {**workflow.definition, "description": "as before"}}
-    publishing.update_workflow(workflow.pk, told, actor=ACTOR, expected_revision=None)
-    publishing.publish(workflow.pk, actor=ACTOR)
+    versioning.update_workflow(workflow.pk, told, actor=ACTOR, expected_revision=None)
+    versioning.publish(workflow.pk, actor=ACTOR)
     workflow.refresh_from_db()
     assert not ran(run(queue, workflow))
 
@@ -184,7 +185,7 @@ def test_of_two_that_make_a_result_at_once_the_later_is_kept(queue: World) -> No
     first, second = start(workflow, {"city": "Bonn"}), start(workflow, {"city": "Bonn"})
     mine, other = claimed(first, "ask.main"), claimed(second, "ask.main")
     for journey, work in (mine, other):
-        assert caching.lookup(journey, work.step, work.prepared) is None  # type: ignore[arg-type]
+        assert result_cache.lookup(journey, work.step, work.prepared) is None  # type: ignore[arg-type]
     recorded(mine)
     recorded(other)
     kept = CachedResult.objects.get()

@@ -6,17 +6,17 @@ import pytest
 from django.db import transaction
 
 from dlq.models import DeadLetterEntry
-from dlq.requeue import requeue
+from dlq.resolve.requeue import requeue
 from executions import lifecycle
 from executions.errors import WrongState
 from executions.models import WorkflowExecution
-from runners import leases
 from runners.errors import LeaseLost
-from runners.fork import fork
 from runners.models import Run
-from runners.points import NoSuchPoint
-from runners.rollback import roll_back
-from runners.work import Work
+from runners.pipeline import claim_run
+from runners.segment.work import Work
+from runners.time_travel.fork import fork
+from runners.time_travel.restore_points import NoSuchPoint
+from runners.time_travel.rollback import roll_back
 from tests.support.auditor import audit
 from tests.support.rivals import Rivals, my_session, wait_until_blocked
 from tests.support.segments import Held, claimed, recorded, seen
@@ -112,7 +112,7 @@ def test_a_claim_does_not_slip_past_a_roll_back(queue: World, rivals: Rivals) ->
     stale = seen(execution, "beside.main")
     with transaction.atomic():
         roll_back(execution, step_path="one.main", actor=ACTOR)
-        claim = rivals.begin(leases.claim, *stale)
+        claim = rivals.begin(claim_run.claim, *stale)
         wait_until_blocked(my_session())
     assert claim.result(10) is None
     beside = Run.objects.filter(execution_id=execution, step_path="beside.main")

@@ -6,13 +6,13 @@ from uuid import UUID
 import pytest
 from django.db import transaction
 
-from dlq.fixing import fix
 from dlq.models import DeadLetterEntry
-from dlq.skipping import skip
+from dlq.resolve.fix import fix
+from dlq.resolve.skip import skip
 from executions.errors import WrongState
 from executions.models import Activity
 from runners.models import Run
-from runners.verifying import verify
+from runners.time_travel.verify import verify
 from tests.support.rivals import Rivals, my_session, wait_until_blocked
 from tests.support.segments import run_of
 from tests.support.simulation import World

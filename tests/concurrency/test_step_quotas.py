@@ -7,18 +7,19 @@ from uuid import UUID
 import pytest
 from django.contrib.auth import get_user_model
 
-from executions.actor import Actor
-from executions.clock import database_now
+from executions.access.actor import Actor
+from executions.database.clock import database_now
 from executions.models import Membership, Quota, QuotaHold, QuotaUse, Workflow, Workspace
 from executions.triggers.start import start_execution
-from runners import gates, statements
+from runners import statements
 from runners.budgets import known
 from runners.explain.steps import Around, step_reason
 from runners.models import Run, Waiter
 from runners.modules import registry
 from runners.modules.base import Wait
+from runners.pipeline import gates
 from runners.quotas import gate as quotas
-from runners.sweeper import timers
+from runners.recovery.sweeper import timers
 from tests.support.modules import marks
 from tests.support.rivals import Rivals
 from tests.support.segments import claimed, recorded, run_of

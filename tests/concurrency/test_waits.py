@@ -8,17 +8,19 @@ from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 
 from executions import lifecycle
-from executions import statements as execution_statements
+from executions.database import statements as execution_statements
 from executions.errors import WrongState
 from executions.models import Event, Membership, WorkflowExecution
 from executions.triggers.event import publish_event
-from runners import callbacks, decisions, delivery, planning, statements
-from runners import listening as listening_to
-from runners.callback_urls import url_of
+from runners import statements
 from runners.models import EarlyCallback, Run, Waiter
-from runners.signalling import signal
-from runners.sweeper import events as duty
-from runners.sweeper import timers
+from runners.pipeline import plan_execution
+from runners.recovery.sweeper import events as duty
+from runners.recovery.sweeper import timers
+from runners.segment.callback_urls import url_of
+from runners.waits import approvals, callbacks, deliver
+from runners.waits import listeners as listening_to
+from runners.waits.signals import signal
 from tests.support.rivals import Rivals, my_session, wait_until_blocked
 from tests.support.segments import claimed, recorded, run_of
 from tests.support.simulation import World
@@ -48,7 +50,7 @@ def happen(payload: Any = None, *, workspace: Any = None, name: str = PAID, **mo
     event = publish_event(
         workspace or default_workspace(), name, payload, actor=ACTOR, **more
     ).event
-    delivery.deliver(event.pk)
+    deliver.deliver(event.pk)
     event.refresh_from_db()
     return event
 
@@ -92,7 +94,7 @@ def test_an_event_that_came_before_is_not_heard(queue: World) -> None:
     late = publish_event(default_workspace(), PAID, {}, actor=ACTOR).event
     execution = start(publish(listening()))
     queue.drain()
-    delivery.deliver(late.pk)
+    deliver.deliver(late.pk)
     assert (run_state(other), run_state(execution)) == ("PENDING", "WAITING")
     lifecycle.cancel(execution, actor=ACTOR)
 
@@ -159,7 +161,7 @@ def test_an_event_is_delivered_once_however_often_it_is_tried(queue: World) -> N
     queue.drain()
     assert run_state(execution, "twice[1].ask.main") == "WAITING"
     Event.objects.filter(pk=event.pk).update(delivered_at=None)
-    assert delivery.deliver(event.pk) == 0
+    assert deliver.deliver(event.pk) == 0
     assert run_state(execution, "twice[1].ask.main") == "WAITING"
     happen()
     queue.drain()
@@ -242,7 +244,7 @@ def test_ten_thousand_listeners_take_one_statement_a_batch(
 
         monkeypatch.setattr(module, "fetch", noted)
     with CaptureQueriesContext(connection) as others:
-        assert delivery.deliver(event.pk) == 120
+        assert deliver.deliver(event.pk) == 120
     assert asked == ["listeners", "rouse", "wake"] * 3
     # The event, its mark, and a transaction's begin and end a batch.
     assert len(others) <= 2 + 2 * 3
@@ -283,9 +285,9 @@ def test_of_two_decisions_at_once_the_first_counts(queue: World, rivals: Rivals)
     run = run_of(execution, "ask.main")
     maria, paul = person("maria"), person("paul")
     with transaction.atomic():
-        planning.locked(execution)
-        first = rivals.begin(decisions.decide, run.pk, "approved", "", user=maria, actor=ACTOR)
-        second = rivals.begin(decisions.decide, run.pk, "rejected", "", user=paul, actor=ACTOR)
+        plan_execution.locked(execution)
+        first = rivals.begin(approvals.decide, run.pk, "approved", "", user=maria, actor=ACTOR)
+        second = rivals.begin(approvals.decide, run.pk, "rejected", "", user=paul, actor=ACTOR)
         wait_until_blocked(my_session())
     refused = [one for one in (first, second) if one.exception(10) is not None]
     assert len(refused) == 1
@@ -310,7 +312,7 @@ def test_an_approval_in_a_loop_takes_the_edge_of_its_decision(queue: World) -> N
         queue.drain()
         run = run_of(execution, f"refine[{index}].ask.main")
         assert run.progress["title"] == f"Good, {index + 1}?"
-        decisions.decide(run.pk, decision, "", user=person("maria"), actor=ACTOR)
+        approvals.decide(run.pk, decision, "", user=person("maria"), actor=ACTOR)
     queue.drain()
     assert output(execution) == 3
 
@@ -348,7 +350,7 @@ def test_a_call_that_comes_while_its_step_falls_asleep_is_not_lost(
 def test_of_two_calls_at_once_one_is_told_that_it_is_used(queue: World, rivals: Rivals) -> None:
     execution = start(publish(CALLED))
     with transaction.atomic():
-        planning.locked(execution)
+        plan_execution.locked(execution)
         token = token_of(execution)
         calls = [rivals.begin(callbacks.receive, token, {"n": n}, actor=ACTOR) for n in (1, 2)]
         wait_until_blocked(my_session())

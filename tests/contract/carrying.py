@@ -1,8 +1,8 @@
 """Executions carried on by hand, as a worker would."""
 
 from executions.models import WorkflowExecution
-from runners import executor
 from runners.models import Run
+from runners.pipeline import execute
 
 
 def carry(pk: str) -> None:
@@ -12,4 +12,4 @@ def carry(pk: str) -> None:
         Run.objects.filter(execution=execution, state="PENDING").values_list("segment", flat=True)
     ):
         for segment in segments:
-            executor.carry_segment(execution.pk, execution.version_id, segment, header=True)
+            execute.carry_segment(execution.pk, execution.version_id, segment, header=True)

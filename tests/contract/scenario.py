@@ -15,7 +15,7 @@ from dlq.models import AlertKind, AlertRule
 from executions.api.document import operations
 from executions.audit.chain import BEGINNING, EPOCH, Link
 from executions.audit.seals import LAST_ID
-from executions.clock import database_now
+from executions.database.clock import database_now
 from executions.models import AuditSeal, Membership, Tier, Workflow, WorkflowExecution, Workspace
 from runners.models import CircuitBreaker, CostEntry, Run
 from tests.support.failures import fail

@@ -14,7 +14,7 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from executions.access import TokenLimits
-from executions.actor import Actor, record
+from executions.access.actor import Actor, record
 from executions.audit import export
 from executions.audit.download import lines_async
 from executions.models import Activity, AuditSeal, Workflow, WorkflowUserPermission, Workspace

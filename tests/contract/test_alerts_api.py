@@ -11,8 +11,8 @@ from dlq.alerts.finding import Finding
 from dlq.alerts.raising import notice, tell
 from dlq.alerts.secrets import secret_of
 from dlq.models import Alert, AlertDelivery, AlertKind, AlertRule
-from executions.actor import Actor
-from executions.key_rotation import reseal, retire, rotate
+from executions.access.actor import Actor
+from executions.credentials.key_rotation import reseal, retire, rotate
 from executions.models import Activity, Workspace
 from tests.support.alerts import finding
 from tests.support.alerts import receiver as serving

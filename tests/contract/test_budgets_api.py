@@ -10,7 +10,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
-from executions.clock import database_now
+from executions.database.clock import database_now
 from executions.models import Activity, WorkflowExecution, Workspace
 from runners.budgets import known
 from runners.budgets.periods import end_of, start_of

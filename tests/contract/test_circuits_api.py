@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
-from executions.clock import database_now
+from executions.database.clock import database_now
 from executions.models import Activity, Workspace
 from runners.circuits import gate
 from runners.models import CircuitBreaker, Run, Waiter

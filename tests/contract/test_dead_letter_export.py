@@ -8,7 +8,7 @@ import pytest
 from django.contrib.auth.models import Permission
 from rest_framework.test import APIClient
 
-from dlq import exporting
+from dlq.browse import export
 from executions.models import Activity, Workflow, WorkflowUserPermission, Workspace
 from runners.models import Run
 
@@ -40,7 +40,7 @@ def lines(client: APIClient, **query: str) -> list[dict[str, Any]]:
 def test_everything_is_exported_oldest_first_in_batches_and_that_is_recorded(
     author: APIClient, letters: list[str], monkeypatch: pytest.MonkeyPatch, workspace: Workspace
 ) -> None:
-    monkeypatch.setattr(exporting, "BATCH", 2)
+    monkeypatch.setattr(export, "BATCH", 2)
 
     found = lines(author)
 

@@ -9,9 +9,9 @@ from django.db import connection
 from rest_framework.test import APIClient
 
 from executions import events
-from executions.actor import Actor
+from executions.access.actor import Actor
 from executions.models import Activity, Event, Tier, Workflow, WorkflowExecution, Workspace
-from executions.publishing import archive_workflow
+from executions.publishing.versioning import archive_workflow
 from executions.triggers import event as triggers
 from executions.triggers.sync import switch
 from tests.support.triggers import NAMED, only_trigger, publish_again, triggered

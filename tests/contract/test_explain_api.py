@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
-from executions.clock import database_now
+from executions.database.clock import database_now
 from executions.models import Tier, WorkflowExecution, Workspace
 from runners.models import Run, Runner, Waiter
 

@@ -8,7 +8,7 @@ import pytest
 from rest_framework.test import APIClient
 from uuid6 import uuid7
 
-from executions.clock import database_now
+from executions.database.clock import database_now
 from executions.models import Workflow, Workspace
 from runners.models import Runner
 from tests.support import admin_rows as rows

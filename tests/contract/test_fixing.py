@@ -8,9 +8,9 @@ import pytest
 from rest_framework.test import APIClient
 
 from executions.models import Activity, WorkflowExecution, Workspace
-from runners import planning
-from runners.giving import check
 from runners.models import Run
+from runners.pipeline import plan_execution
+from runners.repair.manual_results import check
 from tests.support.jobs import run_jobs
 from tests.support.workflows import publish, task
 
@@ -87,7 +87,7 @@ def test_an_execution_goes_on_with_the_results_a_person_gives(
     written = fix(author, dead(execution, "set.main"), outputs={"colour": "green"})
     assert written.status_code == 200, written.content
     assert WorkflowExecution.objects.get().state == "RUNNING"  # its output is rendered elsewhere
-    planning.advance(UUID(execution))
+    plan_execution.advance(UUID(execution))
     ended = author.get(f"/v1/WorkflowExecution/{execution}").json()
     assert (ended["state"], ended["output"]) == ("SUCCESS", "green")
     assert ended["contextData"] == {"colour": "green"}

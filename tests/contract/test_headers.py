@@ -11,10 +11,10 @@ from django.test import Client
 
 from tests.support.coroutines import awaited
 from tests.support.rates import forget_rates
-from valkyr_project.content_security import ADMIN_POLICY
-from valkyr_project.gate import Gate
-from valkyr_project.handler import Handler
-from valkyr_project.headers import PERMISSIONS
+from valkyr_project.http.content_security import ADMIN_POLICY
+from valkyr_project.http.handler import Handler
+from valkyr_project.http.headers import PERMISSIONS
+from valkyr_project.http.request_limits import Gate
 
 pytestmark = pytest.mark.django_db
 

@@ -13,11 +13,11 @@ from django.db.models import F
 from rest_framework.test import APIClient
 
 from dlq.models import BeatPulse
-from executions.clock import ClockTimestamp
+from executions.database.clock import ClockTimestamp
 from executions.health import parts
 from executions.health.looking import LOOKING
+from executions.observability.metrics_access import access
 from runners.models import Runner
-from valkyr_project.metrics.access import access
 
 pytestmark = pytest.mark.django_db
 READY = "/actuator/health/ready"

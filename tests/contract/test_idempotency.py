@@ -11,7 +11,6 @@ from django.db import connection, transaction
 from django.db.models import F
 from rest_framework.test import APIClient
 
-from executions import publishing
 from executions.access import TokenLimits
 from executions.models import (
     Checkpoint,
@@ -23,6 +22,7 @@ from executions.models import (
     WorkflowVersion,
     Workspace,
 )
+from executions.publishing import versioning
 from executions.tasks import prune_answers
 from tests.support.document import document
 from tests.support.rivals import Rivals
@@ -246,14 +246,14 @@ def test_a_second_request_while_the_first_is_under_way_is_told_to_ask_again(
     author: APIClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun, go_on = Flag(), Flag()
-    create_workflow = publishing.create_workflow
+    create_workflow = versioning.create_workflow
 
     def slow(*args: Any, **kwargs: Any) -> Workflow:
         begun.set()
         assert go_on.wait(10)
         return create_workflow(*args, **kwargs)
 
-    monkeypatch.setattr(publishing, "create_workflow", slow)
+    monkeypatch.setattr(versioning, "create_workflow", slow)
     with Rivals() as rivals:
         first: Future[Any] = rivals.begin(create, author)
         assert begun.wait(10)

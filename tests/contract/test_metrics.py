@@ -14,11 +14,11 @@ from rest_framework.test import APIClient
 from dlq import statements
 from dlq.metrics.collecting import DATABASE
 from dlq.metrics.readings import READINGS
-from executions.actor import Actor, record
+from executions.access.actor import Actor, record
 from executions.health.looking import LOOKING
 from executions.models import Tier, WorkflowExecution, Workspace
+from executions.observability.metrics_access import access
 from tests.support import admin_rows
-from valkyr_project.metrics.access import access
 
 pytestmark = pytest.mark.django_db
 TOKEN = "a-token-that-nobody-guesses"

@@ -17,8 +17,8 @@ from django.conf import settings as django_settings
 from django.contrib.auth import get_user_model
 from rest_framework.test import APIClient
 
-from executions import rates
-from executions.rates import Rate
+from executions.admission import rates
+from executions.admission.rates import Rate
 from tests.support.outages import redis_away
 from tests.support.rates import forget_rates
 from tests.support.stack import PROJECT
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.django_db
 COUNTING = """
 import json, sys, django
 django.setup()
-from executions import rates
+from executions.admission import rates
 rate = rates.Rate("tries", "somebody", 40)
 print(json.dumps([rates.count([rate]) is None for _ in range(30)]))
 """

@@ -13,13 +13,13 @@ from rest_framework.test import APIClient
 
 from executions import credentials, lifecycle
 from executions.access import TokenLimits
-from executions.actor import Actor
-from executions.clock import database_now
+from executions.access.actor import Actor
+from executions.database.clock import database_now
 from executions.models import Activity, WorkflowExecution, Workspace
-from runners import planning
 from runners.models import Run, Runner
+from runners.pipeline import plan_execution
+from runners.recovery.sweeper import runners
 from runners.remote import polling
-from runners.sweeper import runners
 from tests.support.preparing import prepare_remote_runs
 
 from .leasing import ASK, begun, film, lease, one_film, render, report, tell
@@ -145,7 +145,7 @@ def test_a_completed_run_lets_its_execution_go_on(
     assert (shown["outcome"], shown["costTokens"]) == ("success", 12)
     assert shown["durationMs"] > 0
     assert shown["startedAt"] is not None
-    planning.advance(UUID(execution))  # a worker renders the output
+    plan_execution.advance(UUID(execution))  # a worker renders the output
     ended = author.get(f"/v1/WorkflowExecution/{execution}").json()
     assert (ended["state"], ended["output"]) == ("SUCCESS", {"frames": 7})
 

@@ -17,7 +17,7 @@ from dlq.alerts.rules import create_rule
 from dlq.models import AlertKind, DeadLetterEntry
 from executions import credentials
 from executions.access import visible
-from executions.actor import Actor
+from executions.access.actor import Actor
 from executions.models import Membership, Workflow, WorkflowExecution, Workspace
 from executions.quotas.setting import create_quota
 from runners.budgets.setting import create_budget

@@ -12,8 +12,8 @@ from django.test import Client
 from rest_framework.test import APIClient
 from rest_framework_simplejwt.tokens import AccessToken, RefreshToken
 
+from executions.access.actor import Actor
 from executions.accounts import sessions, tokens
-from executions.actor import Actor
 from executions.models import AccountSession, Activity, Membership, Workspace
 
 UNKNOWN = UUID(int=7)

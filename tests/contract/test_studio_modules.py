@@ -7,7 +7,7 @@ import json
 import os
 from pathlib import Path
 
-from executions.catalog import catalog
+from executions.definition.catalog import catalog
 
 LIST = Path(__file__).parents[2] / "executions/frontend/tests/module-forms.jsonl"
 

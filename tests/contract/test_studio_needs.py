@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
-from executions import publishing
-from executions.catalog import catalog
-from executions.outcome_rules import OutcomeRule, outcomes_by
-from executions.samples import samples
+from executions.definition.catalog import catalog
+from executions.definition.outcome_rules import OutcomeRule, outcomes_by
+from executions.publishing import versioning
+from executions.publishing.samples import samples
 from runners.modules import registry
 from tests.support import modules
 
@@ -90,7 +90,7 @@ def test_every_template_can_be_published_as_it_is(author: APIClient) -> None:
         assert template["title"]
         assert template["description"]
         assert template["tags"]
-        assert publishing.check(template["definition"]) == []
+        assert versioning.check(template["definition"]) == []
     names = [template["name"] for template in told]
     assert "order-import" in names
     assert "order-with-shipping" not in names

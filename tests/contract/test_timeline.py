@@ -10,7 +10,7 @@ from rest_framework.test import APIClient
 
 from executions.models import WorkflowExecution
 from runners.models import Run
-from runners.waiting import wake
+from runners.waits.wake_runs import wake
 from tests.support import admin_rows as rows
 from tests.support.segments import claimed, recorded, run_of
 from tests.support.simulation import world

@@ -7,8 +7,8 @@ import pytest
 from django_celery_beat.models import PeriodicTask
 from rest_framework.test import APIClient
 
-from executions import publishing
 from executions.models import Activity, Trigger, Workspace
+from executions.publishing import versioning
 from executions.triggers.secret import secret_of
 from tests.support.triggers import only_trigger, publish_again, triggered
 from tests.support.workflows import ACTOR
@@ -106,7 +106,7 @@ def test_a_schedule_switched_on_again_does_not_catch_up(author: APIClient) -> No
 def test_a_retired_trigger_cannot_be_switched_on(author: APIClient) -> None:
     workflow = triggered(HOOK)
     trigger = only_trigger(workflow)
-    publishing.archive_workflow(workflow.pk, actor=ACTOR)
+    versioning.archive_workflow(workflow.pk, actor=ACTOR)
 
     answer = patch(author, trigger, enabled=True)
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from rest_framework.test import APIClient
 
-from executions.clock import database_now
+from executions.database.clock import database_now
 from runners.models import Run
 from tests.support.preparing import preparing
 

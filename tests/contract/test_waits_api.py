@@ -7,9 +7,9 @@ import pytest
 from rest_framework.test import APIClient
 
 from executions.models import Activity, WorkflowExecution
-from runners import signalling
 from runners.models import EarlyCallback, Run, Waiter
-from runners.sweeper import timers
+from runners.recovery.sweeper import timers
+from runners.waits import signals
 from tests.support.segments import claimed, recorded, run_of
 from tests.support.workflows import publish, start, task
 
@@ -196,7 +196,7 @@ def test_a_signal_nobody_waits_for_says_what_is_waited_for(
 def test_a_signal_whose_filters_take_too_long_wakes_nobody_and_says_so(
     author: APIClient, workspace: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(signalling, "FILTER_SECONDS", -1.0)
+    monkeypatch.setattr(signals, "FILTER_SECONDS", -1.0)
     run = listening(filter="{{ event.total > 2 }}")
 
     refused = signal(author, run, payload={"total": 3})

@@ -13,7 +13,7 @@ from rest_framework.test import APIClient
 
 from executions import lifecycle
 from executions.api import hook_result
-from executions.clock import database_now
+from executions.database.clock import database_now
 from executions.models import (
     Activity,
     Tier,

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from dlq.models import Alert, AlertRule, AlertState
-from executions.clock import database_now
+from executions.database.clock import database_now
 from tests.support.alerts import Receiver, rule
 from tests.support.alerts import receiver as serving
 from tests.support.fleet import Fleet

@@ -7,8 +7,8 @@ from uuid import UUID
 
 import pytest
 
-from runners.blame import blame
 from runners.models import Run
+from runners.pipeline.crashes import blame
 from tests.support.auditor import audit
 from tests.support.fleet import Fleet, Member
 from tests.support.outages import kill, marks_of, wait_for_mark

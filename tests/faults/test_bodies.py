@@ -5,9 +5,9 @@ from uuid import UUID
 
 import pytest
 
+from dlq.intake.quarantine import quarantine
 from dlq.models import DeadLetterEntry
-from dlq.quarantine import quarantine
-from dlq.requeue import requeue
+from dlq.resolve.requeue import requeue
 from executions import lifecycle
 from executions.errors import WrongState
 from executions.models import WorkflowExecution

@@ -1,6 +1,6 @@
 """Keys, slots, error workflows and reused results on real workers, some of which are killed."""
 
-from executions.admission import active
+from executions.admission.capacity import active
 from executions.models import WorkflowExecution
 from runners.models.cached import CachedResult
 from tests.support.auditor import audit

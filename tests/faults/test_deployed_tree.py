@@ -84,7 +84,7 @@ class Tree:
         """What the health check of such a container says."""
         for name, process in self.processes.items():
             assert process.poll() is None, f"{name} ended:\n{self.said()}"
-        return self._popen("valkyr_project/health.py", kind).wait(30) == 0
+        return self._popen("runners/process/signs_of_life.py", kind).wait(30) == 0
 
     def said(self) -> str:
         """What all of them wrote to their terminals."""

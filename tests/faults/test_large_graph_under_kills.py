@@ -12,8 +12,8 @@ import pytest
 
 from executions import lifecycle
 from runners.conf import config
-from runners.holder import pid_of
 from runners.models import Run
+from runners.process.identity import pid_of
 from tests.support.auditor import audit
 from tests.support.fleet import Fleet
 from tests.support.waiting import wait_until

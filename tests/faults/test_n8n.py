@@ -10,11 +10,11 @@ from typing import Any
 import httpx
 import pytest
 
-from executions import publishing
-from executions.catalog import catalog
+from executions.definition.catalog import catalog
 from executions.models import Trigger, Workflow
 from executions.n8n.conversion import convert
 from executions.n8n.reading import read_text
+from executions.publishing import versioning
 from executions.triggers import webhook
 from tests.support.fleet import KEY_PREFIX, Fleet
 from tests.support.web_server import WebServer, web_server
@@ -75,10 +75,10 @@ def imported(stock: Stock) -> Workflow:
     """The export, its request sent to the stock's address, published."""
     text = EXPORT.read_text().replace("127.0.0.1:1/", f"127.0.0.1:{stock.server_port}/")
     definition = convert(read_text(text)[0], catalog()).definition
-    made = publishing.create_workflow(
+    made = versioning.create_workflow(
         default_workspace(), name="imported", definition=definition, actor=ACTOR
     )
-    publishing.publish(made.pk, actor=ACTOR)
+    versioning.publish(made.pk, actor=ACTOR)
     return made
 
 

@@ -4,10 +4,10 @@ from uuid import UUID
 
 import pytest
 
+from dlq.intake.quarantine import quarantine
 from dlq.models import DeadLetterEntry
-from dlq.quarantine import quarantine
-from dlq.requeue import requeue
-from dlq.triage import discard
+from dlq.resolve.requeue import requeue
+from dlq.resolve.triage import discard
 from executions import lifecycle
 from executions.errors import NotFound, WrongState
 from executions.models import Activity, WorkflowExecution

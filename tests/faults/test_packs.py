@@ -1,9 +1,9 @@
 """Short siblings that came with one message: killed, slow and cancelled in the middle."""
 
 from executions import lifecycle
+from executions.definition.versions import compiled
 from executions.models import Workflow
-from executions.versions import compiled
-from runners import durations, workforce
+from runners.dispatch import capacity, durations
 from runners.models import Run
 from tests.support.auditor import audit
 from tests.support.fleet import Fleet
@@ -25,7 +25,7 @@ def fan(**odd: object) -> Workflow:
     assert workflow.latest_version_id is not None
     for step in compiled(workflow.latest_version_id).graph.steps:
         durations.note(step, 1.0)
-    workforce.forget()  # the fleet came after what this process may have asked
+    capacity.forget()  # the fleet came after what this process may have asked
     return workflow
 
 

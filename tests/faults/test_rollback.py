@@ -6,11 +6,11 @@ from typing import Any
 from uuid import UUID
 
 from executions.models import WorkflowExecution
-from runners.fork import fork
 from runners.models import Run
-from runners.rollback import roll_back
-from runners.signalling import signal
-from runners.verifying import verify
+from runners.time_travel.fork import fork
+from runners.time_travel.rollback import roll_back
+from runners.time_travel.verify import verify
+from runners.waits.signals import signal
 from tests.support.auditor import audit
 from tests.support.fleet import Fleet
 from tests.support.modules import marks

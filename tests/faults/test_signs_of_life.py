@@ -45,7 +45,7 @@ def beat(fleet: Fleet, signs: dict[str, str]) -> Iterator[Member]:
 def asked(signs: dict[str, str], *arguments: str) -> tuple[int, str]:
     """What a container's check answers: the exit code and the sentence."""
     done = subprocess.run(
-        [sys.executable, "valkyr_project/health.py", *arguments],
+        [sys.executable, "runners/process/signs_of_life.py", *arguments],
         cwd=PROJECT,
         env=os.environ | signs,
         capture_output=True,

@@ -6,8 +6,8 @@ from uuid import UUID
 
 import pytest
 
-from runners.holder import started
 from runners.models import Run
+from runners.process.identity import started
 from tests.support.auditor import audit
 from tests.support.fleet import Fleet, Member
 from tests.support.outages import marks_of, wait_for_mark

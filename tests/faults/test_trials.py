@@ -7,10 +7,10 @@ from threading import Thread
 import pytest
 
 from dlq.models import DeadLetterEntry
-from executions.actor import Actor
-from executions.graph.trial import Asked, Pin
+from executions.access.actor import Actor
+from executions.definition.graph.trial import Asked, Pin
 from executions.models import Workflow, WorkflowExecution
-from executions.trials import start_trial
+from executions.publishing.test_runs import start_trial
 from runners.models import Run
 from tests.support.auditor import audit
 from tests.support.fleet import Fleet

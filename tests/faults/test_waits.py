@@ -6,12 +6,12 @@ from uuid import UUID
 from django.contrib.auth import get_user_model
 
 from executions import lifecycle
-from executions.actor import Actor
-from executions.clock import database_now
+from executions.access.actor import Actor
+from executions.database.clock import database_now
 from executions.models import Event, Membership, WorkflowExecution
 from executions.triggers.event import publish_event
-from runners import callbacks, decisions
 from runners.models import Run, Waiter
+from runners.waits import approvals, callbacks
 from tests.support.auditor import audit
 from tests.support.fleet import Fleet
 from tests.support.waiting import wait_until
@@ -72,7 +72,7 @@ def run_of(execution: UUID, name: str) -> Run:
 
 def answer(execution: UUID, name: str, user: Any) -> None:
     """Everything the execution waits for from outside."""
-    decisions.decide(run_of(execution, "go").pk, "approved", "", user=user, actor=Actor.of(user))
+    approvals.decide(run_of(execution, "go").pk, "approved", "", user=user, actor=Actor.of(user))
     token = run_of(execution, "tell").outputs["url"].rpartition("/")[2]
     callbacks.receive(token, name, actor=Actor.system("test"))
     publish_event(default_workspace(), EVENT, {"name": name}, actor=ACTOR)

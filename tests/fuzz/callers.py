@@ -5,9 +5,9 @@ from typing import Any
 
 from django.contrib.auth import get_user_model
 
-from executions import grants
+from executions.access import grants
+from executions.access.actor import Actor
 from executions.accounts.tokens import create_token
-from executions.actor import Actor
 from executions.models import Membership, Workflow, Workspace
 from tests.fuzz.planted import Planted, Planter, payload_mark
 from tests.support.signed_in import bearer

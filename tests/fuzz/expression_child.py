@@ -10,14 +10,14 @@ import time
 from pathlib import Path
 from typing import Any
 
-from executions.errors import PayloadError
-from executions.payloads import dump
-from executions.templates import (
+from executions.definition.templates import (
     WEB,
     Budget,
     TemplateError,
     inspect_template,
 )
+from executions.errors import PayloadError
+from executions.payloads import dump
 
 ADDRESS_SPACE = 3 * 1024**3  # so that a finding does not stop the machine
 STATUS = Path("/proc/self/status")

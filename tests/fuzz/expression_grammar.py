@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
-from executions.templating.methods import _METHODS
-from executions.templating.sandbox import _EACH, ENVIRONMENT
+from executions.definition.templating.methods import _METHODS
+from executions.definition.templating.sandbox import _EACH, ENVIRONMENT
 
 FILTERS = sorted(name for name in ENVIRONMENT.filters if name.isidentifier())
 TESTS = sorted(name for name in ENVIRONMENT.tests if name.isidentifier())

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from executions.graph.rules.input_schema import input_problems
-from executions.json_schema.budget import REQUEST, Budget, BudgetExceeded
-from executions.json_schema.checking import Unresolvable, mistakes, validator
-from executions.patterns import TooMuchWork
+from executions.definition.graph.rules.input_schema import input_problems
+from executions.definition.json_schema.budget import REQUEST, Budget, BudgetExceeded
+from executions.definition.json_schema.checking import Unresolvable, mistakes, validator
+from executions.definition.patterns import TooMuchWork
 from tests.fuzz.bounded import serve
 
 

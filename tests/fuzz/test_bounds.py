@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from executions.graph.storable import storage_problems
+from executions.definition.graph.storable import storage_problems
 from tests.fuzz.bounded import Bounded
 from tests.fuzz.hostile import hostile_schemas, hostile_values
 

@@ -19,7 +19,7 @@ from django.utils import timezone
 from executions.models import Workflow, WorkflowExecution
 from runners.admin.steps import steps_of
 from runners.models import Run
-from runners.waiting import wake
+from runners.waits.wake_runs import wake
 from tests.support import admin_rows as rows
 from tests.support.segments import claimed, recorded, run_of
 from tests.support.simulation import world

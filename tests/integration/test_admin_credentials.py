@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from executions import credentials
-from executions.actor import Actor
+from executions.access.actor import Actor
 from executions.models import Activity, Credential, Membership, Workspace
 from tests.support import admin_rows as rows
 from tests.support.workflows import default_workspace

@@ -13,9 +13,9 @@ from guardian.shortcuts import assign_perm
 
 from executions.history import checkpoints
 from executions.models import Checkpoint, Membership, Workflow, WorkflowExecution
-from runners import verification_jobs
 from runners.admin.verification import VERIFY
 from runners.models import Run
+from runners.time_travel import verification_jobs
 from tests.support.engine_database import engine_database
 from tests.support.jobs import working
 from tests.support.simulation import World, configured, world

@@ -7,7 +7,7 @@ from django.contrib.messages import get_messages
 from django.test import Client
 from django.urls import reverse
 
-from executions.publishing import create_workflow
+from executions.publishing.versioning import create_workflow
 from tests.support.workflows import ACTOR, default_workspace
 
 pytestmark = pytest.mark.django_db

@@ -30,7 +30,7 @@ from dlq.models import (
     Redrive,
     RedriveState,
 )
-from executions.clock import database_now
+from executions.database.clock import database_now
 from executions.models import Workspace
 from runners.events import circuit_opened
 from runners.models import CircuitBreaker, Run, Runner

@@ -16,8 +16,8 @@ from dlq.alerts.raising import notice, tell
 from dlq.alerts.sending import LEASE, conclude, resend, send_due, send_now, take
 from dlq.alerts.trying import send_test
 from dlq.models import AlertDelivery, AlertRule, DeliveryState
-from executions.advisory_locks import AdvisoryLock
-from executions.clock import database_now
+from executions.database.advisory_locks import AdvisoryLock
+from executions.database.clock import database_now
 from executions.errors import WrongState
 from executions.models import Activity
 from executions.triggers import signature

@@ -6,10 +6,10 @@ from uuid import UUID
 import pytest
 
 from executions.models import Activity, Event, Workflow, WorkflowExecution
-from runners import executor
-from runners.announcing import MAX_CHAIN, chain_of
 from runners.models import Run
-from runners.work import Unit
+from runners.pipeline import execute
+from runners.segment.work import Unit
+from runners.waits.announce import MAX_CHAIN, chain_of
 from tests.support.segments import claimed, recorded, run_of
 from tests.support.workflows import default_workspace, publish, start, task
 
@@ -57,8 +57,8 @@ def test_a_step_that_is_tried_again_tells_nothing_twice() -> None:
     held = claimed(start(telling("order.paid"), 1), "tell.main")
 
     # The worker dies after the event and before its result, and another does it again.
-    first = executor.perform(*held)
-    second = executor.perform(*held)
+    first = execute.perform(*held)
+    second = execute.perform(*held)
 
     assert outputs(second) == outputs(first) | {"created": False}
     assert Event.objects.count() == 1
@@ -85,7 +85,7 @@ def test_a_trigger_that_cannot_start_is_told_and_fails_nothing() -> None:
 def test_a_payload_that_is_too_large_fails_for_good() -> None:
     held = claimed(start(telling("order.paid", ["{{ 'x' * 600000 }}"] * 2)), "tell.main")
 
-    failure = executor.perform(*held).failure
+    failure = execute.perform(*held).failure
 
     assert failure is not None
     assert failure.error_type == "PERMANENT"
@@ -100,7 +100,7 @@ def test_a_workflow_that_triggers_itself_comes_to_an_end() -> None:
         assert chain_of(execution) == chain
         (started,) = told(execution).outputs["executions"]
         execution = UUID(started)
-    failure = executor.perform(*claimed(execution, "tell.main")).failure
+    failure = execute.perform(*claimed(execution, "tell.main")).failure
 
     assert failure is not None
     assert "event 11 of a chain" in failure.message

@@ -9,7 +9,7 @@ from django_celery_beat.models import PeriodicTask
 from rest_framework.test import APIClient
 
 from executions.accounts import workspaces
-from executions.clock import database_now
+from executions.database.clock import database_now
 from executions.errors import WorkspaceArchived
 from executions.models import CronTick, Trigger, Workflow, WorkflowExecution, Workspace
 from executions.triggers import cron

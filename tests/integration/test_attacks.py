@@ -289,7 +289,7 @@ GREEDY = [
 def test_no_template_stops_a_worker_or_fills_a_process(
     stack: Stack, admin: Person, partner: Partner
 ) -> None:
-    before = memory(stack, "worker") | memory(stack, "valkyr_project.web")
+    before = memory(stack, "worker") | memory(stack, "valkyr_project.http.server")
     bystander = admin.published(
         {
             "schema": "valkyr/1",
@@ -326,6 +326,6 @@ def test_no_template_stops_a_worker_or_fills_a_process(
     assert {admin.end_of(execution)["state"] for execution in hostile} == {"FAILED"}
     for execution in hostile:
         admin.post(f"/v1/WorkflowExecution/{execution}/replay", {"verify": True})
-    after = memory(stack, "worker") | memory(stack, "valkyr_project.web")
+    after = memory(stack, "worker") | memory(stack, "valkyr_project.http.server")
     assert {pid: after[pid] - before[pid] for pid in before if pid in after}.keys() == before.keys()
     assert all(after[pid] - before[pid] < GROWTH for pid in before), (before, after)

@@ -16,7 +16,7 @@ from django.test import Client, RequestFactory
 from django.urls import reverse
 from rest_framework.test import APIClient
 
-from executions.actor import Actor, record
+from executions.access.actor import Actor, record
 from executions.admin.audited import AuditedAdmin
 from executions.models import Activity, Workspace
 from tests.support import admin_rows as rows

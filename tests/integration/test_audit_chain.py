@@ -12,15 +12,15 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import DatabaseError, connection, transaction
 
-from executions import statements
-from executions.actor import Actor, record
+from executions.access.actor import Actor, record
 from executions.audit import seals, verifying
 from executions.audit.chain import BEGINNING, EPOCH, Head, Link, joined, leaf
 from executions.audit.verifying import verify
-from executions.clock import database_now
+from executions.database import statements
+from executions.database.clock import database_now
 from executions.models import Activity, AuditSeal
 from executions.tasks import seal_audit
-from runners.restored import settle
+from runners.recovery.after_restore import settle
 from tests.support.rivals import Rivals
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -8,9 +8,9 @@ from uuid import UUID
 import pytest
 
 from executions.models import WorkflowExecution
-from runners import executor, planning
 from runners.models import Run
-from runners.sweeper import expired
+from runners.pipeline import execute, plan_execution
+from runners.recovery.sweeper import expired
 from tests.support.auditor import audit
 from tests.support.engine_database import engine_database
 from tests.support.segments import Held, claimed, lease_runs_out, recorded
@@ -53,7 +53,7 @@ def test_items_put_aside_while_a_worker_had_them_in_memory_run_once(
     with world(Random(0), monkeypatch, lose=0, double=0, die=0) as quiet:
         execution = begun(quiet, steps)
         with configured(batch_steps=steps):
-            planning.advance(execution)
+            plan_execution.advance(execution)
             quiet.drain()
     made = WorkflowExecution.objects.get(pk=execution)
     assert made.state == "SUCCESS"
@@ -70,7 +70,7 @@ def test_items_put_aside_go_on_though_their_worker_died_after_it_began_them(
     with world(Random(seed), monkeypatch, lose=0, double=0, die=0) as quiet:
         execution = begun(quiet, steps)
         with configured(batch_steps=steps):
-            planning.advance(execution)
+            plan_execution.advance(execution)
             for _ in range(turns):
                 quiet.turn()
             quiet.workers.clear()
@@ -112,7 +112,7 @@ def taken_along(execution: UUID, index: int) -> Held:
     journey, work = claimed(execution, f"batch[{index}].double.main")
     recorded((journey, work))
     assert journey.onward is not None
-    taken = executor.take_up(execution, journey.version.id, journey.onward)
+    taken = execute.take_up(execution, journey.version.id, journey.onward)
     assert taken is not None
     journey, following = taken
     assert following is not None

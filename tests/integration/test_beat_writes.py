@@ -9,7 +9,7 @@ from celery import current_app
 from django.db import connection
 from django_celery_beat.models import CrontabSchedule, PeriodicTask
 
-from valkyr_project import beat, duties
+from valkyr_project.messaging import beat, periodic_tasks
 
 pytestmark = pytest.mark.django_db(transaction=True)  # beat closes connections
 
@@ -97,7 +97,7 @@ def test_whoever_ends_it_amid_a_query_does_not_wait_for_ever(
 
 
 def test_duties_of_every_few_seconds_are_those() -> None:
-    often = {name: duties.SCHEDULE[name]["schedule"] for name in duties.OFTEN}
+    often = {name: periodic_tasks.SCHEDULE[name]["schedule"] for name in periodic_tasks.OFTEN}
 
     assert max(often.values()) < timedelta(minutes=1)
     assert HOURLY not in often

@@ -12,7 +12,7 @@ from django.db import connection
 
 from executions.models import Activity, WorkflowExecution
 from runners.models import Run
-from runners.sweeper import lost
+from runners.recovery.sweeper import lost
 from tests.benchmarks.programs import PROJECT
 from tests.benchmarks.sides import check
 from tests.support import copies

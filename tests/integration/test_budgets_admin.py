@@ -9,7 +9,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from executions.clock import database_now
+from executions.database.clock import database_now
 from executions.models import Activity, Membership, WorkflowExecution
 from executions.triggers.start import start_batch
 from runners.budgets.periods import start_of

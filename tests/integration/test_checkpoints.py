@@ -12,10 +12,10 @@ from django.test.utils import CaptureQueriesContext
 
 from executions.history import checkpoints, retention
 from executions.models import Checkpoint, WorkflowExecution
-from runners import waiting
 from runners.models import Run
-from runners.rollback import roll_back
 from runners.states import WaitKind
+from runners.time_travel.rollback import roll_back
+from runners.waits import wake_runs
 from tests.support.engine_database import engine_database
 from tests.support.simulation import World, configured, world
 from tests.support.workflows import ACTOR, effect, publish, start, states, task
@@ -124,7 +124,7 @@ def test_one_after_somebody_decided(queue: World) -> None:
     run = Run.objects.get(execution_id=pk, step_path="ask.main")
     assert run.state == "WAITING"
     decided = {"by": "person", "decision": "approved", "comment": "", "actor": "me", "at": ""}
-    assert waiting.wake(run.pk, WaitKind.APPROVAL, decided)
+    assert wake_runs.wake(run.pk, WaitKind.APPROVAL, decided)
     queue.drain()
 
     assert states([pk])[pk] == "SUCCESS"

@@ -8,18 +8,20 @@ from uuid import UUID, uuid4
 import pytest
 from django.db import connection, transaction
 
+from dlq.intake.quarantine import quarantine
 from dlq.models import DeadLetterEntry
-from dlq.quarantine import quarantine
-from dlq.requeue import requeue
-from executions import lifecycle, payloads, publishing
-from executions.admission import active
+from dlq.resolve.requeue import requeue
+from executions import lifecycle, payloads
+from executions.admission.capacity import active
 from executions.errors import WrongState
 from executions.models import Activity, Workflow, WorkflowExecution
-from runners import children, dispatch
+from executions.publishing import versioning
+from runners.containers import children
+from runners.dispatch import messages
 from runners.errors import LeaseLost
 from runners.models import Run, Waiter
-from runners.rollback import roll_back
-from runners.sweeper import children as duty
+from runners.recovery.sweeper import children as duty
+from runners.time_travel.rollback import roll_back
 from tests.support import modules
 from tests.support.rivals import Rivals, my_session, wait_until_blocked
 from tests.support.segments import claimed, recorded, run_of
@@ -66,7 +68,7 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
     modules.install()
     with world(Random(0), monkeypatch, lose=0, double=0, die=0) as queue:
         made = Engine(queue)
-        monkeypatch.setattr(dispatch, "tell", made.tell)
+        monkeypatch.setattr(messages, "tell", made.tell)
         yield made
     modules.forget()
 
@@ -198,12 +200,12 @@ def _unknown(child: Workflow) -> dict[str, Any]:
 
 
 def _disabled(child: Workflow) -> dict[str, Any]:
-    publishing.update_workflow(child.pk, {"enabled": False}, actor=ACTOR, expected_revision=None)
+    versioning.update_workflow(child.pk, {"enabled": False}, actor=ACTOR, expected_revision=None)
     return call(child.slug, input={"n": 1})
 
 
 def _archived(child: Workflow) -> dict[str, Any]:
-    publishing.archive_workflow(child.pk, actor=ACTOR)
+    versioning.archive_workflow(child.pk, actor=ACTOR)
     return call(child.slug, input={"n": 1})
 
 
@@ -247,14 +249,14 @@ def test_a_workflow_that_calls_itself_for_ever_is_cut_and_the_chain_is_named(
     engine: Engine,
 ) -> None:
     slug = f"again-{uuid4().hex[:8]}"
-    workflow = publishing.create_workflow(
+    workflow = versioning.create_workflow(
         publish(ADD).workspace,
         name="again",
         slug=slug,
         definition={"schema": "valkyr/1", "name": "again", "tasks": [call(slug)]},
         actor=ACTOR,
     )
-    publishing.publish(workflow.pk, actor=ACTOR)
+    versioning.publish(workflow.pk, actor=ACTOR)
     workflow.refresh_from_db()
     root = start(workflow)
     engine.run()
@@ -284,14 +286,14 @@ def test_the_child_of_an_error_workflow_belongs_to_its_failure(engine: Engine) -
     fails = effect("a", failTimes=9, errorType="PERMANENT", retry="none")
     slug = f"notify-{uuid4().hex[:8]}"
     inner = publish({"tasks": [fails], "settings": {"onFailure": {"workflow": slug}}})
-    notify = publishing.create_workflow(
+    notify = versioning.create_workflow(
         inner.workspace,
         name="notify",
         slug=slug,
         definition={"schema": "valkyr/1", "name": "notify", "tasks": [call(inner.slug)]},
         actor=ACTOR,
     )
-    publishing.publish(notify.pk, actor=ACTOR)
+    versioning.publish(notify.pk, actor=ACTOR)
     start(inner)
     engine.run()
     assert WorkflowExecution.objects.filter(workflow=notify).count() == 1

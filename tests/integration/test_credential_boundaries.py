@@ -8,11 +8,11 @@ from uuid import UUID
 import pytest
 
 from dlq.models import DeadLetterEntry
-from dlq.requeue import requeue
+from dlq.resolve.requeue import requeue
 from executions import credentials
 from executions.models import Credential, Workspace
-from runners.fork import fork
-from runners.overrides import Overrides
+from runners.time_travel.fork import fork
+from runners.time_travel.overrides import Overrides
 from tests.support import gossip
 from tests.support.engine_database import engine_database
 from tests.support.segments import run_of

@@ -10,7 +10,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from executions import credentials
-from executions.actor import Actor
+from executions.access.actor import Actor
 from executions.errors import NotFound, StaleRevision
 from executions.models import Activity, Credential, Workflow, WorkflowVersion, Workspace
 from executions.sealing import NoInstallationKey, SealBroken

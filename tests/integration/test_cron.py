@@ -8,10 +8,10 @@ from croniter import croniter
 from django.conf import settings
 from django_celery_beat.models import PeriodicTask
 
-from executions import publishing
-from executions.clock import database_now
+from executions.database.clock import database_now
 from executions.models import Activity, CronTick, Trigger, Workflow
 from executions.models import WorkflowExecution as Execution
+from executions.publishing import versioning
 from executions.tasks import fire_cron, start_ticks
 from executions.triggers import cron, sync
 from executions.triggers.beat_entries import beat_fields
@@ -30,13 +30,13 @@ MONTH = timedelta(days=30)
 
 
 def publish_again(workflow: Workflow, *triggers: dict[str, str]) -> None:
-    publishing.update_workflow(
+    versioning.update_workflow(
         workflow.pk,
         {"definition": definition(*triggers)},
         actor=ACTOR,
         expected_revision=None,
     )
-    publishing.publish(workflow.pk, actor=ACTOR)
+    versioning.publish(workflow.pk, actor=ACTOR)
 
 
 def the_trigger(workflow: Workflow) -> Trigger:
@@ -73,7 +73,7 @@ def test_entries_follow_the_newest_version() -> None:
 def test_an_archived_workflow_has_no_entries() -> None:
     workflow = publish(NIGHTLY)
 
-    publishing.archive_workflow(workflow.pk, actor=ACTOR)
+    versioning.archive_workflow(workflow.pk, actor=ACTOR)
 
     assert not PeriodicTask.objects.filter(task="executions.fire_cron").exists()
     assert not Trigger.objects.filter(enabled=True).exists()
@@ -120,7 +120,7 @@ def test_a_time_before_the_trigger_was_published_does_not_fire() -> None:
 @pytest.mark.django_db
 def test_a_time_that_cannot_start_anything_says_why() -> None:
     trigger = scheduled()
-    publishing.update_workflow(
+    versioning.update_workflow(
         trigger.workflow_id, {"enabled": False}, actor=ACTOR, expected_revision=None
     )
     let_pass(trigger, timedelta(seconds=70))

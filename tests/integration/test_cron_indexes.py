@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from executions import statements
+from executions.database import statements
 from executions.models import Trigger
 from executions.models import WorkflowExecution as Execution
 from executions.triggers.cron_start import start_due

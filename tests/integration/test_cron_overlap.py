@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 
-from executions import lifecycle, publishing
-from executions.clock import database_now
+from executions import lifecycle
+from executions.database.clock import database_now
 from executions.models import Activity, CronTick, Tier, Trigger
 from executions.models import WorkflowExecution as Execution
+from executions.publishing import versioning
 from executions.states import ExecutionState
 from executions.tasks import start_ticks
 from executions.triggers import cron, sync
@@ -149,7 +150,7 @@ def test_cancel_previous_gives_the_new_execution_the_place_of_the_earlier() -> N
 
 def test_cancel_previous_cancels_nothing_when_it_cannot_start() -> None:
     trigger, first = busy("cancelPrevious")
-    publishing.update_workflow(
+    versioning.update_workflow(
         trigger.workflow_id, {"enabled": False}, actor=ACTOR, expected_revision=None
     )
     let_pass(trigger, timedelta(hours=1))
@@ -199,7 +200,7 @@ def test_switching_a_trigger_off_skips_what_waits() -> None:
 def test_archiving_a_workflow_skips_what_waits() -> None:
     trigger, running = busy("queue")
     queued(trigger, 1)
-    publishing.archive_workflow(trigger.workflow_id, actor=ACTOR)
+    versioning.archive_workflow(trigger.workflow_id, actor=ACTOR)
 
     end(running)
 

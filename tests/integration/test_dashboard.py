@@ -12,7 +12,7 @@ from django.urls import reverse
 from guardian.shortcuts import assign_perm
 
 from dlq.admin.dashboard import gathering
-from executions.clock import database_now
+from executions.database.clock import database_now
 from executions.models import Membership, Workflow
 from runners.models import Runner
 from tests.support import admin_rows as rows

@@ -18,7 +18,7 @@ import yaml
 
 from tests.support.running import output_of
 from valkyr_project import run
-from valkyr_project.commands import Program
+from valkyr_project.processes.commands import Program
 
 PROJECT = Path(__file__).parents[2]
 DEPLOY = PROJECT / "deploy"

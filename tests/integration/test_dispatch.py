@@ -10,8 +10,8 @@ import pytest
 from celery import current_app
 from celery._state import _task_stack
 
-from runners import dispatch
-from runners.canvas import Chain, Chord, Link
+from runners.dispatch import messages as dispatch
+from runners.dispatch.canvas import Chain, Chord, Link
 from runners.models import Run
 from tests.support.cut_line import cut_line
 from tests.support.fleet import publishing_to

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from dlq import lifecycle
 from dlq.groups import status, tally
 from dlq.models import (
     DeadLetterEntry,
@@ -18,8 +17,9 @@ from dlq.models import (
     RedriveItem,
     Resolution,
 )
+from dlq.resolve import transitions
 from dlq.retention.duty import turn
-from executions.actor import Actor
+from executions.access.actor import Actor
 from executions.models import Workflow, WorkflowExecution
 from tests.support import admin_rows
 from tests.support.failures import fail
@@ -37,7 +37,7 @@ def orders() -> Workflow:
 def resolved(of: Workflow, message: str = "it broke", **changes: Any) -> DeadLetterEntry:
     """A dead letter resolved so long ago that its time is over."""
     letter = fail(of, message)
-    lifecycle.resolve(letter, Resolution.DISCARDED, actor=ANN)
+    transitions.resolve(letter, Resolution.DISCARDED, actor=ANN)
     DeadLetterEntry.objects.filter(pk=letter.pk).update(expires_at=LONG_AGO, **changes)
     return letter
 
@@ -50,7 +50,7 @@ def test_what_was_resolved_long_ago_is_deleted(orders: Workflow) -> None:
     for _ in range(5):
         resolved(orders)
     fresh = fail(orders)
-    lifecycle.resolve(fresh, Resolution.DISCARDED, actor=ANN)
+    transitions.resolve(fresh, Resolution.DISCARDED, actor=ANN)
 
     assert turn().counts["dead letters"] == 5
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from executions.catalog import catalog
-from executions.graph.definition import load_text, normalise
-from executions.graph.validation import problems
+from executions.definition.catalog import catalog
+from executions.definition.graph.definition import load_text, normalise
+from executions.definition.graph.validation import problems
 from tests.support.pages import parts
 from valkyr_project.demo.orders import expect, read_orders
 from valkyr_project.demo.partner_rules import DISCONTINUED, Order, Trouble, number, trouble

@@ -9,7 +9,6 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from dlq import lifecycle
 from dlq.events import group_new, group_regressed
 from dlq.groups import notes, status, tally
 from dlq.groups.breakdown import breakdown
@@ -22,8 +21,9 @@ from dlq.models import (
     GroupVersion,
     Resolution,
 )
-from dlq.triage import discard
-from executions.actor import Actor
+from dlq.resolve import transitions
+from dlq.resolve.triage import discard
+from executions.access.actor import Actor
 from executions.errors import NotFound, WrongState
 from executions.models import Activity, Membership, Workflow, Workspace
 from tests.support import admin_rows
@@ -109,7 +109,7 @@ def test_what_is_resolved_is_open_no_more(orders: Workflow) -> None:
     tally.fold()
     assert counted(group(letter)) == (2, 1)
 
-    lifecycle.restore(lifecycle.find(letter.pk), actor=ANN)
+    transitions.restore(transitions.find(letter.pk), actor=ANN)
     tally.fold()
     assert counted(group(letter)) == (2, 2)
 
@@ -283,7 +283,7 @@ def test_a_clean_redrive_resolves_a_group_of_which_nothing_is_open(orders: Workf
     assert group(letter).status == S.NEW  # the letter is open still
 
     status.begin_redrive([letter.group_id])
-    lifecycle.resolve(letter, Resolution.REQUEUED, actor=ANN)
+    transitions.resolve(letter, Resolution.REQUEUED, actor=ANN)
     status.end_redrive([letter.group_id], clean=True)
     assert group(letter).status == S.RESOLVED
 
@@ -291,7 +291,7 @@ def test_a_clean_redrive_resolves_a_group_of_which_nothing_is_open(orders: Workf
 def test_the_last_of_several_redrives_decides(orders: Workflow) -> None:
     letter = fail(orders)
     status.acknowledge(letter.group_id, actor=ANN)
-    lifecycle.resolve(letter, Resolution.REQUEUED, actor=ANN)
+    transitions.resolve(letter, Resolution.REQUEUED, actor=ANN)
     status.begin_redrive([letter.group_id])
     status.begin_redrive([letter.group_id])
 

@@ -11,8 +11,8 @@ from django.test.utils import CaptureQueriesContext
 from guardian.shortcuts import assign_perm
 
 from executions.access import reach_of
-from executions.advisory_locks import AdvisoryLock
-from executions.clock import database_now
+from executions.database.advisory_locks import AdvisoryLock
+from executions.database.clock import database_now
 from executions.figures.ranges import HOUR, RANGES, floor
 from executions.figures.scope import Scope
 from executions.models import (
@@ -28,7 +28,7 @@ from runners.figures.counting import Stretch, count
 from runners.figures.reading import read
 from tests.support import admin_rows as rows
 from tests.support.figure_rows import ended, run
-from valkyr_project.beat import direct_conninfo
+from valkyr_project.messaging.beat import direct_conninfo
 
 pytestmark = pytest.mark.django_db
 ALL = Scope(everything=True)

@@ -12,10 +12,10 @@ import boto3
 import httpx
 import pytest
 
-from runners.context import Context
+from runners.failures.classification import classify
 from runners.modules import registry
 from runners.modules.base import StepError
-from runners.outcomes import classify
+from runners.segment.step_context import Context
 from runners.states import ErrorType
 from tests.support.waiting import wait_until
 from valkyr_project.embedded.child import free_port

@@ -7,14 +7,14 @@ from uuid import UUID
 
 import pytest
 
-from executions import publishing
 from executions.errors import InvalidPayload, NotFound, WorkflowDisabled
 from executions.history import checkpoints
 from executions.models import Activity, Checkpoint, Workflow, WorkflowExecution
-from runners.fork import InvalidFork, Overrides, fork
+from executions.publishing import versioning
 from runners.models import Run
-from runners.points import NoSuchPoint
-from runners.rollback import roll_back
+from runners.time_travel.fork import InvalidFork, Overrides, fork
+from runners.time_travel.restore_points import NoSuchPoint
+from runners.time_travel.rollback import roll_back
 from tests.support.auditor import audit
 from tests.support.engine_database import engine_database
 from tests.support.modules import marks
@@ -220,13 +220,13 @@ def test_in_a_full_workspace_it_waits_with_its_changes(queue: World) -> None:
 
 def republished(origin: UUID, document: dict[str, Any]) -> Workflow:
     workflow = WorkflowExecution.objects.get(pk=origin).workflow
-    publishing.update_workflow(
+    versioning.update_workflow(
         workflow.pk,
         {"definition": {"schema": "valkyr/1", "name": "tested", **document}},
         actor=ACTOR,
         expected_revision=None,
     )
-    publishing.publish(workflow.pk, actor=ACTOR)
+    versioning.publish(workflow.pk, actor=ACTOR)
     return workflow
 
 

@@ -8,14 +8,14 @@ from uuid import UUID
 import pytest
 from django.contrib.auth import get_user_model
 
-from executions import publishing
 from executions.history import checkpoints
 from executions.models import Membership, Workflow, WorkflowExecution
-from runners.children import wake_parent
-from runners.decisions import decide
-from runners.fork import InvalidFork, Overrides, fork
+from executions.publishing import versioning
+from runners.containers.children import wake_parent
 from runners.models import Run
-from runners.signalling import signal
+from runners.time_travel.fork import InvalidFork, Overrides, fork
+from runners.waits.approvals import decide
+from runners.waits.signals import signal
 from tests.support.engine_database import engine_database
 from tests.support.modules import marks
 from tests.support.simulation import World, configured, world
@@ -301,10 +301,10 @@ def test_nothing_is_left_of_a_fork_that_is_refused(queue: World) -> None:
 
 
 def republish(workflow: Workflow, document: dict[str, Any]) -> None:
-    publishing.update_workflow(
+    versioning.update_workflow(
         workflow.pk,
         {"definition": {"schema": "valkyr/1", "name": "tested", **document}},
         actor=ACTOR,
         expected_revision=None,
     )
-    publishing.publish(workflow.pk, actor=ACTOR)
+    versioning.publish(workflow.pk, actor=ACTOR)

@@ -19,8 +19,8 @@ from dlq.models import (
     GroupVersion,
     Resolution,
 )
-from dlq.triage import discard
-from executions.actor import Actor
+from dlq.resolve.triage import discard
+from executions.access.actor import Actor
 from executions.errors import WrongState
 from executions.models import Activity, Workflow
 from tests.support import admin_rows

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from runners.blame import MOST_DELAY, backoff
-from runners.holder import awaited, holder, started
-from runners.judging import Death, judge
 from runners.models import Runner
+from runners.pipeline.crashes import MOST_DELAY, backoff
+from runners.process.cause_of_death import Death, judge
+from runners.process.identity import awaited, holder, started
 
 pytestmark = pytest.mark.django_db
 SLEEPER = [sys.executable, "-c", "import sys; sys.stdin.read()"]

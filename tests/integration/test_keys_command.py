@@ -9,7 +9,7 @@ from django.core.management import CommandError, call_command
 from django.db import transaction
 
 from executions import credentials, sealing
-from executions.actor import Actor
+from executions.access.actor import Actor
 from executions.models import Activity, Credential, KeptAnswer, Keyset
 from executions.sealing import store
 from executions.sealing.keys import ids_in
@@ -155,7 +155,7 @@ def test_a_value_that_does_not_open_is_named_and_left_and_keeps_its_key() -> Non
 
 
 def test_more_values_than_a_batch_are_all_sealed_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("executions.key_rotation.BATCH", 3)
+    monkeypatch.setattr("executions.credentials.key_rotation.BATCH", 3)
     for i in range(7):
         made(f"name{i}")
     keys("rotate")

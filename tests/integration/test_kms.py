@@ -13,7 +13,7 @@ from django.core.management import call_command
 from django.db import connection
 
 from executions import credentials, sealing
-from executions.actor import Actor
+from executions.access.actor import Actor
 from executions.models import Credential, Keyset
 from executions.sealing import store
 from tests.support.waiting import wait_until

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from executions.graph.places import find
+from executions.definition.graph.places import find
+from executions.definition.templating.expression import compile_expression
+from executions.definition.versions import compiled
 from executions.models import WorkflowVersion
-from executions.templating.expression import compile_expression
-from executions.versions import compiled
 from tests.support.workflows import publish
 
 TASKS = 2_122

@@ -8,7 +8,7 @@ from django.db import connection
 
 from runners import statements
 from runners.models import Run
-from runners.sweeper import lost
+from runners.recovery.sweeper import lost
 from tests.support.segments import run_of
 from tests.support.workflows import publish, start, task
 

@@ -13,7 +13,7 @@ from django.test import Client
 
 from dlq.metrics.collecting import DATABASE
 from dlq.models import BeatPulse
-from executions.clock import ClockTimestamp
+from executions.database.clock import ClockTimestamp
 from tests.support.running import output_of
 from tests.support.stack import PROJECT
 

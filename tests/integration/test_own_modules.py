@@ -18,7 +18,7 @@ DATABASE = f"test_own_modules_{os.getpid()}"
 EXAMPLE = PROJECT / "examples" / "own-steps"
 # Django empties the tables after each of these, the audit trail too.
 COMMITS = """import pytest
-from executions.actor import Actor, record
+from executions.access.actor import Actor, record
 from executions.models import Activity
 
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from executions.catalog import catalog
-from executions.graph.definition import load_text, normalise
-from executions.graph.validation import problems
+from executions.definition.catalog import catalog
+from executions.definition.graph.definition import load_text, normalise
+from executions.definition.graph.validation import problems
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "examples").rglob("*.md"))

@@ -8,7 +8,7 @@ import psycopg
 import pytest
 from psycopg_pool import ConnectionPool
 
-from valkyr_project import pooling
+from valkyr_project.database import pooling
 from valkyr_project.embedded.child import free_port
 
 PATIENCE = 20  # as in settings

@@ -8,10 +8,10 @@ from uuid import uuid4
 import pytest
 from django.db import connection
 
-from executions import publishing
-from executions.actor import Actor
+from executions.access.actor import Actor
 from executions.errors import InvalidDefinition, NotFound, StaleRevision, Unchanged
 from executions.models import Activity, Tier, Workflow, WorkflowVersion, Workspace
+from executions.publishing import versioning
 
 ACTOR = Actor.system("test")
 DEFINITION = {
@@ -29,7 +29,7 @@ def workspace(db: None) -> Workspace:
 
 @pytest.fixture
 def workflow(workspace: Workspace) -> Workflow:
-    return publishing.create_workflow(workspace, name="W", definition=DEFINITION, actor=ACTOR)
+    return versioning.create_workflow(workspace, name="W", definition=DEFINITION, actor=ACTOR)
 
 
 def at_once(action: Callable[[], Any], times: int = 4) -> list[Any]:
@@ -55,7 +55,7 @@ def at_once(action: Callable[[], Any], times: int = 4) -> list[Any]:
 
 @pytest.mark.django_db
 def test_a_version_holds_everything_resolved_and_the_draft_as_written(workflow: Workflow) -> None:
-    version = publishing.publish(workflow.pk, actor=ACTOR)
+    version = versioning.publish(workflow.pk, actor=ACTOR)
 
     assert version.source == DEFINITION
     assert version.definition["edges"] == [{"from": "a", "to": "b", "on": "success"}]
@@ -65,22 +65,22 @@ def test_a_version_holds_everything_resolved_and_the_draft_as_written(workflow: 
 
 @pytest.mark.django_db
 def test_a_draft_changed_back_is_still_nothing_new(workflow: Workflow) -> None:
-    publishing.publish(workflow.pk, actor=ACTOR)
+    versioning.publish(workflow.pk, actor=ACTOR)
     edges = {"tasks": [{"id": t["id"], "use": "flow.noop"} for t in DEFINITION["tasks"]],
              "edges": [{"from": "a", "to": "b"}]}  # fmt: skip
-    publishing.update_workflow(
+    versioning.update_workflow(
         workflow.pk, {"definition": DEFINITION | edges}, actor=ACTOR, expected_revision=1
     )
 
     with pytest.raises(Unchanged):
-        publishing.publish(workflow.pk, actor=ACTOR)
+        versioning.publish(workflow.pk, actor=ACTOR)
 
 
 @pytest.mark.django_db
 def test_every_change_is_written_down(workflow: Workflow) -> None:
-    publishing.update_workflow(workflow.pk, {"description": "d"}, actor=ACTOR, expected_revision=1)
-    publishing.publish(workflow.pk, actor=ACTOR)
-    publishing.archive_workflow(workflow.pk, actor=ACTOR)
+    versioning.update_workflow(workflow.pk, {"description": "d"}, actor=ACTOR, expected_revision=1)
+    versioning.publish(workflow.pk, actor=ACTOR)
+    versioning.archive_workflow(workflow.pk, actor=ACTOR)
 
     rows = Activity.objects.filter(object_id=workflow.pk).order_by("created_at")
     assert [row.action for row in rows] == [
@@ -92,21 +92,21 @@ def test_every_change_is_written_down(workflow: Workflow) -> None:
 def test_a_draft_that_cannot_be_stored_is_refused(workspace: Workspace) -> None:
     for bad in ({"x": "\x00"}, {"x": float("nan")}, {"x": "\ud800"}, {"x": "y" * 2**20}):
         with pytest.raises(InvalidDefinition):
-            publishing.create_workflow(workspace, name="b", definition=bad, actor=ACTOR)
+            versioning.create_workflow(workspace, name="b", definition=bad, actor=ACTOR)
     assert not Workflow.objects.exists()
 
 
 @pytest.mark.django_db
 def test_an_unknown_workflow_is_not_found(db: None) -> None:
     with pytest.raises(NotFound):
-        publishing.publish(uuid4(), actor=ACTOR)
+        versioning.publish(uuid4(), actor=ACTOR)
     with pytest.raises(NotFound):
-        publishing.update_workflow(uuid4(), {}, actor=ACTOR, expected_revision=None)
+        versioning.update_workflow(uuid4(), {}, actor=ACTOR, expected_revision=None)
 
 
 @pytest.mark.django_db(transaction=True)
 def test_publishing_at_once_makes_one_version(workflow: Workflow) -> None:
-    results = at_once(lambda: publishing.publish(workflow.pk, actor=ACTOR))
+    results = at_once(lambda: versioning.publish(workflow.pk, actor=ACTOR))
 
     assert sorted(type(result).__name__ for result in results) == [
         "Unchanged", "Unchanged", "Unchanged", "WorkflowVersion",
@@ -117,7 +117,7 @@ def test_publishing_at_once_makes_one_version(workflow: Workflow) -> None:
 @pytest.mark.django_db(transaction=True)
 def test_of_changes_of_one_revision_at_once_one_wins(workflow: Workflow) -> None:
     results = at_once(
-        lambda: publishing.update_workflow(
+        lambda: versioning.update_workflow(
             workflow.pk, {"description": "x"}, actor=ACTOR, expected_revision=1
         )
     )
@@ -130,8 +130,8 @@ def test_of_changes_of_one_revision_at_once_one_wins(workflow: Workflow) -> None
 @pytest.mark.django_db(transaction=True)
 def test_of_workflows_with_one_slug_at_once_one_is_made(workspace: Workspace) -> None:
     results = at_once(
-        lambda: publishing.create_workflow(workspace, name="Same", definition={}, actor=ACTOR)
+        lambda: versioning.create_workflow(workspace, name="Same", definition={}, actor=ACTOR)
     )
 
-    assert sum(isinstance(result, publishing.SlugTaken) for result in results) == 3
+    assert sum(isinstance(result, versioning.SlugTaken) for result in results) == 3
     assert Workflow.objects.count() == Activity.objects.count() == 1

@@ -12,7 +12,7 @@ from django.conf import settings
 from django.db.models import F
 from rest_framework.test import APIClient
 
-from executions.clock import database_now
+from executions.database.clock import database_now
 from executions.models import (
     CronTick,
     Quota,

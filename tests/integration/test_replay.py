@@ -10,11 +10,11 @@ import pytest
 from executions.errors import NotFound, WrongState
 from executions.history.differences import Verification
 from executions.models import Activity, WorkflowExecution
-from runners.fork import Overrides, fork
 from runners.models import Run
-from runners.replay import replay
-from runners.rollback import roll_back
-from runners.verifying import verify
+from runners.time_travel.fork import Overrides, fork
+from runners.time_travel.replay import replay
+from runners.time_travel.rollback import roll_back
+from runners.time_travel.verify import verify
 from tests.support.engine_database import engine_database
 from tests.support.modules import marks
 from tests.support.simulation import World, configured, world

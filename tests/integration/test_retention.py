@@ -10,16 +10,17 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from dlq import lifecycle, statements
+from dlq import statements
 from dlq.models import DeadLetterEntry, RedriveState, Resolution, RetentionMark
+from dlq.resolve import transitions
 from dlq.retention import executions, pruning
 from dlq.retention.duty import turn
 from dlq.retention.families import Family, Position
 from dlq.retention.pace import Pace
 from dlq.retention.terms import parameters
 from dlq.retention.wanted import Wanted, as_set, older_than
-from executions.actor import Actor
-from executions.clock import database_now
+from executions.access.actor import Actor
+from executions.database.clock import database_now
 from executions.models import (
     Activity,
     Checkpoint,
@@ -101,7 +102,7 @@ def test_an_execution_stays_as_long_as_a_dead_letter_of_it(orders: Workflow) -> 
     long_ago = timezone.now() - timedelta(days=400)
     WorkflowExecution.objects.update(state="FAILED", finished_at=long_ago)
     for letter in (pinned, fresh, over):
-        lifecycle.resolve(letter, Resolution.DISCARDED, actor=Actor(None, "ann", "test"))
+        transitions.resolve(letter, Resolution.DISCARDED, actor=Actor(None, "ann", "test"))
     DeadLetterEntry.objects.filter(pk=pinned.pk).update(pinned=True)
     DeadLetterEntry.objects.filter(pk__in=[pinned.pk, over.pk]).update(expires_at=long_ago)
 
@@ -255,7 +256,7 @@ def test_ticks_go_with_their_execution_and_those_without_by_their_age(orders: Wo
 
 
 def id_of(days: float) -> Any:
-    from executions.clock import first_id_at
+    from executions.database.clock import first_id_at
 
     return first_id_at(timezone.now() - timedelta(days=days))
 

@@ -15,7 +15,7 @@ from dlq.models import DeadLetterEntry, Resolution
 from dlq.retention import pruning
 from dlq.retention.pace import Pace
 from dlq.retention.wanted import as_set
-from executions.clock import database_now
+from executions.database.clock import database_now
 from executions.models import WorkflowExecution
 from runners.models import Run
 from tests.support import admin_rows

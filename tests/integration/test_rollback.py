@@ -12,11 +12,12 @@ from executions import lifecycle
 from executions.errors import NotFound, WrongState
 from executions.history import checkpoints
 from executions.models import Activity, Checkpoint, WorkflowExecution
-from runners import children, waiting
+from runners.containers import children
 from runners.models import Run, Waiter
-from runners.points import NoSuchPoint
-from runners.rollback import roll_back
 from runners.states import WaitKind
+from runners.time_travel.restore_points import NoSuchPoint
+from runners.time_travel.rollback import roll_back
+from runners.waits import wake_runs
 from tests.support.auditor import audit
 from tests.support.engine_database import engine_database
 from tests.support.modules import marks
@@ -347,7 +348,7 @@ def test_it_can_go_back_again_and_again(queue: World) -> None:
 
 
 def test_checkpoints_agree_with_what_the_writing_steps_wrote(queue: World) -> None:
-    from runners import points
+    from runners.time_travel import restore_points
 
     pk = start(publish(CHAIN))
     held = claimed(pk, "one.main")
@@ -362,8 +363,8 @@ def test_checkpoints_agree_with_what_the_writing_steps_wrote(queue: World) -> No
 
     execution = execution_of(pk)
     for checkpoint in taken:
-        point = points.Point(checkpoint.created_at, "")
-        assert points.variables_at(execution, point) == checkpoint.variables
+        point = restore_points.Point(checkpoint.created_at, "")
+        assert restore_points.variables_at(execution, point) == checkpoint.variables
 
 
 ASKING = {
@@ -387,12 +388,12 @@ def test_who_waits_is_asked_anew(queue: World) -> None:
 
     decided = {"by": "person", "decision": "approved", "comment": "", "actor": "me", "at": ""}
     assert not Waiter.objects.filter(execution_id=pk).exists()
-    assert not waiting.wake(old.pk, WaitKind.APPROVAL, decided)
+    assert not wake_runs.wake(old.pk, WaitKind.APPROVAL, decided)
     queue.drain()
     new = Run.objects.get(execution_id=pk, step_path="ask.main", superseded=False)
     assert (new.state, new.pk == old.pk) == ("WAITING", False)
     assert Waiter.objects.filter(execution_id=pk).count() == 1
-    assert waiting.wake(new.pk, WaitKind.APPROVAL, decided)
+    assert wake_runs.wake(new.pk, WaitKind.APPROVAL, decided)
     queue.drain()
     assert states([pk])[pk] == "SUCCESS"
 

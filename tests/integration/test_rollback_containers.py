@@ -8,9 +8,9 @@ from uuid import UUID
 import pytest
 
 from executions.models import WorkflowExecution
-from runners.fork import Overrides, fork
 from runners.models import Run
-from runners.rollback import roll_back
+from runners.time_travel.fork import Overrides, fork
+from runners.time_travel.rollback import roll_back
 from tests.support.auditor import audit
 from tests.support.engine_database import engine_database
 from tests.support.modules import marks

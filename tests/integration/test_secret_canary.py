@@ -24,7 +24,7 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from rest_framework.test import APIClient
 
 from dlq.models import DeadLetterEntry
-from dlq.requeue import requeue
+from dlq.resolve.requeue import requeue
 from executions import credentials
 from executions.models import Credential, Workflow, WorkflowExecution
 from runners.models import Run
@@ -36,8 +36,8 @@ from tests.support.folders import passable_folder
 from tests.support.waiting import wait_until
 from tests.support.workflows import ACTOR, default_workspace, publish, start, task, wait_for_end
 from tests.unit.modules.partner import Partner
-from valkyr_project.commands import CELERY
 from valkyr_project.embedded import Redis
+from valkyr_project.processes.commands import CELERY
 
 pytestmark = [pytest.mark.timeout(300), pytest.mark.usefixtures("static_files")]
 

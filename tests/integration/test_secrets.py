@@ -11,12 +11,12 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from dlq.models import DeadLetterEntry
-from dlq.requeue import requeue
+from dlq.resolve.requeue import requeue
 from executions import credentials
 from executions.models import Credential, WorkflowExecution, Workspace
 from runners.models import Run
-from runners.replay import replay
-from runners.verifying import verify
+from runners.time_travel.replay import replay
+from runners.time_travel.verify import verify
 from tests.support import gossip
 from tests.support.engine_database import engine_database
 from tests.support.segments import claimed, recorded, run_of

@@ -13,11 +13,11 @@ import pytest
 from psycopg import sql
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from runners.context import Context
+from runners.failures.classification import classify
 from runners.modules import registry
 from runners.modules.base import Bad, StepError
 from runners.modules.sql import engines
-from runners.outcomes import classify
+from runners.segment.step_context import Context
 from runners.states import ErrorType
 from tests.support.bad_inputs import check_row, rows
 from tests.support.waiting import wait_until

@@ -5,7 +5,7 @@ from uuid import uuid4
 
 import pytest
 
-from executions.actor import Actor
+from executions.access.actor import Actor
 from executions.models import Workflow, WorkflowExecution
 from executions.triggers.request import Branch, Parent
 from executions.triggers.start import owe_execution, start_batch, start_child, start_execution

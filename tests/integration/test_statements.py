@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from executions.statements import Statements
+from executions.database.statements import Statements
 from runners import statements
 from tests.support.engine_database import engine_database
 from tests.support.workflows import publish, start_many, task

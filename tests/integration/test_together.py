@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from django.db import connection, transaction
 
-from executions.statements import Statements
+from executions.database.statements import Statements
 
 pytestmark = pytest.mark.django_db
 

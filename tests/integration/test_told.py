@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from executions.clock import database_now, first_id_at
+from executions.database.clock import database_now, first_id_at
 from executions.models import Event, RefusedMessage
 from executions.triggers import told
 from tests.support.triggers import only_trigger, triggered

@@ -12,8 +12,8 @@ from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
-from dlq import looking
 from dlq.admin import keyset
+from dlq.browse import bounded_list
 from dlq.models import DeadLetterEntry, SavedView
 from executions.models import Activity, Membership, Workflow
 from tests.support import admin_rows as rows
@@ -304,8 +304,8 @@ def test_both_ways_of_looking_find_the_same(letter: Callable[..., DeadLetterEntr
 
     for order in ("-id", "id"):
         found = asked.order_by(order)
-        walked = looking.first(found, 3, 10).ids
-        gathered = looking._gather(found, 3, 10)
+        walked = bounded_list.first(found, 3, 10).ids
+        gathered = bounded_list._gather(found, 3, 10)
         assert walked == gathered.ids == sorted(made, reverse=order == "-id")[:3]
         assert gathered.count == 5
 
@@ -317,12 +317,12 @@ def test_patience_ends_what_takes_too_long_and_leaves_no_trace() -> None:
             return str(cursor.fetchone()[0])
 
     before = timeout()
-    with looking.patience(5_000):
+    with bounded_list.patience(5_000):
         assert timeout() == "5s"
     assert timeout() == before
     with (
-        pytest.raises(looking.TooMany),
-        looking.patience(20),
+        pytest.raises(bounded_list.TooMany),
+        bounded_list.patience(20),
         connection.cursor() as cursor,
     ):
         cursor.execute("SELECT pg_sleep(20)")
@@ -333,7 +333,7 @@ def test_patience_ends_what_takes_too_long_and_leaves_no_trace() -> None:
 def test_a_list_that_cannot_be_read_in_time_says_so(
     op: Client, letter: Callable[..., DeadLetterEntry], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(looking, "GATHER_MS", 150)
+    monkeypatch.setattr(bounded_list, "GATHER_MS", 150)
     letter()
     settings = connection.get_connection_params()
     wanted = {name: settings[name] for name in ("host", "port", "user", "password", "dbname")

@@ -10,22 +10,22 @@ from django.db import transaction
 from django.test import Client
 from django.utils import timezone
 
-from dlq.intake import take_in
+from dlq.intake.quarantine import quarantine
+from dlq.intake.receive import take_in
 from dlq.models import DeadLetterEntry, FailureGroup
-from dlq.quarantine import quarantine
-from executions.actor import Actor
-from executions.clock import database_now
+from executions.access.actor import Actor
+from executions.database.clock import database_now
+from executions.definition.graph.trial import Asked, Pin
 from executions.errors import WrongState
 from executions.figures.scope import Scope
-from executions.graph.trial import Asked, Pin
 from executions.models import Workflow, WorkflowExecution, WorkflowVersion
-from executions.publishing import publish_trial
+from executions.publishing.test_runs import start_trial
+from executions.publishing.versioning import publish_trial
 from executions.states import VersionKind
-from executions.trials import start_trial
 from runners.figures.counting import Stretch, count
 from runners.figures.versions import versions
 from runners.models import Run
-from runners.replay import replay
+from runners.time_travel.replay import replay
 from tests.support import admin_rows
 from tests.support.aging import aged
 from tests.support.failures import failing_step, failure

@@ -236,7 +236,13 @@ def test_a_worker_that_keeps_ending_is_named_and_everything_else_stays_up(stack:
             worker.kill()
         return False
 
-    others = ("valkyr_project.web", "worker -n control@", "worker -n default@", "beat", "flower")
+    others = (
+        "valkyr_project.http.server",
+        "worker -n control@",
+        "worker -n default@",
+        "beat",
+        "flower",
+    )
     before = {name: stack.find(name) for name in others}
 
     wait_until(named_once_killed, 60, "the message about a worker that keeps ending")

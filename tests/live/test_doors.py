@@ -11,8 +11,8 @@ import pytest
 from django.test import Client
 from rest_framework.test import APIClient
 
+from executions.access.actor import Actor
 from executions.accounts.tokens import create_token
-from executions.actor import Actor
 from tests.live.conftest import bearer, person
 from tests.live.moving import do
 from tests.support.viewing import viewing

@@ -11,7 +11,7 @@ from uuid import UUID
 import httpx
 from django.db import connection
 
-from executions.clock import database_now
+from executions.database.clock import database_now
 from executions.models import Workflow
 from tests.live import moving
 from tests.live.moving import do, in_database, run_at

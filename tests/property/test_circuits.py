@@ -19,7 +19,7 @@ from runners.circuits.breaker import (
     room,
     undone,
 )
-from runners.circuits.rules import Limits, Rule, limits_for, matches, specificity
+from runners.targets.rules import Limits, Rule, limits_for, matches, specificity
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 SECONDS = 10.0  # how long a call may take

@@ -5,12 +5,12 @@ from uuid import UUID
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
-from executions.graph.compile import compile_graph
-from executions.graph.definition import DefinitionError, load_text, normalise
-from executions.graph.resolve import checksum, resolve
-from executions.graph.validation import problems
-from executions.graph.yaml_text import dump_yaml
-from executions.templates import TemplateError, TemplateSyntaxProblems, compile_template
+from executions.definition.graph.compile import compile_graph
+from executions.definition.graph.definition import DefinitionError, load_text, normalise
+from executions.definition.graph.resolve import checksum, resolve
+from executions.definition.graph.validation import problems
+from executions.definition.graph.yaml_text import dump_yaml
+from executions.definition.templates import TemplateError, TemplateSyntaxProblems, compile_template
 from tests.unit.graph.catalog import CATALOG, definition, noop
 from tests.unit.graph.containers import CONTAINERS
 

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from dlq.models import DeadLetterEntry
-from dlq.requeue import requeue
+from dlq.resolve.requeue import requeue
 from tests.support.auditor import Audit
 from tests.support.graphs import Drawn, draw
 from tests.support.interpreter import agrees, places

@@ -9,11 +9,11 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from executions.errors import WrongState
-from runners.fork import fork
 from runners.models import Run
-from runners.points import DONE
-from runners.rollback import roll_back
-from runners.verifying import verify
+from runners.time_travel.fork import fork
+from runners.time_travel.restore_points import DONE
+from runners.time_travel.rollback import roll_back
+from runners.time_travel.verify import verify
 from tests.property.test_engine import ended_as_drawn
 from tests.support.graphs import Drawn, draw
 from tests.support.simulation import world

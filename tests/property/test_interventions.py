@@ -15,7 +15,7 @@ from executions import lifecycle
 from executions.errors import WrongState
 from executions.states import FINAL
 from runners.models import Run
-from runners.rollback import roll_back
+from runners.time_travel.rollback import roll_back
 from tests.property.test_engine import ended_as_drawn
 from tests.support.auditor import audit
 from tests.support.graphs import draw

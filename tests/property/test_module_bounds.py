@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from runners.failures.classification import classify
 from runners.modules.base import StepError
 from runners.modules.files.root import path_parts
 from runners.modules.network.addresses import may_connect
 from runners.modules.network.body import BodyTooLarge, read_body
-from runners.outcomes import classify
 
 
 @pytest.fixture(autouse=True, scope="module")

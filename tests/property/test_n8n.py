@@ -6,11 +6,12 @@ from typing import Any
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
-from executions.catalog import catalog
-from executions.graph.problem import DefinitionError
-from executions.graph.shape import shape_problems
-from executions.graph.storable import storage_problems
-from executions.graph.validation import problems
+from executions.definition.catalog import catalog
+from executions.definition.graph.problem import DefinitionError
+from executions.definition.graph.shape import shape_problems
+from executions.definition.graph.storable import storage_problems
+from executions.definition.graph.validation import problems
+from executions.definition.templates import inspect_template
 from executions.n8n.conversion import convert
 from executions.n8n.expressions.sight import Sight
 from executions.n8n.expressions.tree import Untranslatable
@@ -20,7 +21,6 @@ from executions.n8n.shape import one
 from executions.n8n.texts import Texts
 from executions.n8n.triggers import MAKERS
 from executions.n8n.work import FAMILIES
-from executions.templates import inspect_template
 from tests.unit.n8n.exports import DATA, LEFT_TO_DO
 
 RELAXED = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))

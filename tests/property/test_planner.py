@@ -18,16 +18,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from executions.catalog import catalog
-from executions.graph.compile import compile_graph
-from executions.graph.definition import normalise
-from executions.graph.model import Graph
-from executions.graph.places import Place, find, place_of, within
-from executions.graph.plan import Plan, StepFact, StepStatus, plan, task_outcomes
-from executions.graph.readiness import SKIPPED, Readiness, readiness, settle
-from executions.graph.resolve import resolve
-from executions.graph.turns import LoopTurns, MapTurns
-from executions.graph.validation import problems
+from executions.definition.catalog import catalog
+from executions.definition.graph.compile import compile_graph
+from executions.definition.graph.definition import normalise
+from executions.definition.graph.model import Graph
+from executions.definition.graph.places import Place, find, place_of, within
+from executions.definition.graph.plan import Plan, StepFact, StepStatus, plan, task_outcomes
+from executions.definition.graph.readiness import SKIPPED, Readiness, readiness, settle
+from executions.definition.graph.resolve import resolve
+from executions.definition.graph.turns import LoopTurns, MapTurns
+from executions.definition.graph.validation import problems
 from tests.support import modules
 from tests.support.graphs import ERROR, Drawn, draw
 from tests.support.interpreter import Story

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from executions.graph.model import RetryPolicy
-from runners.retry import MAX_DELAY_SECONDS, delay, parse_retry_after
+from executions.definition.graph.model import RetryPolicy
+from runners.failures.retry import MAX_DELAY_SECONDS, delay, parse_retry_after
 
 seconds = st.floats(0, 10_000)
 shares = st.floats(0, 1)

@@ -9,9 +9,9 @@ from urllib.parse import quote, quote_plus
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from executions.templates import compile_template
-from executions.templating.secrets import REFERENCES, reveal
-from runners.scrubbing import SHORTEST, Scrubber
+from executions.definition.templates import compile_template
+from executions.definition.templating.secrets import REFERENCES, reveal
+from runners.secrets.scrubbing import SHORTEST, Scrubber
 
 RELAXED = settings(max_examples=150, deadline=None)
 NAME = "[secret:key]"

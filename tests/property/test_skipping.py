@@ -7,8 +7,8 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from dlq.models import DeadLetterEntry
-from dlq.skipping import skip
-from runners.verifying import verify
+from dlq.resolve.skip import skip
+from runners.time_travel.verify import verify
 from tests.support.graphs import draw
 from tests.support.simulation import world
 from tests.support.workflows import ACTOR, describe, publish, start, states

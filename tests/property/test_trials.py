@@ -7,15 +7,15 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from executions.catalog import catalog
-from executions.graph.compile import compile_graph
-from executions.graph.definition import normalise
-from executions.graph.plan import plan
-from executions.graph.resolve import resolve
-from executions.graph.trial import PINNED, Asked, Pin, Trial, trial
-from executions.graph.trial.pins import literal
-from executions.graph.validation import problems
-from executions.templates import compile_template
+from executions.definition.catalog import catalog
+from executions.definition.graph.compile import compile_graph
+from executions.definition.graph.definition import normalise
+from executions.definition.graph.plan import plan
+from executions.definition.graph.resolve import resolve
+from executions.definition.graph.trial import PINNED, Asked, Pin, Trial, trial
+from executions.definition.graph.trial.pins import literal
+from executions.definition.graph.validation import problems
+from executions.definition.templates import compile_template
 from runners.modules import registry
 from tests.property.test_definitions import values as any_json
 from tests.support import modules

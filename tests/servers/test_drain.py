@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from executions.clock import database_now
+from executions.database.clock import database_now
 from runners.models import Run, Runner
 from tests.support.auditor import audit
 from tests.support.fleet import QUICK, Fleet, Member, publishing_to

@@ -23,11 +23,11 @@ from dlq.alerts.rules import create_rule
 from dlq.groups.finding import Failing, group_of
 from dlq.models import AlertDelivery, AlertKind, DeadLetterEntry, Redrive, RedriveItem
 from executions import credentials
+from executions.access.actor import Actor
 from executions.accounts.service_accounts import create_service_account
-from executions.actor import Actor
-from executions.catalog import catalog
-from executions.graph.definition import normalise
-from executions.graph.resolve import resolve
+from executions.definition.catalog import catalog
+from executions.definition.graph.definition import normalise
+from executions.definition.graph.resolve import resolve
 from executions.models import (
     Activity,
     ApiToken,

@@ -13,7 +13,7 @@ from aiosmtpd.handlers import Sink
 from dlq.alerts.finding import Finding
 from dlq.alerts.rules import create_rule
 from dlq.models import AlertKind, AlertRule
-from executions.actor import Actor
+from executions.access.actor import Actor
 from executions.models import Workspace
 from tests.support.workflows import default_workspace
 from valkyr_project.embedded.child import free_port

@@ -16,7 +16,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from executions.admission import active
+from executions.admission.capacity import active
 from executions.models import WorkflowExecution
 from executions.states import ACTIVE, FINAL
 from runners.models import Run

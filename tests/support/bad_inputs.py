@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from runners.deadline import StepTimeout, time_limit
+from runners.failures.classification import classify
 from runners.modules import registry
 from runners.modules.base import Bad
 from runners.modules.builtin import BUILTIN
-from runners.outcomes import classify
+from runners.segment.time_limit import StepTimeout, time_limit
 
 
 def rows(needs: str = "", types: Iterable[str] = ()) -> list[Any]:

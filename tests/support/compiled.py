@@ -3,11 +3,11 @@
 from typing import Any
 from uuid import UUID
 
-from executions.catalog import catalog
-from executions.graph.compile import compile_graph
-from executions.graph.definition import normalise
-from executions.graph.model import Graph
-from executions.graph.resolve import resolve
+from executions.definition.catalog import catalog
+from executions.definition.graph.compile import compile_graph
+from executions.definition.graph.definition import normalise
+from executions.definition.graph.model import Graph
+from executions.definition.graph.resolve import resolve
 from tests.support import modules
 
 WORKFLOW = UUID(int=8)

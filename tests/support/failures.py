@@ -6,12 +6,12 @@ from uuid import uuid4
 
 from django.db import transaction
 
-from dlq.intake import take_in
+from dlq.intake.receive import take_in
 from dlq.models import DeadLetterEntry, FailureGroup
 from executions.models import Workflow, WorkflowExecution, WorkflowVersion
+from runners.failures.classification import Failure, classify
 from runners.models import Run
 from runners.modules.base import StepError
-from runners.outcomes import Failure, classify
 from tests.support import admin_rows
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from uuid6 import uuid7
 
 from dlq.models import GroupHour, Redrive
-from executions.clock import database_now, first_id_at
+from executions.database.clock import database_now, first_id_at
 from executions.figures.ranges import HOUR, floor
 from executions.models import Trigger, Workflow, WorkflowExecution
 from runners.budgets.periods import start_of

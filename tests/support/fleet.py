@@ -16,13 +16,13 @@ import psutil
 from celery import current_app
 from django.db import connection
 
-from executions.advisory_locks import AdvisoryLock
+from executions.database.advisory_locks import AdvisoryLock
 from runners.models import Runner
 from tests.support.nursery import Begin, Process, from_libraries
 from tests.support.reconfigured import reconfigure
 from tests.support.stack import PROJECT, clean_environment
 from tests.support.waiting import wait_until, wait_until_gone
-from valkyr_project.commands import CELERY
+from valkyr_project.processes.commands import CELERY
 
 KEY_PREFIX = "valkyr-fleet:"
 QUICK = {

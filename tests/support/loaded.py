@@ -9,4 +9,4 @@ os.environ["VALKYR_PROCESS"] = "consumer"  # as manage.py says, before settings 
 django.setup()
 import_module("executions.management.commands.consume")
 # Each looks at every module before it reads, to know the engine's own queues.
-described = len(import_module("executions.catalog").catalog())
+described = len(import_module("executions.definition.catalog").catalog())

@@ -16,9 +16,9 @@ import psycopg
 from django.db import connection
 from pydantic import Field
 
-from runners.deadline import StepTimeout
 from runners.modules import registry
 from runners.modules.base import Module, ModuleInputs, Result, StepContext, StepError, Wait
+from runners.segment.time_limit import StepTimeout
 from runners.states import ErrorType, WaitKind
 
 CREATE = """

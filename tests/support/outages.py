@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from executions.clock import database_now
+from executions.database.clock import database_now
 from tests.support.modules import marks
 from tests.support.waiting import wait_until
 from tests.support.workflows import describe

@@ -6,7 +6,7 @@ from threading import Event, Thread
 
 from django.db import connection
 
-from executions.limits import limits
+from executions.definition.limits import limits
 from runners.models import Run
 from runners.remote.preparing import prepare_runs
 from runners.states import RunState

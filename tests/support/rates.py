@@ -5,7 +5,7 @@ from functools import lru_cache
 import redis
 from django.conf import settings
 
-from executions import rates
+from executions.admission import rates
 
 
 def forget_rates() -> None:

@@ -7,10 +7,11 @@ from typing import Any
 from django.db import transaction
 from uuid6 import uuid7
 
-from executions import lifecycle, publishing
-from executions.actor import Actor
-from executions.clock import database_now
+from executions import lifecycle
+from executions.access.actor import Actor
+from executions.database.clock import database_now
 from executions.models import CronTick, Tier, Trigger, Workflow, WorkflowExecution, Workspace
+from executions.publishing import versioning
 from executions.states import ExecutionState
 
 ACTOR = Actor.system("test")
@@ -33,14 +34,14 @@ def definition(*triggers: Mapping[str, Any], **more: Any) -> dict[str, Any]:
 
 
 def publish(*triggers: Mapping[str, Any], **more: Any) -> Workflow:
-    workflow = publishing.create_workflow(
+    workflow = versioning.create_workflow(
         workspace(),
         name="nightly",
         slug=f"nightly-{uuid7()}",
         definition=definition(*triggers, **more),
         actor=ACTOR,
     )
-    publishing.publish(workflow.pk, actor=ACTOR)
+    versioning.publish(workflow.pk, actor=ACTOR)
     return workflow
 
 

@@ -5,20 +5,20 @@ from uuid import UUID
 
 from django.db import connection
 
-from runners import completion, executor, leases
-from runners.journey import Journey
 from runners.models import Run
-from runners.work import Work
+from runners.pipeline import claim_run, execute, record_result
+from runners.segment.state import Journey
+from runners.segment.work import Work
 
 Held = tuple[Journey, Work]
 
 
-def seen(execution_id: UUID, segment: str) -> tuple[Journey, leases.Seen]:
+def seen(execution_id: UUID, segment: str) -> tuple[Journey, claim_run.Seen]:
     """The segment's live run as a worker sees it before it claims."""
     version = Run.objects.filter(execution_id=execution_id).values_list(
         "execution__version_id", flat=True
     )[0]
-    found = leases.load(execution_id, version, segment)
+    found = claim_run.load(execution_id, version, segment)
     assert found is not None, f"segment {segment} has no live run"
     return found
 
@@ -26,7 +26,7 @@ def seen(execution_id: UUID, segment: str) -> tuple[Journey, leases.Seen]:
 def claimed(execution_id: UUID, segment: str) -> Held:
     """The segment's live run, claimed."""
     journey, run = seen(execution_id, segment)
-    work = leases.claim(journey, run)
+    work = claim_run.claim(journey, run)
     assert work is not None, f"the run of {segment} could not be claimed"
     return journey, work
 
@@ -34,7 +34,7 @@ def claimed(execution_id: UUID, segment: str) -> Held:
 def recorded(held: Held) -> Work | None:
     """Execute the claimed step and record it; the work to go on with."""
     journey, work = held
-    return completion.record(journey, work, executor.perform(journey, work))
+    return record_result.record(journey, work, execute.perform(journey, work))
 
 
 def run_of(execution_id: UUID, path: str) -> Run:

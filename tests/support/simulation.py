@@ -18,17 +18,18 @@ from uuid import UUID
 from django.db import IntegrityError
 
 from executions import lifecycle
-from executions.actor import Actor
-from executions.graph.model import Step
-from executions.statements import Statements
+from executions.access.actor import Actor
+from executions.database.statements import Statements
+from executions.definition.graph.model import Step
 from executions.states import FINAL
-from runners import completion, dispatch, durations, executor, leases, planning
-from runners.canvas import Chain, Chord
 from runners.conf import config
+from runners.dispatch import durations, messages
+from runners.dispatch.canvas import Chain, Chord
 from runners.errors import LeaseLost
-from runners.journey import Journey, Segment
-from runners.sweeper import due, expired, lost, stalled, timers
-from runners.work import Unit, Work
+from runners.pipeline import claim_run, execute, plan_execution, record_result
+from runners.recovery.sweeper import due, expired, lost, stalled, timers
+from runners.segment.state import Journey, Segment
+from runners.segment.work import Unit, Work
 from tests.support.workflows import describe
 
 PERSON = Actor.system("somebody")
@@ -95,7 +96,7 @@ class World:
         self.fenced = 0
         self.deaths = 0
 
-    def publish(self, parcels: list[dispatch.Parcel]) -> None:
+    def publish(self, parcels: list[messages.Parcel]) -> None:
         """Stands in the place of `dispatch.publish`."""
         sent = [(item, canvas) for item in parcels for canvas in item.canvas]
         for item, canvas in sorted(sent, key=_by_path):  # rows come in any order
@@ -105,7 +106,7 @@ class World:
         """Stands in the place of `lost`'s question to the broker."""
         return set() if self.queue else queues
 
-    def _send(self, item: dispatch.Parcel, canvas: Chain | Chord) -> None:
+    def _send(self, item: messages.Parcel, canvas: Chain | Chord) -> None:
         if isinstance(canvas, Chord):
             count = Count(len(canvas.headers))
             for link in canvas.headers:
@@ -190,7 +191,7 @@ class World:
 
     def _take(self, message: Message) -> None:
         if not message.segment:
-            planning.advance(message.execution)
+            plan_execution.advance(message.execution)
             return
         self._next_segment(message, deque((message.segment, *message.others)))
 
@@ -212,13 +213,13 @@ class World:
         *,
         header: bool,
     ) -> bool:
-        taken = executor.take_up(
+        taken = execute.take_up(
             message.execution, message.version, segment, left, links=links, header=header
         )
         if taken is None:
             return False
         journey, work = taken
-        work = work or leases.claim_following(journey)
+        work = work or claim_run.claim_following(journey)
         if work is not None:
             self.workers.append(Worker(message, left, journey, work))
         return work is not None
@@ -233,21 +234,21 @@ class World:
         if worker.journey.pack is not None and self.rng.random() < self.slow:
             worker.journey.pack.until = 0  # as if a step took long: the others are handed back
         if worker.unit is None:
-            worker.unit = executor.perform(worker.journey, worker.work)
+            worker.unit = execute.perform(worker.journey, worker.work)
             worker.journey.stays = self.rng.random() < 0.7
             return
         lost = False
         try:
-            work = completion.record(worker.journey, worker.work, worker.unit)
+            work = record_result.record(worker.journey, worker.work, worker.unit)
         except LeaseLost:
             self.fenced += 1
             work, lost = None, True
-            executor.leave(worker.journey, None)
+            execute.leave(worker.journey, None)
         except IntegrityError:  # as in executor.carry_segment
             work, lost = None, True
-            executor.leave(worker.journey, worker.work)
+            execute.leave(worker.journey, worker.work)
         if not lost:
-            work = work or leases.claim_following(worker.journey)
+            work = work or claim_run.claim_following(worker.journey)
         worker.unit = None
         if work is not None:
             worker.work = work
@@ -307,14 +308,14 @@ def world(rng: Random, monkeypatch: Any, **chances: float) -> Iterator[World]:
         "pack_patience": 60.0,  # the rules of chance above end it, not a busy machine
     }
     with monkeypatch.context() as patched, configured(**limits):
-        patched.setattr(dispatch, "publish", made.publish)
+        patched.setattr(messages, "publish", made.publish)
         # The real broker may hold what other tests sent and nobody took.
         patched.setattr(lost, "_empty", made.empty)
         patched.setattr(durations, "estimate", _estimates(rng))
         yield made
 
 
-def _by_path(sent: tuple[dispatch.Parcel, Chain | Chord]) -> list[Any]:
+def _by_path(sent: tuple[messages.Parcel, Chain | Chord]) -> list[Any]:
     """Where the first segment of a canvas stands, `t[10]` behind `t[2]`."""
     _, canvas = sent
     first = canvas.headers[0] if isinstance(canvas, Chord) else canvas.links[0]

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from executions import publishing
 from executions.models import Trigger, Workflow, Workspace
+from executions.publishing import versioning
 from tests.support.workflows import ACTOR, publish
 
 ECHO: dict[str, Any] = {
@@ -27,10 +27,10 @@ def triggered(
 def publish_again(workflow: Workflow, *triggers: dict[str, Any], **more: Any) -> None:
     """A next version, with these triggers instead."""
     document = {"schema": "valkyr/1", "name": "tested", **ECHO, "triggers": list(triggers), **more}
-    publishing.update_workflow(
+    versioning.update_workflow(
         workflow.pk, {"definition": document}, actor=ACTOR, expected_revision=None
     )
-    publishing.publish(workflow.pk, actor=ACTOR)
+    versioning.publish(workflow.pk, actor=ACTOR)
 
 
 def only_trigger(workflow: Workflow) -> Trigger:

@@ -71,7 +71,12 @@ class WebServer:
     def launch(self) -> None:
         """Start it; does not wait."""
         command = [
-            *(sys.executable, "-m", "valkyr_project.web", "valkyr_project.asgi:application"),
+            *(
+                sys.executable,
+                "-m",
+                "valkyr_project.http.server",
+                "valkyr_project.asgi:application",
+            ),
             *("--host", "127.0.0.1", "--port", str(self.port), "--lifespan", "off"),
             *("--log-level", "warning", "--no-proxy-headers", "--timeout-graceful-shutdown", "1"),
             *("--ws-max-size", "65536"),

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from executions.clock import database_now
+from executions.database.clock import database_now
 from tests.support.waiting import wait_until
 
 

@@ -5,10 +5,10 @@ from itertools import count
 from typing import Any
 from uuid import UUID
 
-from executions import publishing
-from executions.actor import Actor
-from executions.clock import database_now
+from executions.access.actor import Actor
+from executions.database.clock import database_now
 from executions.models import Tier, Workflow, WorkflowExecution, Workspace
+from executions.publishing import versioning
 from executions.states import FINAL
 from executions.triggers.start import start_batch, start_execution
 from runners.models import Runner
@@ -38,14 +38,14 @@ def limited_workspace(places: int, *, waiting: int | None = None) -> Workspace:
 def publish(document: dict[str, Any], workspace: Workspace | None = None) -> Workflow:
     """A workflow with this definition, published; its slug is its own."""
     document = {"schema": "valkyr/1", "name": "tested", **document}
-    workflow = publishing.create_workflow(
+    workflow = versioning.create_workflow(
         workspace or default_workspace(),
         name=document["name"],
         slug=f"w{next(_numbers)}-{WorkflowExecution().pk.hex[-8:]}",
         definition=document,
         actor=ACTOR,
     )
-    publishing.publish(workflow.pk, actor=ACTOR)
+    versioning.publish(workflow.pk, actor=ACTOR)
     workflow.refresh_from_db()
     return workflow
 

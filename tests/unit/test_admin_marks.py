@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from executions.admin import marks, values
-from executions.clock import first_id_at
+from executions.database.clock import first_id_at
 from executions.states import ExecutionState
 from runners.states import RunState
 

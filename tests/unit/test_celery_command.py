@@ -4,11 +4,11 @@ import os
 import subprocess
 import sys
 
-from valkyr_project.celery_command import commands
+from valkyr_project.messaging.celery_command import commands
 
 STARTED = """
 import gc, sys
-from valkyr_project import celery_command
+from valkyr_project.messaging import celery_command
 try:
     celery_command.main()
 except SystemExit as end:

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 from runners.modules.base import Wait
 from runners.testing import run_module
-from valkyr_project.duties import SCHEDULE
+from valkyr_project.messaging.periodic_tasks import SCHEDULE
 
 APART = timedelta(minutes=5)
 

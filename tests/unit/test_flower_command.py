@@ -3,7 +3,7 @@
 from flower.command import apply_options
 from tornado.options import options
 
-from valkyr_project import commands
+from valkyr_project.processes import commands
 
 
 def test_flower_leaves_it_to_the_workers_whether_they_send_events() -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from executions.graph.model import CheckpointPolicy
+from executions.definition.graph.model import CheckpointPolicy
 from executions.history.differences import MAX_DIFFERENCES, Verification, shown
 from executions.history.due import Passed, due
 from executions.history.points import holders, retimed, written

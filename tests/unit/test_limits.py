@@ -3,8 +3,8 @@
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from executions.graph.limits import DEFAULTS
-from executions.limits import limits
+from executions.definition.graph.limits import DEFAULTS
+from executions.definition.limits import limits
 
 
 def read(monkeypatch, **variables):

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
+from executions.observability.metrics_access import access
 from tests.support.stack import PROJECT
-from valkyr_project.metrics.access import access
 
 COUNT = """
 import os, sys
 sys.argv.append("worker")
-from valkyr_project.metrics import values
+from executions.observability import metric_values as values
 from prometheus_client import generate_latest
 made = values.Counter("valkyr_tried", "Tries.", ["by"])
 made.labels("parent").inc()

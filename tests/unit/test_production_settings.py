@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from valkyr_project.production import Installation, is_local, refusals, warnings
+from valkyr_project.processes.production import Installation, is_local, refusals, warnings
 
 KEY = "0123456789abcdef" * 4
 LOCAL = Installation(hosts=["127.0.0.1", "localhost", "[::1]"], secret_key=KEY)

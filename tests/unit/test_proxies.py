@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
+from executions.observability.proxies import Proxies, read_networks
 from tests.support.coroutines import awaited
-from valkyr_project.proxies import Proxies, read_networks
 
 NAMED = ["127.0.0.1", "10.0.3.0/24", "fd00::/8"]
 

@@ -1,7 +1,7 @@
 """A replica's settings follow the primary's, and give up sooner."""
 
-from valkyr_project import environment
-from valkyr_project.replica import PATIENCE_SECONDS, database
+from executions import environment
+from valkyr_project.database.replica import PATIENCE_SECONDS, database
 
 PRIMARY = {
     **environment.database("postgres://a:b@primary:5432/valkyr"),

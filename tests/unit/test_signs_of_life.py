@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from valkyr_project import health
+from runners.process import signs_of_life
 
 Age = Callable[[float], None]
 
@@ -32,12 +32,12 @@ def age(signs: Path) -> Age:
 
 
 def test_a_sign_holds_for_a_minute(age: Age) -> None:
-    health.give("worker", "io@here", "consuming", ("io",))
+    signs_of_life.give("worker", "io@here", "consuming", ("io",))
     age(50)
-    assert health.check("worker")[0]
+    assert signs_of_life.check("worker")[0]
 
     age(11)
-    well, sentence = health.check("worker")
+    well, sentence = signs_of_life.check("worker")
 
     assert not well
     assert "io@here" in sentence
@@ -45,32 +45,32 @@ def test_a_sign_holds_for_a_minute(age: Age) -> None:
 
 
 def test_a_worker_that_looks_for_its_broker_has_longer(age: Age) -> None:
-    health.give("worker", "io@here", "without a broker", ("io",), grace=600)
+    signs_of_life.give("worker", "io@here", "without a broker", ("io",), grace=600)
     age(650)
-    assert health.check("worker")[0]
+    assert signs_of_life.check("worker")[0]
 
     age(20)
-    assert not health.check("worker")[0]
+    assert not signs_of_life.check("worker")[0]
 
 
 def test_workers_of_other_queues_are_no_answer() -> None:
-    health.give("worker", "io@here", "consuming", ("io",))
+    signs_of_life.give("worker", "io@here", "consuming", ("io",))
 
-    assert health.check("worker", "io")[0]
-    assert not health.check("worker", "default")[0]
-    assert not health.check("beat")[0]
+    assert signs_of_life.check("worker", "io")[0]
+    assert not signs_of_life.check("worker", "default")[0]
+    assert not signs_of_life.check("beat")[0]
 
 
 def test_what_is_no_sign_is_passed_over(signs: Path) -> None:
-    health.give("worker", "io@here", "consuming", ("io",))
+    signs_of_life.give("worker", "io@here", "consuming", ("io",))
     (signs / "worker-1.json").write_text("{")
     (signs / "worker-2.json").write_text("[]")
 
-    assert health.check("worker")[0]
+    assert signs_of_life.check("worker")[0]
 
 
 def test_a_sign_that_was_taken_back_is_gone() -> None:
-    health.give("beat", "beat of here", "ticking")
-    health.take_back("beat")
+    signs_of_life.give("beat", "beat of here", "ticking")
+    signs_of_life.take_back("beat")
 
-    assert "No beat has given a sign" in health.check("beat")[1]
+    assert "No beat has given a sign" in signs_of_life.check("beat")[1]

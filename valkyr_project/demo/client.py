@@ -5,7 +5,7 @@ from typing import Any, Self
 
 import httpx
 
-from executions.graph.definition import load_text
+from executions.definition.graph.definition import load_text
 from valkyr_project.demo.errors import DemoError
 
 CONNECT_RETRIES = 5  # over about 8 s

@@ -4,7 +4,8 @@ from typing import Any
 
 from celery.signals import beat_init, worker_init, worker_process_init
 
-from valkyr_project.metrics import serving, values
+from executions.observability import metric_values
+from valkyr_project.metrics import serving
 
 
 @worker_init.connect(weak=False)
@@ -17,4 +18,4 @@ def serve(**_: Any) -> None:
 @worker_process_init.connect(weak=False)
 def count_apart(**_: Any) -> None:
     """A child of a pool counts in files of its own."""
-    values.count_as_child()
+    metric_values.count_as_child()

@@ -10,9 +10,9 @@ from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
 from prometheus_client import make_wsgi_app
 
-from valkyr_project import environment as env
-from valkyr_project.metrics import values
-from valkyr_project.metrics.access import access
+from executions import environment as env
+from executions.observability import metric_values
+from executions.observability.metrics_access import access
 
 log = logging.getLogger(__name__)
 PATH = "/metrics"
@@ -40,7 +40,7 @@ def begin() -> None:
 
     A port that cannot be had is told of and ends nothing: the work is worth more than its figures.
     """
-    port = values.port()
+    port = metric_values.port()
     if not port:
         return
     access(local=True)  # a token that could be guessed stops the start
@@ -64,7 +64,7 @@ def application(environ: dict[str, Any], start: Callable[..., Any]) -> Iterable[
         return _refuse(start, "404 Not Found", "Metrics are at /metrics.")
     if not allowed:
         return _refuse(start, "401 Unauthorized", "Send VALKYR_METRICS_TOKEN as a bearer token.")
-    answer: Iterable[bytes] = make_wsgi_app(values.registry())(environ, start)
+    answer: Iterable[bytes] = make_wsgi_app(metric_values.registry())(environ, start)
     return answer
 
 

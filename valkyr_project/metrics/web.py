@@ -16,9 +16,9 @@ from prometheus_client.registry import Collector
 
 from dlq.metrics.collecting import DATABASE
 from executions.live.places import PLACES
-from executions.metrics import REQUESTS
-from valkyr_project.metrics import values
-from valkyr_project.metrics.access import access
+from executions.observability import metric_values
+from executions.observability.metrics import REQUESTS
+from executions.observability.metrics_access import access
 
 PATH = "/metrics"
 PAGE, NOTHING = "(page)", "(none)"
@@ -48,7 +48,7 @@ class Everything(Collector):
 
     def collect(self) -> Iterable[Metric]:
         """All families."""
-        yield from values.registry().collect()
+        yield from metric_values.registry().collect()
         yield from DATABASE.collect()
         yield GaugeMetricFamily(
             "valkyr_live_viewers", "Who watches live through this web process.", PLACES.taken()

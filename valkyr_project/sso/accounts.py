@@ -15,7 +15,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db import IntegrityError, transaction
 
-from executions.actor import Actor, record
+from executions.access.actor import Actor, record
 from valkyr_project.sso.configuration import SingleSignOn
 from valkyr_project.sso.errors import Refused
 from valkyr_project.sso.memberships import follow

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
-from valkyr_project import environment as env
+from executions import environment as env
 
 ROLES = ("ADMIN", "WORKFLOW", "SYSTEM", "USER")
 LOOPBACK = ("127.0.0.1", "localhost", "::1")

@@ -4,8 +4,8 @@ import logging
 from collections.abc import Mapping
 from typing import Any
 
+from executions.access.actor import Actor, record
 from executions.accounts.members import facts
-from executions.actor import Actor, record
 from executions.models import Membership, Workspace
 from executions.states import Role
 

@@ -6,8 +6,8 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from unfold.forms import AuthenticationForm
 
-from executions import rates
-from executions.rates import Excess
+from executions.admission import rates
+from executions.admission.rates import Excess
 
 
 class PasswordForm(AuthenticationForm):

@@ -11,7 +11,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
-from executions import rates
+from executions.admission import rates
 from valkyr_project.sso.errors import ProviderTrouble
 from valkyr_project.sso.pages import failed, is_ours
 from valkyr_project.sso.password_form import described

@@ -9,7 +9,7 @@ import sys
 from typing import Any
 from urllib.parse import urlsplit
 
-from executions import log_context
+from executions.observability import log_context
 
 # Lines that hold a request's address, and in it what gives access: tokens of callbacks, codes.
 ADDRESSES = ("uvicorn.access", "django.request", "django.security")

@@ -65,7 +65,7 @@ def moment(record: logging.LogRecord) -> str:
 
 
 def exception(record: logging.LogRecord) -> str:
-    """The traceback, as it was scrubbed where it was (runners/quiet_logs.py)."""
+    """The traceback, as it was scrubbed where it was (runners/secrets/log_scrubbing.py)."""
     if record.exc_text:
         return record.exc_text
     if record.exc_info and record.exc_info[0] is not None:

@@ -19,8 +19,8 @@ from celery.signals import (
     worker_shutdown,
 )
 
-from executions import log_context
-from valkyr_project.telemetry import switch
+from executions.observability import log_context
+from executions.telemetry import switch
 
 SEGMENT, ADVANCE = "runners.run_segment", "runners.advance"
 _local = threading.local()
@@ -36,9 +36,9 @@ def begin(sender: Any = None, task_id: str = "", args: Any = (), **_: Any) -> No
 def over(**_: Any) -> None:
     """The task is done: nothing of it clings to the next one in this thread."""
     if switch.on():
-        from runners import step_spans
+        from runners.observability import run_spans
 
-        step_spans.end_segment()
+        run_spans.end_segment()
     if tokens := _tokens():
         log_context.reset(tokens.pop())
 
@@ -57,8 +57,8 @@ def sending(
         return
     from opentelemetry.trace import SpanKind
 
-    from executions import tracing
-    from valkyr_project.telemetry import spans
+    from executions.observability import tracing
+    from executions.telemetry import spans
 
     args = body[0]
     execution_id = UUID(str(args[0]))
@@ -101,19 +101,19 @@ def _sent(*, failed: bool) -> None:
 
 def load(**_: Any) -> None:
     """Import the SDK before a worker forks, so that its children share the memory."""
-    from valkyr_project.telemetry import provider  # noqa: F401 - that is all
+    from executions.telemetry import provider  # noqa: F401 - that is all
 
 
 def make(**_: Any) -> None:
     """A worker's child exports for itself: threads do not survive a fork."""
-    from valkyr_project.telemetry import provider
+    from executions.telemetry import provider
 
     provider.provider()
 
 
 def stop(**_: Any) -> None:
     """A process of a worker ends: send what it still has."""
-    from valkyr_project.telemetry import provider
+    from executions.telemetry import provider
 
     provider.stop()
 

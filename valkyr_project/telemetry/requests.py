@@ -8,9 +8,9 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
-from executions import log_context, tracing
-from valkyr_project.telemetry import switch
-from valkyr_project.telemetry.incoming import Incoming, read
+from executions.observability import log_context, tracing
+from executions.telemetry import switch
+from executions.telemetry.incoming import Incoming, read
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span
@@ -74,7 +74,7 @@ class _Seen:
         """The block in which others' spans belong to this one."""
         if self._span is None:
             return nullcontext()
-        from valkyr_project.telemetry import spans
+        from executions.telemetry import spans
 
         return spans.current(self._span)
 
@@ -108,7 +108,7 @@ def _headers(given: Incoming) -> list[tuple[bytes, bytes]]:
 def _begin(scope: Message, given: Incoming) -> "Span":
     from opentelemetry.trace import SpanKind
 
-    from valkyr_project.telemetry import spans
+    from executions.telemetry import spans
 
     parent = None
     if given.parent is not None:

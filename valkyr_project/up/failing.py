@@ -1,7 +1,7 @@
 """Which processes of a stack keep ending: written by the supervisor, shown by the web process.
 
 The file `<home>/failing.json` maps a process's name to how it last ended; the health part
-`processes` (valkyr_project/stack_health.py) reads it.
+`processes` (valkyr_project/up/stack_health.py) reads it.
 """
 
 import json

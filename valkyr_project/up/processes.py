@@ -1,14 +1,15 @@
 """The processes of a stack as a table: command, environment, when it is stopped.
 
-All in all: web, three workers, beat, Flower. Their command lines are in valkyr_project/commands.py.
+All in all: web, three workers, beat, Flower. Their command lines are in
+valkyr_project/processes/commands.py.
 """
 
 import signal
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from valkyr_project import commands
-from valkyr_project.commands import Pool, Program
+from valkyr_project.processes import commands
+from valkyr_project.processes.commands import Pool, Program
 from valkyr_project.up.credentials import Credentials
 from valkyr_project.up.options import Options
 

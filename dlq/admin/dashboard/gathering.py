@@ -18,7 +18,7 @@ from dlq.models import DeadLetterEntry, FailureGroup, Redrive, RedriveState, Res
 from executions import replica
 from executions.admin.paginator import BOUND, bounded_count
 from executions.admin.scope import is_superuser, reach, scoped
-from executions.clock import first_id_at
+from executions.database.clock import first_id_at
 from executions.figures.ranges import Range
 from executions.figures.scope import Scope
 from executions.models import Trigger, WorkflowExecution, Workspace

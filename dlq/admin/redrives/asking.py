@@ -15,7 +15,7 @@ from dlq.admin.redrives.forms import RedriveForm
 from dlq.models import DeadLetterEntry, Redrive, Resolution
 from dlq.redrive.making import make
 from dlq.redrive.permissions import check_approved, needed
-from executions.actor import Actor
+from executions.access.actor import Actor
 from executions.admin import links
 from executions.admin.paginator import BOUND, bounded_count
 from executions.admin.scope import scoped

@@ -19,7 +19,7 @@ from dlq.redrive.items import held_by
 from dlq.redrive.permissions import check_start
 from dlq.redrive.states import sources
 from executions.access import Action
-from executions.actor import Actor
+from executions.access.actor import Actor
 from executions.admin import links, marks
 from executions.admin.done import done_to
 from executions.admin.engine import FactAdmin

@@ -6,9 +6,9 @@ from typing import Any
 from dlq.alerts.channels.wording import footer, headline, lines
 from dlq.alerts.conf import config
 from dlq.models import AlertRule
-from runners.context import Context
 from runners.modules.base import StepError
 from runners.modules.mail.send import EmailSend, EmailSendInputs
+from runners.segment.step_context import Context
 
 # Each of the exchange's operations takes at most so long: twenty recipients are two minutes.
 SECONDS = 5.0

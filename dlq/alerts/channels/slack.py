@@ -5,9 +5,9 @@ from typing import Any
 
 from dlq.alerts.channels.wording import footer, headline, lines
 from dlq.models import AlertRule
-from runners.context import Context
 from runners.modules.messages.slack import SlackPostInputs
 from runners.modules.messages.slack_exchange import slack_exchange
+from runners.segment.step_context import Context
 
 LONGEST = 30_000
 # What Slack reads as the beginning of a link, a mention or an entity (api.slack.com/reference).

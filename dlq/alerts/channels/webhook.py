@@ -7,12 +7,12 @@ from typing import Any
 from dlq.alerts.channels.wording import headline
 from dlq.models import AlertRule
 from executions.triggers import signature
-from runners.context import Context
 from runners.modules.base import StepError
 from runners.modules.network.body import read_start
 from runners.modules.network.content import json_content
 from runners.modules.network.exchange import Call, opened
 from runners.modules.network.failures import SHOWN_BODY_BYTES, request_name
+from runners.segment.step_context import Context
 
 HEADER = "x-valkyr-signature"
 

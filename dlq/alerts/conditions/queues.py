@@ -10,7 +10,7 @@ from django.db.models import Q
 from dlq.alerts.clipping import clipped
 from dlq.alerts.finding import Finding, page
 from dlq.models import AlertKind, AlertRule
-from executions.limits import OWN_QUEUES, limits
+from executions.definition.limits import OWN_QUEUES, limits
 from executions.states import ExecutionState
 from runners.models import Run, Runner
 from runners.states import RunState

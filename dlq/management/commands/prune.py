@@ -17,8 +17,8 @@ from dlq.retention.tally import Tally
 from dlq.retention.terms import Scope
 from dlq.retention.wanted import Wanted, as_set, older_than
 from dlq.retention.weight import weigh
-from executions.actor import Actor
-from executions.clock import database_now
+from executions.access.actor import Actor
+from executions.database.clock import database_now
 from executions.models import Workflow, Workspace
 from executions.states import FINAL
 

@@ -12,7 +12,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from dlq.api.entry_query import EntryFilters
-from dlq.filtering import chosen
+from dlq.browse.filters import chosen
 from dlq.management.progress_text import of_preview, of_progress
 from dlq.models import DeadLetterEntry, Redrive, RedriveScope, RedriveState
 from dlq.redrive import lifecycle
@@ -20,7 +20,7 @@ from dlq.redrive.making import make
 from dlq.redrive.preview import preview
 from dlq.redrive.states import FINAL
 from dlq.redrive.wish import Wish
-from executions.actor import Actor
+from executions.access.actor import Actor
 from executions.api.problem_paths import flat
 from executions.errors import ValkyrError, WithProblems
 

@@ -7,9 +7,9 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import transaction
 
+from executions.access.actor import Actor
 from executions.accounts.service_accounts import create_service_account
 from executions.accounts.tokens import create_token
-from executions.actor import Actor
 from executions.errors import ValkyrError, WithProblems
 from executions.models import ServiceAccount, Workspace
 from executions.states import Role

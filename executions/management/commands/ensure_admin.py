@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import transaction
 
-from executions.actor import Actor, record
+from executions.access.actor import Actor, record
 from executions.models import Membership, Workspace
 from executions.states import Role
 

@@ -10,7 +10,7 @@ from typing import Any, TextIO
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils.dateparse import parse_date, parse_datetime
 
-from executions.actor import Actor
+from executions.access.actor import Actor
 from executions.audit import export
 from executions.audit.trail import narrowed
 from executions.models import Activity, Workspace

@@ -7,15 +7,15 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from executions import publishing
-from executions.actor import Actor
-from executions.catalog import catalog
+from executions.access.actor import Actor
+from executions.definition.catalog import catalog
+from executions.definition.graph.problem import DefinitionError
 from executions.errors import ValkyrError
-from executions.graph.problem import DefinitionError
 from executions.models import Workflow, Workspace
 from executions.n8n.conversion import Conversion, convert
 from executions.n8n.reading import MAX_BYTES, read_text
 from executions.n8n.report import STATUSES
+from executions.publishing import versioning
 
 MAX_FILES = 10_000
 
@@ -55,7 +55,7 @@ class Command(BaseCommand):
 
     def _tell(self, path: Path, found: Conversion, slug: str, *, as_json: bool) -> None:
         report = found.report
-        problems = publishing.check(found.definition)
+        problems = versioning.check(found.definition)
         if as_json:
             about = {"file": str(path), "slug": slug or None, "problems": len(problems)}
             self.stdout.write(json.dumps(about | {"report": report.told()}, ensure_ascii=False))
@@ -107,8 +107,8 @@ def _conversions(path: Path) -> list[Conversion]:
 def _keep(found: Conversion, workspace: Workspace) -> str:
     """Make the workflow; its slug, with a number where another one has it."""
     name = found.definition["name"]
-    slug = _free(publishing.slug_of(name), workspace)
-    publishing.create_workflow(
+    slug = _free(versioning.slug_of(name), workspace)
+    versioning.create_workflow(
         workspace,
         name=name,
         slug=slug,

@@ -7,10 +7,10 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import OperationalError
 
-from executions import key_rotation
-from executions.actor import Actor
+from executions.access.actor import Actor
+from executions.credentials import key_rotation
+from executions.credentials.key_rotation import Progress, Standing
 from executions.errors import ValkyrError
-from executions.key_rotation import Progress, Standing
 
 HELP = """
 Secrets are sealed with data keys, and the data keys with the installation's key (VALKYR_KEY_FILE,

@@ -2,11 +2,11 @@
 
 from typing import Any
 
+from executions.definition.templating.unfinished import todo
 from executions.n8n.conditions import Condition, condition, condition_template, conditions_of
 from executions.n8n.expressions.tree import Untranslatable
 from executions.n8n.texts import is_expression
 from executions.n8n.work import Left, Made, Work, family
-from executions.templating.unfinished import todo
 
 MAX_OUTCOME = 100
 FALLBACK = "fallback"

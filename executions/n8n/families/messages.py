@@ -3,10 +3,10 @@
 import re
 from typing import Any
 
+from executions.definition.templating.unfinished import todo
 from executions.n8n.shape import one
 from executions.n8n.texts import is_expression
 from executions.n8n.work import Left, Made, Work, family
-from executions.templating.unfinished import todo
 
 
 @family("emailSend")

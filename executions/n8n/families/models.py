@@ -2,12 +2,12 @@
 
 from typing import Any
 
+from executions.definition.templating.unfinished import todo
 from executions.n8n.export import Node
 from executions.n8n.naming import credential_name
 from executions.n8n.shape import Keys, Shape
 from executions.n8n.texts import is_expression
 from executions.n8n.work import Left, Made, Work, below, family
-from executions.templating.unfinished import todo
 
 ANSWERS: tuple[Keys, ...] = (
     ("message", "content"), ("text",), ("output",), ("content",), ("response",),

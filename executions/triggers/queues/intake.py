@@ -12,7 +12,7 @@ from uuid import UUID
 
 from django.db import DataError
 
-from executions.actor import Actor
+from executions.access.actor import Actor
 from executions.errors import (
     NotFound,
     NotPublished,

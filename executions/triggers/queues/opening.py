@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.conf import settings
 
-from executions.catalog import catalog
+from executions.definition.catalog import catalog
 from executions.errors import NotFound, ValkyrError
 from executions.models import Trigger
 from executions.states import TriggerType

@@ -6,10 +6,10 @@ from uuid import UUID
 
 from django.db import transaction
 
-from executions.actor import Actor, record
-from executions.clock import database_now
+from executions.access.actor import Actor, record
+from executions.database.clock import database_now
+from executions.definition.graph.problem import Problem
 from executions.errors import InvalidPayload, NotFound, WrongState
-from executions.graph.problem import Problem
 from executions.models import RefusedMessage, WorkflowExecution
 from executions.states import TriggerType
 from executions.triggers.queues.intake import KEPT_BYTES

@@ -4,8 +4,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from executions.actor import Actor
-from runners.restored import StillConnected, settle
+from executions.access.actor import Actor
+from runners.recovery.after_restore import StillConnected, settle
 
 
 class Command(BaseCommand):

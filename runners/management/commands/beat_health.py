@@ -4,18 +4,18 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from valkyr_project import health
+from runners.process import signs_of_life
 
 
 class Command(BaseCommand):
-    """For people; containers ask `python valkyr_project/health.py beat`, which starts faster."""
+    """For people. Containers run `runners/process/signs_of_life.py beat`, which starts faster."""
 
     help = "Ends with 0 when the beat here turns (elected or not), with 1 and a reason if not."
     requires_system_checks = []
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Say how it is; raises CommandError when it is not well."""
-        well, sentence = health.check("beat")
+        well, sentence = signs_of_life.check("beat")
         if not well:
             raise CommandError(sentence)
         self.stdout.write(sentence)

@@ -7,7 +7,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from executions.catalog import ModuleSpec
+from executions.definition.catalog import ModuleSpec
 from runners.management.module_pages.pages import pages
 from runners.modules import registry
 from runners.modules.builtin import BUILTIN

@@ -5,11 +5,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from valkyr_project import health
+from runners.process import signs_of_life
 
 
 class Command(BaseCommand):
-    """For people; containers ask `python valkyr_project/health.py worker`, which starts faster."""
+    """For people. Containers run `runners/process/signs_of_life.py worker`, which starts faster."""
 
     help = "Ends with 0 when every worker here still takes messages, with 1 and a reason if not."
     requires_system_checks = []
@@ -20,7 +20,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Say how they are; raises CommandError when one is not well."""
-        well, sentence = health.check("worker", options["queue"])
+        well, sentence = signs_of_life.check("worker", options["queue"])
         if not well:
             raise CommandError(sentence)
         self.stdout.write(sentence)

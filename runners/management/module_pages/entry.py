@@ -5,7 +5,7 @@ from typing import Any
 
 import yaml
 
-from executions.catalog import ModuleSpec
+from executions.definition.catalog import ModuleSpec
 from runners.management.module_pages.kinds import as_json, bounds, cell, code, codes, kind, referred
 
 EFFECTS = {

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 
-from executions.catalog import ModuleSpec
+from executions.definition.catalog import ModuleSpec
 from runners.management.module_pages.entry import entry
 from runners.management.module_pages.kinds import cell
 

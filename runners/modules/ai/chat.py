@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from executions.outcome_rules import OutcomeRule
+from executions.definition.outcome_rules import OutcomeRule
 from runners.modules.ai.asked import used
 from runners.modules.ai.chat_shapes import ChatInputs, ChatOutputs
 from runners.modules.ai.family import LlmModule

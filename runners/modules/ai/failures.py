@@ -9,11 +9,11 @@ from typing import Any
 import httpx
 import openai
 
+from runners.failures.classification import error_type_of, status_error_type
+from runners.failures.retry import parse_retry_after
 from runners.modules.ai.provider import ProviderInputs
 from runners.modules.base import StepError
 from runners.modules.network.transport import request_deadline
-from runners.outcomes import error_type_of, status_error_type
-from runners.retry import parse_retry_after
 from runners.states import ErrorType
 
 MAX_SAID = 500

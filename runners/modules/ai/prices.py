@@ -13,9 +13,9 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, RootModel, ValidationError
 
-from runners.circuits.rules import matches, specificity
 from runners.modules.ai.wire import Usage
 from runners.modules.base import StepError
+from runners.targets.rules import matches, specificity
 
 PRICES = "VALKYR_LLM_PRICES"
 MILLION = Decimal(1_000_000)

@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, field_validator
 
-from runners.circuits.defaults import timeout_seconds
 from runners.modules.base import ModuleInputs, StepContext, StepError
+from runners.targets.defaults import timeout_seconds
 
 if TYPE_CHECKING:
     import httpx

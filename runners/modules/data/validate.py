@@ -6,15 +6,15 @@ from typing import Any
 
 from pydantic import Field, field_validator
 
-from executions.json_schema.budget import STEP, Budget, BudgetExceeded
-from executions.json_schema.checking import (
+from executions.definition.json_schema.budget import STEP, Budget, BudgetExceeded
+from executions.definition.json_schema.checking import (
     Unresolvable,
     mistakes,
     schema_mistakes,
     validator,
 )
-from executions.json_schema.patterns import check_patterns
-from executions.patterns import BadPattern, TooMuchWork
+from executions.definition.json_schema.patterns import check_patterns
+from executions.definition.patterns import BadPattern, TooMuchWork
 from runners.modules.base import (
     Bad,
     Module,

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from executions.catalog import ConfigProblem
+from executions.definition.catalog import ConfigProblem
 from runners.modules.base import Bad, Module, ModuleInputs, Result, StepContext, StepError
 
 CODE = "placeholder"

@@ -8,12 +8,12 @@ from email.message import EmailMessage
 from email.policy import SMTP
 from pathlib import Path
 
+from runners.failures.classification import error_type_of
 from runners.modules.base import StepError
 from runners.modules.files.replacing import replace
 from runners.modules.mail.guarded import GuardedSmtp, GuardedSmtpSsl
 from runners.modules.mail.settings import SmtpServer
 from runners.modules.network.judging import judge
-from runners.outcomes import error_type_of
 
 
 def deliver(

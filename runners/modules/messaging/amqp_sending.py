@@ -8,10 +8,10 @@ import amqp.exceptions
 from kombu import Connection, Exchange, Producer
 from kombu.exceptions import KombuError
 
+from runners.failures.classification import error_type_of
 from runners.modules.base import StepError
 from runners.modules.messaging.broker import Broker, permitted
 from runners.modules.messaging.message import Message, Sent
-from runners.outcomes import error_type_of
 
 PERSISTENT, TRANSIENT = 2, 1
 

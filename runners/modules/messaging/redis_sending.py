@@ -6,10 +6,10 @@ import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
+from runners.failures.classification import error_type_of
 from runners.modules.base import StepError
 from runners.modules.messaging.broker import Broker, permitted
 from runners.modules.messaging.message import Message, Sent
-from runners.outcomes import error_type_of
 from runners.states import ErrorType
 
 # Redis is full, loading, failing over or busy: it may take the message later.

@@ -13,7 +13,7 @@ from typing import Any
 
 import httpx
 
-from executions.propagation import outgoing
+from executions.observability.propagation import outgoing
 from runners.modules.base import StepContext, StepError
 from runners.modules.network.authorization import authorization
 from runners.modules.network.body import ACCEPT_ENCODING, BodyTooLarge, body_value, read_body

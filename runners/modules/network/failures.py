@@ -7,10 +7,10 @@ from http import HTTPStatus
 
 import httpx
 
+from runners.failures.classification import error_type_of, status_error_type
+from runners.failures.retry import parse_retry_after
 from runners.modules.base import StepError
 from runners.modules.network.body import read_start
-from runners.outcomes import error_type_of, status_error_type
-from runners.retry import parse_retry_after
 
 SHOWN_BODY_BYTES = 2_000
 

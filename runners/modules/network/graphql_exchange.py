@@ -8,13 +8,13 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+from runners.failures.classification import status_error_type
 from runners.modules.base import StepContext, StepError
 from runners.modules.network.content import json_content
 from runners.modules.network.exchange import Answer, Call, send
 from runners.modules.network.failures import refused, retry_after
 from runners.modules.network.graphql import GraphqlQueryInputs
 from runners.modules.network.operation import kind_of
-from runners.outcomes import status_error_type
 from runners.states import ErrorType
 
 ACCEPT = "application/graphql-response+json, application/json;q=0.9"

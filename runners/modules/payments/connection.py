@@ -13,11 +13,11 @@ from urllib.parse import urlsplit
 import httpx
 import stripe
 
+from runners.failures.classification import error_type_of
 from runners.modules.base import StepContext, StepError
 from runners.modules.network.body import ACCEPT_ENCODING, BodyTooLarge, read_body
 from runners.modules.network.transport import client, request_deadline
 from runners.modules.payments.address import api_base
-from runners.outcomes import error_type_of
 
 MAX_ANSWER_BYTES = 5 * 1024 * 1024
 ENDLESS = "Stripe's API answered with more than 5 MiB, which is no answer of its own"

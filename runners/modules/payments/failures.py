@@ -10,9 +10,9 @@ from typing import Any
 
 import stripe
 
+from runners.failures.classification import status_error_type
+from runners.failures.retry import parse_retry_after
 from runners.modules.base import StepError
-from runners.outcomes import status_error_type
-from runners.retry import parse_retry_after
 from runners.states import ErrorType
 
 TRANSIENT, PERMANENT = ErrorType.TRANSIENT, ErrorType.PERMANENT

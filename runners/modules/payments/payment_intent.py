@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from executions.outcome_rules import OutcomeRule
+from executions.definition.outcome_rules import OutcomeRule
 from runners.modules.base import Bad, ModuleOutputs, Result, StepContext
 from runners.modules.payments.fields import (
     METADATA_HELP,

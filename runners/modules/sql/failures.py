@@ -7,9 +7,9 @@ from typing import Any
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
+from runners.failures.classification import error_type_of
 from runners.modules.base import StepError
 from runners.modules.sql.database import Database
-from runners.outcomes import error_type_of
 from runners.states import ErrorType
 
 READ_ONLY = "25006"

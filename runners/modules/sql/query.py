@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from executions.catalog import ConfigProblem
+from executions.definition.catalog import ConfigProblem
 from runners.modules.base import Bad, Module, ModuleInputs, ModuleOutputs, Result, StepContext
 from runners.modules.sql.database import CIRCUIT_TARGET, circuit_of
 from runners.modules.sql.templates import template_problems

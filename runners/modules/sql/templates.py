@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from executions.catalog import ConfigProblem
+from executions.definition.catalog import ConfigProblem
 
 MARKS = ("{{", "{%")
 SENTENCE = (

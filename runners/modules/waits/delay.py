@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import Field, field_validator
 
-from executions.catalog import ConfigProblem
+from executions.definition.catalog import ConfigProblem
 from runners.modules.base import (
     Bad,
     ModuleInputs,

@@ -5,8 +5,8 @@ from typing import Any
 
 from pydantic import Field, field_validator
 
-from executions.catalog import ConfigProblem
-from executions.templates import one_expression
+from executions.definition.catalog import ConfigProblem
+from executions.definition.templates import one_expression
 from runners.modules.base import Bad, ModuleInputs, ModuleOutputs, Result, StepContext, Wait
 from runners.modules.waits.base import MAX_DAYS, Patience, WaitingModule
 from runners.states import WaitKind

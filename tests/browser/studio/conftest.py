@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from executions import publishing
 from executions.models import Workflow
+from executions.publishing import versioning
 from tests.browser.one_page import FIRST_LOAD
 from tests.support.workflows import ACTOR, default_workspace
 
@@ -22,7 +22,7 @@ def workflow(transactional_db: None) -> Callable[..., Workflow]:
 
     def store(name: str = "order", **definition: Any) -> Workflow:
         draft = {"schema": "valkyr/1", "name": name, "tasks": [], "edges": []} | definition
-        return publishing.create_workflow(
+        return versioning.create_workflow(
             default_workspace(), name=name, definition=draft, actor=ACTOR
         )
 

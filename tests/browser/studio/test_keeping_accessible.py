@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from executions import publishing
 from executions.models import Workflow
+from executions.publishing import versioning
 from tests.support.accessibility import findings_in_both
 from tests.support.workflows import ACTOR
 
@@ -19,10 +19,10 @@ def changed(workflow: Any) -> Workflow:
     """A published workflow whose draft says more, some of it wrong."""
     fetch = {"id": "fetch", "use": "data.set", "with": {"values": {"limit": 1}}}
     found: Workflow = workflow(tasks=[fetch])
-    publishing.publish(found.pk, actor=ACTOR)
+    versioning.publish(found.pk, actor=ACTOR)
     other = fetch | {"with": {"values": {"limit": 2}}}
     draft = found.definition | {"tasks": [other, {"id": "ask", "use": "http.request", "with": {}}]}
-    return publishing.update_workflow(
+    return versioning.update_workflow(
         found.pk, {"definition": draft}, actor=ACTOR, expected_revision=None
     )
 

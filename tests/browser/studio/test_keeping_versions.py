@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from executions import publishing
 from executions.models import Workflow, WorkflowVersion
+from executions.publishing import versioning
 from tests.browser.holding import Held
 from tests.support.workflows import ACTOR
 
@@ -26,9 +26,9 @@ def task(value: int) -> dict[str, Any]:
 def published(workflow: Any) -> Workflow:
     """Version 1 has a limit of 1; the draft has one of 2, and a task more."""
     found: Workflow = workflow(tasks=[task(1)])
-    publishing.publish(found.pk, actor=ACTOR)
+    versioning.publish(found.pk, actor=ACTOR)
     draft = found.definition | {"tasks": [task(2), {"id": "ship", "use": "flow.noop"}]}
-    return publishing.update_workflow(
+    return versioning.update_workflow(
         found.pk, {"definition": draft}, actor=ACTOR, expected_revision=None
     )
 
@@ -98,7 +98,7 @@ def test_problems_keep_a_draft_from_being_published_and_lead_to_the_field(
 
 def test_what_is_as_it_was_published_needs_no_version(studio: Any, workflow: Any) -> None:
     found = workflow(tasks=[task(1)])
-    publishing.publish(found.pk, actor=ACTOR)
+    versioning.publish(found.pk, actor=ACTOR)
     page = studio(found)
     page.get_by_role("button", name="Publish…").click()
     dialog = page.get_by_role("dialog", name="Publish")

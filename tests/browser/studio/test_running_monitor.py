@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from executions import publishing
 from executions.models import WorkflowExecution
+from executions.publishing import versioning
 from tests.browser.pictures import picture
 from tests.browser.studio import running as on
 from tests.browser.studio.canvas import node
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.browser
 def ran(workflow: Any) -> Any:
     """A published workflow, and an execution of it that ended."""
     made = workflow("numbers", **on.THREE)
-    publishing.publish(made.pk, actor=ACTOR)
+    versioning.publish(made.pk, actor=ACTOR)
     made.refresh_from_db()
     execution = start(made, {"n": 40})
     assert on.carry(execution) == "SUCCESS"
@@ -48,7 +48,7 @@ def test_of_another_version_than_the_draft_it_says_so(staff_page: Any, ran: Any)
     other = on.THREE["tasks"][:2]
     definition = made.definition | {"tasks": other, "edges": on.THREE["edges"][:1]}
     changes = {"definition": definition}
-    publishing.update_workflow(made.pk, changes, actor=ACTOR, expected_revision=None)
+    versioning.update_workflow(made.pk, changes, actor=ACTOR, expected_revision=None)
     staff_page.goto(f"{staff_page.home}/studio/{made.pk}/?execution={execution}")
     expect(staff_page.get_by_text("This run was of version 1")).to_be_visible()
     picture(staff_page, "studio-other-version")

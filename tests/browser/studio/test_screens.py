@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from executions import publishing
-from executions.graph.yaml_text import read_yaml
+from executions.definition.graph.yaml_text import read_yaml
+from executions.publishing import versioning
 from tests.browser.studio import running as on
 from tests.browser.studio.canvas import node
 from tests.browser.studio.looking import look
@@ -131,7 +131,7 @@ def test_a_run_while_it_runs(studio: Any, workflow: Any) -> None:
 
 def test_what_publishing_would_change(studio: Any, workflow: Any) -> None:
     made = workflow(**ORDER)
-    publishing.publish(made.pk, actor=ACTOR)
+    versioning.publish(made.pk, actor=ACTOR)
     page = studio(made)
     node(page, "review").click()
     page.keyboard.press("Delete")

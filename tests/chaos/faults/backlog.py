@@ -11,8 +11,8 @@ from uuid import UUID
 from django.db import connection
 
 from executions.models import Workflow, WorkflowExecution
-from runners import sweeper
 from runners.models import Run
+from runners.recovery import sweeper
 from tests.chaos import bulk
 from tests.chaos.fault import Fault, Load
 from tests.chaos.world import World

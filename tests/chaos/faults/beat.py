@@ -4,7 +4,7 @@ from collections import Counter
 from datetime import timedelta
 from typing import Any
 
-from executions.clock import database_now
+from executions.database.clock import database_now
 from executions.models import CronTick, Trigger, WorkflowExecution
 from tests.chaos.fault import Fault
 from tests.chaos.world import World

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from django.db import connection
 
-from executions.clock import database_now
+from executions.database.clock import database_now
 from tests.chaos.fault import Fault, Load
 from tests.chaos.world import World
 from tests.support.waiting import wait_until

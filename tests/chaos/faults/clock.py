@@ -2,7 +2,7 @@
 
 import time
 
-from executions.clock import database_now
+from executions.database.clock import database_now
 from executions.models import WorkflowExecution
 from runners.models import Run
 from tests.chaos.fault import Fault

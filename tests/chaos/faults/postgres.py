@@ -5,7 +5,7 @@ import time
 
 import httpx
 
-from executions.clock import database_now
+from executions.database.clock import database_now
 from tests.chaos.fault import Fault, Load
 from tests.chaos.servers import postgres
 from tests.chaos.world import World

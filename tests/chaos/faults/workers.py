@@ -5,7 +5,7 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from executions.clock import database_now
+from executions.database.clock import database_now
 from runners.models import Run
 from tests.chaos.fault import Fault, Load
 from tests.chaos.world import World

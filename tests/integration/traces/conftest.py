@@ -9,6 +9,7 @@ import pytest
 from django.contrib.auth import get_user_model
 
 from executions.models import Workflow
+from executions.telemetry.switch import ENDPOINTS
 from tests.support.collector import Collector, collecting
 from tests.support.engine_database import engine_database
 from tests.support.fleet import QUICK, Fleet, publishing_to
@@ -17,7 +18,6 @@ from tests.support.signed_in import bearer
 from tests.support.web_server import WebServer, web_server
 from tests.support.workflows import wait_for_end
 from valkyr_project.embedded import Redis
-from valkyr_project.telemetry.switch import ENDPOINTS
 
 TALKATIVE = {
     "VALKYR_LOG_FORMAT": "json",

@@ -45,7 +45,8 @@ def test_a_failure_is_one_line_with_every_id(failed: Run, fleet: Fleet) -> None:
     found = [
         line
         for line in lines(fleet["default"])
-        if line.get("run_id") == str(failed.pk) and line["logger"] == "runners.tracing"
+        if line.get("run_id") == str(failed.pk)
+        and line["logger"] == "runners.observability.tracing"
     ]
 
     [line] = found
@@ -89,8 +90,12 @@ def test_a_request_its_execution_and_the_servers_line_have_one_trace(
         named = [line for line in lines(web) if line.get("request_id") == "the-request"]
         return {line["logger"]: line for line in named}
 
-    wait_until(lambda: {"executions.tracing", "uvicorn.access"} <= set(mine()), 30, "its lines")
-    started, access = mine()["executions.tracing"], mine()["uvicorn.access"]
+    wait_until(
+        lambda: {"executions.observability.tracing", "uvicorn.access"} <= set(mine()),
+        30,
+        "its lines",
+    )
+    started, access = mine()["executions.observability.tracing"], mine()["uvicorn.access"]
     assert started["trace_id"] == access["trace_id"] == trace
     assert started["execution_id"] == str(failed.execution_id)
     assert "POST /v1/WorkflowExecution/" in access["message"]

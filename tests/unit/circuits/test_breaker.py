@@ -22,7 +22,7 @@ from runners.circuits.breaker import (
     room,
     undone,
 )
-from runners.circuits.rules import Limits
+from runners.targets.rules import Limits
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 LIMITS = Limits(failures=3, window=60, recovery=30)

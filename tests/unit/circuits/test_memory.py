@@ -5,7 +5,7 @@ from uuid import UUID
 
 from runners.circuits.breaker import Caller, Circuit, Entry
 from runners.circuits.memory import Key, Memory, Picture
-from runners.circuits.rules import Limits, Rule
+from runners.targets.rules import Limits, Rule
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 BASE = Limits(failures=3, window=60, recovery=30)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from runners.circuits.defaults import BASE, DEFAULTS, timeout_seconds
-from runners.circuits.rules import Limits, Rule, limits_for, matches
+from runners.targets.defaults import BASE, DEFAULTS, timeout_seconds
+from runners.targets.rules import Limits, Rule, limits_for, matches
 
 
 @pytest.mark.parametrize(

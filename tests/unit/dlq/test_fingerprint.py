@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dlq.fingerprint import LONGEST, fingerprint, normalise, place_of
+from dlq.groups.fingerprint import LONGEST, fingerprint, normalise, place_of
 
 WORKFLOW = UUID(int=1)
 hexes = st.text("0123456789abcdef", min_size=8, max_size=40).map(lambda text: f"a1{text}")

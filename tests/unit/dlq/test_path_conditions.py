@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dlq.path_conditions import BadCondition, condition, from_form, from_text, several
+from dlq.browse.path_conditions import BadCondition, condition, from_form, from_text, several
 
 NAMES = st.text("abcdefghi:-_ ", min_size=1, max_size=8)
 VALUES = st.recursive(

@@ -1,6 +1,6 @@
 """A small catalog of real ModuleSpecs, so that the graph is tested without the runners."""
 
-from executions.catalog import ConfigProblem, ModuleSpec
+from executions.definition.catalog import ConfigProblem, ModuleSpec
 
 
 def spec(type_name, *, outcomes=(), known=None, required=(), writes=False, **more):

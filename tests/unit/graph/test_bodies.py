@@ -1,9 +1,9 @@
 import pytest
 
-from executions.graph.definition import normalise
-from executions.graph.limits import Limits
-from executions.graph.resolve import checksum, resolve
-from executions.graph.validation import problems
+from executions.definition.graph.definition import normalise
+from executions.definition.graph.limits import Limits
+from executions.definition.graph.resolve import checksum, resolve
+from executions.definition.graph.validation import problems
 from tests.unit.graph.catalog import definition, noop
 from tests.unit.graph.containers import CONTAINERS, each, loop, reads
 

@@ -2,9 +2,9 @@ from uuid import UUID, uuid5
 
 import pytest
 
-from executions.graph.compile import compile_graph
-from executions.graph.policies import POLICIES, policy, written_out
-from executions.graph.resolve import checksum, resolve
+from executions.definition.graph.compile import compile_graph
+from executions.definition.graph.policies import POLICIES, policy, written_out
+from executions.definition.graph.resolve import checksum, resolve
 from tests.unit.graph.catalog import CATALOG, definition, noop
 
 WORKFLOW = UUID("0190aaaa-0000-7000-8000-000000000000")

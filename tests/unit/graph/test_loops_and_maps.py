@@ -1,8 +1,8 @@
 import pytest
 
-from executions.graph.limits import Limits
-from executions.graph.resolve import resolve
-from executions.graph.validation import problems
+from executions.definition.graph.limits import Limits
+from executions.definition.graph.resolve import resolve
+from executions.definition.graph.validation import problems
 from tests.unit.graph.catalog import definition, noop
 from tests.unit.graph.containers import CONTAINERS, each, loop
 

@@ -4,9 +4,9 @@ import json
 
 from jsonschema import Draft202012Validator
 
-from executions.graph.definition import load_text
-from executions.graph.schema import WORKFLOW_SCHEMA
-from executions.graph.validation import problems
+from executions.definition.graph.definition import load_text
+from executions.definition.graph.schema import WORKFLOW_SCHEMA
+from executions.definition.graph.validation import problems
 from tests.unit.graph.containers import CONTAINERS
 
 WHOLE = """

@@ -1,6 +1,6 @@
 import pytest
 
-from executions.graph.validation import problems
+from executions.definition.graph.validation import problems
 from tests.unit.graph.catalog import definition, noop
 from tests.unit.graph.containers import CONTAINERS, each, loop, reads
 

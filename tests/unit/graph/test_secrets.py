@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from executions.graph.compile import compile_graph
-from executions.graph.resolve import resolve
-from executions.graph.validation import problems
+from executions.definition.graph.compile import compile_graph
+from executions.definition.graph.resolve import resolve
+from executions.definition.graph.validation import problems
 from tests.support.compiled import WORKFLOW
 from tests.unit.graph.catalog import CATALOG, definition, noop, spec
 from tests.unit.graph.containers import CONTAINERS

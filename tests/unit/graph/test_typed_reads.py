@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, Field
 
-from executions.catalog import catalog
-from executions.graph.definition import load_text
-from executions.graph.types.schemas import Missing, Typed
-from executions.graph.validation import warnings
+from executions.definition.catalog import catalog
+from executions.definition.graph.definition import load_text
+from executions.definition.graph.types.schemas import Missing, Typed
+from executions.definition.graph.validation import warnings
 from tests.unit.graph.catalog import CATALOG, spec
 
 EXAMPLES = Path(__file__).parents[3] / "examples"

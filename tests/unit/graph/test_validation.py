@@ -1,7 +1,7 @@
 import pytest
 
-from executions.graph.definition import load_text
-from executions.graph.validation import MAX_PROBLEMS, problems
+from executions.definition.graph.definition import load_text
+from executions.definition.graph.validation import MAX_PROBLEMS, problems
 from tests.unit.graph.catalog import CATALOG, definition, noop, spec
 
 TEN_MISTAKES = """

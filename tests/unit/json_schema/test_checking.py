@@ -9,9 +9,14 @@ import pytest
 from hypothesis import given
 from jsonschema import Draft202012Validator
 
-from executions.json_schema.budget import REQUEST, Budget, BudgetExceeded
-from executions.json_schema.checking import Unresolvable, mistakes, schema_mistakes, validator
-from executions.patterns import BadPattern, TooMuchWork, pattern
+from executions.definition.json_schema.budget import REQUEST, Budget, BudgetExceeded
+from executions.definition.json_schema.checking import (
+    Unresolvable,
+    mistakes,
+    schema_mistakes,
+    validator,
+)
+from executions.definition.patterns import BadPattern, TooMuchWork, pattern
 from tests.support.json_schemas import schemas, values
 
 

@@ -5,7 +5,7 @@ from uuid import UUID
 
 import pytest
 
-from runners.context import Context
+from runners.segment.step_context import Context
 from tests.unit.modules.partner import Partner
 
 KEY = "0123456789abcdef" * 4

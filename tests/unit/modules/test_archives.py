@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runners.context import Context
 from runners.modules import registry
 from runners.modules.archives.opening import Bounds, archive
 from runners.modules.base import Bad, StepError
+from runners.segment.step_context import Context
 from tests.support.bad_inputs import check_row, rows
 from tests.unit.modules import files_with_trouble, hostile_archives
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from executions.catalog import catalog
-from executions.graph.validation import problems
-from executions.limits import limits
-from executions.templates import compile_template
+from executions.definition.catalog import catalog
+from executions.definition.graph.validation import problems
+from executions.definition.limits import limits
+from executions.definition.templates import compile_template
 from runners.modules import registry
 from runners.modules.base import Bad
 from runners.modules.builtin import BUILTIN

@@ -8,11 +8,11 @@ import pytest
 
 from executions.credentials import Boundary
 from executions.credentials.boundary import ANY
-from runners.context import Context
 from runners.modules import registry
 from runners.modules.base import StepError
 from runners.modules.network.judging import HostRefused, judge, using
-from runners.scrubbing import Scrubber
+from runners.secrets.scrubbing import Scrubber
+from runners.segment.step_context import Context
 from runners.states import ErrorType
 from tests.unit.modules.partner import Partner
 

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from executions.catalog import catalog
-from runners.context import Context
+from executions.definition.catalog import catalog
 from runners.modules import registry
 from runners.modules.base import Module, ModuleInputs, Result, StepContext, StepError
 from runners.modules.function_step import step
 from runners.modules.mail.settings import SmtpServer, destination
-from runners.scrubbing import Scrubber
+from runners.secrets.scrubbing import Scrubber
+from runners.segment.step_context import Context
 from tests.unit.modules.partner import Partner
 
 MakeContext = Callable[..., Context]

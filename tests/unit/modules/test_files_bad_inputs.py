@@ -2,8 +2,8 @@
 
 import pytest
 
-from runners.context import Context
 from runners.modules.base import Bad
+from runners.segment.step_context import Context
 from tests.support.bad_inputs import check_row, rows
 from tests.unit.modules.files_with_trouble import lay_out
 from valkyr_project.embedded.child import free_port

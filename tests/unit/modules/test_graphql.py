@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from runners.context import Context
 from runners.modules import registry
 from runners.modules.base import Result, StepError
 from runners.modules.network.operation import kind_of, operations
+from runners.segment.step_context import Context
 from runners.states import ErrorType
 from tests.unit.modules.conftest import KEY
 

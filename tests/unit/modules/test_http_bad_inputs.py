@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from runners.context import Context
 from runners.modules.base import Bad
 from runners.modules.builtin import BUILTIN
+from runners.segment.step_context import Context
 from tests.support.bad_inputs import check_row, rows
 from tests.support.counterparts.http import BadServer, bad_server
 

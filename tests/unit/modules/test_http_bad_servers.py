@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from runners.context import Context
+from runners.failures.classification import Failure, classify
 from runners.modules import registry
 from runners.modules.base import Result
-from runners.outcomes import Failure, classify
+from runners.segment.step_context import Context
 from runners.states import ErrorType
 from tests.support.counterparts.http import VICES, BadServer, bad_server
 from tests.support.waiting import wait_until

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from runners.context import Context
 from runners.modules import registry
 from runners.modules.base import Result, StepError
-from runners.scrubbing import Scrubber
+from runners.secrets.scrubbing import Scrubber
+from runners.segment.step_context import Context
 from runners.states import ErrorType
 from tests.support.counterparts.http import BadServer, bad_server
 from tests.unit.modules.conftest import KEY

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from runners.context import Context
 from runners.modules import registry
 from runners.modules.base import StepError
+from runners.segment.step_context import Context
 from tests.support.bad_inputs import check_row, rows
 
 

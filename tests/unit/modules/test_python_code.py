@@ -13,12 +13,12 @@ from typing import Any
 import psutil
 import pytest
 
-from runners.context import Context
+from runners.failures.classification import Failure, classify
 from runners.modules import registry
 from runners.modules.base import Result, StepError
 from runners.modules.code.confined import seccomp
 from runners.modules.code.process import HOME, START
-from runners.outcomes import Failure, classify
+from runners.segment.step_context import Context
 from runners.states import ErrorType
 from tests.support.bad_inputs import check_row, rows
 from tests.support.waiting import wait_until, wait_until_gone
@@ -286,7 +286,7 @@ os.environ["DJANGO_SETTINGS_MODULE"] = "valkyr_project.settings"
 from uuid import UUID
 import django
 django.setup()
-from runners.context import Context
+from runners.segment.step_context import Context
 from runners.modules.code.process import run
 context = Context(execution_id=UUID(int=1), step_path="a", attempt=1, idempotency_key="k",
                   seconds=60, variables={})

@@ -13,11 +13,11 @@ import psutil
 import pytest
 import redis
 
-from runners.context import Context
+from runners.failures.classification import Failure, classify
 from runners.modules import registry
 from runners.modules.base import Result, StepError
-from runners.outcomes import Failure, classify
-from runners.scrubbing import Scrubber
+from runners.secrets.scrubbing import Scrubber
+from runners.segment.step_context import Context
 from runners.states import ErrorType
 from tests.unit.modules.conftest import KEY
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from runners.context import Context
 from runners.modules import registry
 from runners.modules.base import Result, StepError
+from runners.segment.step_context import Context
 
 RSS = """<?xml version="1.0"?>
 <rss version="2.0"><channel><title>Tea</title><link>http://tea.example/</link>

@@ -6,11 +6,11 @@ from typing import Any
 import httpx
 import pytest
 
-from runners.context import Context
+from runners.failures.classification import Failure, classify
 from runners.modules import registry
 from runners.modules.base import Result, StepError
-from runners.outcomes import Failure, classify
-from runners.scrubbing import Scrubber
+from runners.secrets.scrubbing import Scrubber
+from runners.segment.step_context import Context
 from runners.states import ErrorType
 from tests.support.bad_inputs import check_row, rows
 from tests.support.counterparts.stripe import StripeServer

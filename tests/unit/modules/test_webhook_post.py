@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from runners.context import Context
 from runners.modules import registry
 from runners.modules.base import Result, StepError
 from runners.modules.messages.signing import keys, signatures
-from runners.scrubbing import Scrubber
+from runners.secrets.scrubbing import Scrubber
+from runners.segment.step_context import Context
 from runners.states import ErrorType
 from tests.unit.modules.conftest import KEY
 from tests.unit.modules.partner import Partner

@@ -5,8 +5,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from executions.catalog import catalog
-from executions.graph.validation import problems
+from executions.definition.catalog import catalog
+from executions.definition.graph.validation import problems
 from executions.n8n.conversion import Conversion, convert
 from executions.n8n.reading import read_exports
 

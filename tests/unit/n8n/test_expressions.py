@@ -2,12 +2,12 @@
 
 import pytest
 
+from executions.definition.templates import Budget, compile_expression, compile_template
 from executions.n8n.expressions.sight import Sight
 from executions.n8n.expressions.tree import Untranslatable
 from executions.n8n.expressions.writing import translated
 from executions.n8n.shape import Shape, many, one
 from executions.n8n.texts import Texts, parts
-from executions.templates import Budget, compile_expression, compile_template
 
 NODES = {
     "Fetch": one("tasks.fetch.output.body"),

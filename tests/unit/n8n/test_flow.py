@@ -1,7 +1,7 @@
 """Connections become edges; items that are many get a body; what cannot be drawn blocks."""
 
-from executions.catalog import catalog
-from executions.graph.validation import problems
+from executions.definition.catalog import catalog
+from executions.definition.graph.validation import problems
 from tests.unit.n8n.exports import chain, codes, converted, edges, export, node, row, sample, tasks
 
 WAY = "n8n.placeholder"

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from executions.graph.problem import DefinitionError
+from executions.definition.graph.problem import DefinitionError
 from executions.n8n.reading import MAX_BYTES, read_exports, read_text
 from tests.unit.n8n.exports import converted, export, node
 

@@ -1,7 +1,7 @@
 """What is sent together: chords where branches meet, chains where queues change, else one each."""
 
-from executions.graph.places import Place
-from runners.canvas import Chain, Chord, Link, arrange, chain_of, join_of, ours, successor
+from executions.definition.graph.places import Place
+from runners.dispatch.canvas import Chain, Chord, Link, arrange, chain_of, join_of, ours, successor
 from tests.support.compiled import graph_of
 from tests.support.workflows import effect, task
 

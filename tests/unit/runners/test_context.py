@@ -8,9 +8,9 @@ import pytest
 
 from executions import payloads
 from executions.errors import PayloadError
-from runners.context import MAX_AMOUNT, MAX_ENTRIES, Context, Log
-from runners.heartbeat import Beat
-from runners.work import Cost
+from runners.pipeline.lease_renewal import Beat
+from runners.segment.step_context import MAX_AMOUNT, MAX_ENTRIES, Context, Log
+from runners.segment.work import Cost
 
 
 def context():

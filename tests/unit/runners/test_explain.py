@@ -6,8 +6,8 @@ from uuid import uuid4
 
 import pytest
 
+from executions.definition.graph.plan import StepFact, StepStatus
 from executions.explain.standing import Line, Pause, standing
-from executions.graph.plan import StepFact, StepStatus
 from executions.models import WorkflowExecution
 from runners.explain.steps import Around, step_reason
 from runners.explain.tasks import waiting_tasks

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from runners.holder import gone, holder, started
+from runners.process.identity import gone, holder, started
 
 SLEEPER = [sys.executable, "-c", "import sys; sys.stdin.read()"]
 
@@ -77,7 +77,7 @@ def test_a_holder_of_another_kind_is_never_gone(text):
 
 
 def test_a_worker_is_named_as_its_operator_said(monkeypatch):
-    from runners import holder as module
+    from runners.process import identity as module
 
     module._holder.cache_clear()
     monkeypatch.setenv("RUNNER_ID", "io@box-1")

@@ -4,9 +4,9 @@ from types import SimpleNamespace
 from typing import Any
 from uuid import UUID
 
-from executions.graph.places import Place
-from runners.journey import Journey, failed, result
-from runners.scopes import missing, reads_of
+from executions.definition.graph.places import Place
+from runners.segment.state import Journey, failed, result
+from runners.segment.template_scope import missing, reads_of
 from tests.support.compiled import graph_of
 from tests.support.workflows import effect, task
 

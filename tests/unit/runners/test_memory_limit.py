@@ -12,7 +12,13 @@ LIMITED = """
 import resource
 if {system}:
     resource.setrlimit(resource.RLIMIT_AS, ({system} * 2**20, resource.RLIM_INFINITY))
-from runners.memory_limit import ISOLATED, WORKER, limit_memory, limited_megabytes, what_to_raise
+from runners.process.memory_limit import (
+    ISOLATED,
+    WORKER,
+    limit_memory,
+    limited_megabytes,
+    what_to_raise,
+)
 limit_memory({first}, WORKER)
 limit_memory({second}, ISOLATED)
 try:

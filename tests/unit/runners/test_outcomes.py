@@ -18,8 +18,8 @@ from billiard.exceptions import SoftTimeLimitExceeded
 from django.db import utils as django_errors
 from pydantic import BaseModel, ConfigDict, Field
 
+from runners.failures.classification import BY_CLASS, classify
 from runners.modules.base import StepError
-from runners.outcomes import BY_CLASS, classify
 from runners.states import ErrorType
 
 

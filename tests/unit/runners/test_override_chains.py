@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runners.prepare import merged
-from runners.reruns import one_after_other
+from runners.repair.reruns import one_after_other
+from runners.segment.inputs import merged
 
 scalars = st.none() | st.integers(0, 3)
 # Patches that change an object's leaves, and never turn an object into a value or back.

@@ -2,9 +2,9 @@
 
 import pytest
 
-from executions.graph.places import Place
-from runners.canvas import Chain, Chord, arrange
-from runners.packing import Packing
+from executions.definition.graph.places import Place
+from runners.dispatch.canvas import Chain, Chord, arrange
+from runners.dispatch.packing import Packing
 from tests.support.compiled import graph_of
 from tests.support.workflows import effect, task
 

@@ -5,11 +5,11 @@ from uuid import UUID
 
 import pytest
 
+from executions.definition.graph.places import Place
+from executions.definition.templates import TemplateError
 from executions.errors import PayloadError
-from executions.graph.places import Place
-from executions.templates import TemplateError
-from runners.journey import Journey
-from runners.prepare import merged, prepare
+from runners.segment.inputs import merged, prepare
+from runners.segment.state import Journey
 from tests.support.compiled import graph_of
 from tests.support.workflows import effect
 

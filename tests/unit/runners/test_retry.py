@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from executions.graph.model import RetryPolicy
-from runners.retry import delay, parse_retry_after
+from executions.definition.graph.model import RetryPolicy
+from runners.failures.retry import delay, parse_retry_after
 
 # Architecture, section 7.
 STANDARD = RetryPolicy("standard", 3, 1.0, None, (0.0, 0.5), 0.0)

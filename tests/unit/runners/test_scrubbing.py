@@ -9,11 +9,11 @@ from urllib.parse import quote, quote_plus
 import pytest
 
 from executions.errors import PayloadError
-from runners.context import Context
+from runners.failures.classification import MAX_MESSAGE_CHARACTERS, classify
 from runners.modules.base import StepError
-from runners.outcomes import MAX_MESSAGE_CHARACTERS, classify
-from runners.quiet_logs import scrubbed_logs
-from runners.scrubbing import Scrubber
+from runners.secrets.log_scrubbing import scrubbed_logs
+from runners.secrets.scrubbing import Scrubber
+from runners.segment.step_context import Context
 
 SECRET = "kö/+ \"q'&<%>\\9f8e7d6c5b4a"
 NAME = "[secret:key]"

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
+from runners.failures.classification import classify
 from runners.modules.base import StepError
-from runners.outcomes import classify
-from runners.prepare import Prepared
-from runners.scrubbing import Scrubber
-from runners.secrets import Revealed
-from runners.talked_to import talked_to
+from runners.pipeline.failure_target import talked_to
+from runners.pipeline.reveal_secrets import Revealed
+from runners.secrets.scrubbing import Scrubber
+from runners.segment.inputs import Prepared
 
 URL = "https://api.example.org:8443/orders/17?key=sk_live_1"
 

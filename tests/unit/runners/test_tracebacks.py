@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from runners.tracebacks import own_frames
+from runners.failures.tracebacks import own_frames
 
 
 def own_function(secret):

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from executions import log_context
+from executions.observability import log_context
 from valkyr_project.telemetry.fields import Fields
 from valkyr_project.telemetry.lines import JsonLine, TextLine
 from valkyr_project.telemetry.logs import configuration

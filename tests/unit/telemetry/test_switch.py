@@ -7,8 +7,8 @@ from uuid import UUID
 
 import pytest
 
+from executions.telemetry import spans, switch
 from tests.support.stack import PROJECT
-from valkyr_project.telemetry import spans, switch
 
 
 @pytest.fixture(autouse=True)
@@ -44,7 +44,8 @@ def test_the_standards_variables_decide(
 def test_without_a_collector_the_sdk_is_never_imported() -> None:
     program = (
         "import sys, valkyr_project.celery, django; django.setup(); "
-        "import runners.executor, runners.remote.finishing, valkyr_project.telemetry.requests; "
+        "import runners.pipeline.execute, runners.remote.finishing; "
+        "import valkyr_project.telemetry.requests; "
         "print([m for m in sys.modules if m.startswith(('opentelemetry.sdk.trace', "
         "'opentelemetry.exporter', 'google.protobuf'))])"
     )

@@ -5,7 +5,7 @@ import tracemalloc
 
 import pytest
 
-from executions.templates import (
+from executions.definition.templates import (
     WEB,
     WORKER,
     Budget,

@@ -6,10 +6,10 @@ import sys
 
 import pytest
 
-from executions.templates import compile_template
-from executions.templating import refusal
-from executions.templating.refusal import RenderedInRequest
-from executions.templating.secrets import REFERENCES, reveal
+from executions.definition.templates import compile_template
+from executions.definition.templating import refusal
+from executions.definition.templating.refusal import RenderedInRequest
+from executions.definition.templating.secrets import REFERENCES, reveal
 
 TEMPLATE = compile_template({"sum": "{{ 1 + input.one }}"})
 
@@ -47,7 +47,9 @@ def test_what_a_request_cannot_do_without_is_allowed_by_name() -> None:
 def test_a_web_process_renders_nowhere_not_even_beside_requests(
     process: str, renders: bool
 ) -> None:
-    code = "from executions.templating.refusal import renders_here; print(renders_here())"
+    code = (
+        "from executions.definition.templating.refusal import renders_here; print(renders_here())"
+    )
     found = subprocess.run(
         [sys.executable, "-c", code],
         env=os.environ | {"VALKYR_PROCESS": process},

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from executions.templates import compile_template, inspect_template
-from executions.templating.secrets import REFERENCES, reveal
+from executions.definition.templates import compile_template, inspect_template
+from executions.definition.templating.secrets import REFERENCES, reveal
 
 VALUES = {("key", "value"): "K-value", ("shop", "password"): "P-value"}
 TEMPLATE = {

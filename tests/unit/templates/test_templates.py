@@ -2,7 +2,7 @@ import threading
 
 import pytest
 
-from executions.templates import (
+from executions.definition.templates import (
     TemplateError,
     TemplateSyntaxProblems,
     compile_template,

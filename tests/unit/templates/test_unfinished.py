@@ -2,9 +2,9 @@
 
 import pytest
 
-from executions.graph.validation import problems
-from executions.templates import inspect_template
-from executions.templating.unfinished import todo
+from executions.definition.graph.validation import problems
+from executions.definition.templates import inspect_template
+from executions.definition.templating.unfinished import todo
 from tests.unit.graph.catalog import CATALOG, definition, noop
 
 

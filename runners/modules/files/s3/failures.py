@@ -9,11 +9,11 @@ from botocore.exceptions import (
     SSLError,
 )
 
+from runners.failures.classification import error_type_of, status_error_type
 from runners.modules.base import StepError
 from runners.modules.files.places import Place
 from runners.modules.files.s3.connection import Connection
 from runners.modules.network.addresses import ALLOWED_NETWORKS
-from runners.outcomes import error_type_of, status_error_type
 from runners.states import ErrorType
 
 MISSING = 404

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from runners.context import Context
 from runners.modules import registry
 from runners.modules.base import Result
+from runners.segment.step_context import Context
 from tests.support.counterparts.llm import ModelServer
 
 

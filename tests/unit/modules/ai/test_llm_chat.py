@@ -8,7 +8,7 @@ import pytest
 
 from runners.modules import registry
 from runners.modules.base import Result, StepError
-from runners.scrubbing import Scrubber
+from runners.secrets.scrubbing import Scrubber
 from runners.states import ErrorType
 from tests.unit.modules.conftest import KEY
 

@@ -7,7 +7,7 @@ from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import IntegrityError, transaction
 
-from executions.actor import Actor
+from executions.access.actor import Actor
 from executions.models import ServiceAccount
 from valkyr_project.sso.accounts import link
 

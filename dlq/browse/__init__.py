@@ -1,0 +1,1 @@
+"""How dead letters are chosen, listed and exported."""

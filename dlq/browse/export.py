@@ -1,0 +1,83 @@
+"""Dead letters as JSON lines, oldest first, with the payloads their reader may see."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
+from rest_framework.utils.encoders import JSONEncoder
+
+from dlq.browse.json_lines import Batch
+from dlq.models import DeadLetterEntry
+from executions.access import User, reach_of, visible
+from executions.access.actor import Actor, record
+from executions.access.scoping import sees_all
+from executions.audit.changes import told
+from executions.database.clock import database_now
+from executions.states import Permission
+
+BATCH = 50  # rows held at once, with inputs of up to a megabyte each
+HIDDEN = {"$hidden": "Seeing this needs the permission view_payloads."}
+# Names in the file → columns.
+COLUMNS: dict[str, str] = {
+    "id": "pk", "workspaceId": "workspace_id", "workflowId": "workflow_id",
+    "executionId": "execution_id", "runId": "run_id", "taskId": "task_id", "groupId": "group_id",
+    "fingerprint": "fingerprint", "version": "version_number", "stepPath": "step_path",
+    "module": "module", "failureType": "failure_type", "failureReason": "failure_reason",
+    "errorType": "error_type", "exception": "exception", "httpStatus": "http_status",
+    "target": "target", "worker": "worker", "attempts": "attempts", "redrives": "redrives",
+    "follows": "follows_id", "resolution": "resolution", "quarantinedAt": "quarantined_at",
+    "resolvedAt": "resolved_at", "expiresAt": "expires_at", "pinned": "pinned",
+    "seenAt": "seen_at", "requeuedRunId": "requeued_run_id",
+    "requeuedExecutionId": "requeued_execution_id", "notes": "notes",
+}  # fmt: skip
+PAYLOADS: dict[str, str] = {
+    "originalInputs": "original_inputs",
+    "originalConfig": "original_config",
+}
+
+
+def begin(
+    rows: QuerySet[DeadLetterEntry], user: User, filters: Mapping[str, Any], actor: Actor
+) -> Batch:
+    """What gives the rows that there are now, batch by batch; that they leave is recorded.
+
+    One line of the audit trail in the workspace that was asked for, or in each of the reader's;
+    of the whole installation for who sees all of it.
+    """
+    until = rows.filter(quarantined_at__lt=database_now()).order_by("pk")
+    for workspace_id in _workspaces(user, filters.get("workspaceId")):
+        record(
+            actor,
+            "dead_letter.export",
+            workspace_id=workspace_id,
+            object_type=DeadLetterEntry.AUDITED_AS,
+            object_id="",
+            details={"filters": told({k: v for k, v in filters.items() if v is not None})},
+        )
+
+    def batch(last: UUID | None) -> tuple[bytes, UUID] | None:
+        found = list((until if last is None else until.filter(pk__gt=last))[:BATCH])
+        return (_written(found, user), found[-1].pk) if found else None
+
+    return batch
+
+
+def _workspaces(user: User, wanted: UUID | None) -> Sequence[UUID | None]:
+    if wanted is not None:
+        return [wanted] if sees_all(user) or wanted in reach_of(user).members else []
+    return [None] if sees_all(user) else sorted(reach_of(user).members)
+
+
+def _written(batch: list[DeadLetterEntry], user: User) -> bytes:
+    rows = DeadLetterEntry.objects.filter(pk__in=[entry.pk for entry in batch])
+    seen = set(visible(user, rows, Permission.VIEW_PAYLOADS).values_list("pk", flat=True))
+    return b"".join(_line(entry, shown=entry.pk in seen) for entry in batch)
+
+
+def _line(entry: DeadLetterEntry, *, shown: bool) -> bytes:
+    line = {name: getattr(entry, column) for name, column in COLUMNS.items()}
+    for name, column in PAYLOADS.items():
+        line[name] = getattr(entry, column) if shown else HIDDEN
+    return f"{json.dumps(line, cls=JSONEncoder, ensure_ascii=False)}\n".encode()

@@ -1,0 +1,78 @@
+"""One grammar for choosing dead letters: the API, the command line, the admin and redrives.
+
+A filter is a JSON object; every field narrows. `inputs` is a list of conditions on the original
+inputs by path: {"path": "order.country", "op": "eq" | "contains", "value": …}.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from django.db.models import F, JSONField, Q, QuerySet, Value
+from django.db.models.fields.json import KeyTransform
+from django.db.models.lookups import Exact
+
+from dlq.browse.path_conditions import Condition, several
+from dlq.models import DeadLetterEntry
+
+# Fields that are compared as they are: name → look-up.
+PLAIN: dict[str, str] = {
+    "ids": "pk__in",
+    "workspaceId": "workspace_id",
+    "workflowId": "workflow_id",
+    "executionId": "execution_id",
+    "groupId": "group_id",
+    "fingerprint": "fingerprint",
+    "resolution": "resolution",
+    "failureType": "failure_type",
+    "errorType": "error_type",
+    "exception": "exception",
+    "module": "module",
+    "stepPath": "step_path",
+    "httpStatus": "http_status",
+    "target": "target",
+    "worker": "worker",
+    "version": "version_number",
+    "attemptsFrom": "attempts__gte",
+    "quarantinedAfter": "quarantined_at__gt",
+    "quarantinedBefore": "quarantined_at__lt",
+    "text": "failure_reason__icontains",
+}
+# Fields of yes and no.
+FLAGS: dict[str, Callable[[bool], Q]] = {
+    "pinned": lambda yes: Q(pinned=yes),
+    "redriven": lambda yes: Q(redrives__gt=0) if yes else Q(redrives=0),
+    "seen": lambda yes: Q(seen_at__isnull=not yes),
+}
+
+
+def chosen(rows: QuerySet[DeadLetterEntry], wanted: Mapping[str, Any]) -> QuerySet[DeadLetterEntry]:
+    """The rows that pass a filter that was checked before; unknown fields raise KeyError."""
+    for name, value in wanted.items():
+        if name == "inputs":
+            rows = _by_inputs(rows, value)
+        elif name in FLAGS:
+            rows = rows.filter(FLAGS[name](value))
+        else:
+            rows = rows.filter(**{PLAIN[name]: value})
+    return rows
+
+
+def _by_inputs(
+    rows: QuerySet[DeadLetterEntry], conditions: list[Mapping[str, Any]]
+) -> QuerySet[DeadLetterEntry]:
+    """The rows whose inputs pass every condition; inputs too large for the index are left out."""
+    for condition in several(conditions):
+        rows = rows.filter(_passes(condition), inputs_indexed=True)
+    return rows
+
+
+def _passes(condition: Condition) -> Q:
+    contained = Q()
+    for document in condition.documents:
+        contained |= Q(original_inputs__contains=document)
+    if not condition.exact_path:
+        return contained
+    there: Any = F("original_inputs")
+    for key in condition.exact_path:
+        there = KeyTransform(key, there)
+    return contained & Q(Exact(there, Value(condition.value, output_field=JSONField())))

@@ -1,0 +1,1 @@
+"""How a dead run becomes a dead letter, and when two failures are the same."""

@@ -1,0 +1,56 @@
+"""A live run goes to the dead-letter queue by hand: whatever its worker does is refused."""
+
+from uuid import UUID
+
+from django.db import transaction
+
+from dlq.models import DeadLetterEntry
+from executions.access.actor import Actor, record
+from executions.errors import NotFound, WrongState
+from executions.states import VersionKind
+from runners.failures.classification import Failure
+from runners.models import Run
+from runners.pipeline import end_run
+from runners.states import ErrorType
+
+
+def quarantine(run_id: UUID, *, actor: Actor, reason: str) -> DeadLetterEntry:
+    """Take a live run out of circulation; raises NotFound, WrongState when it is not live."""
+    failure = Failure(
+        ErrorType.PERMANENT, f"Quarantined by {actor.name}: {reason}", "Quarantined", None, None, ""
+    )
+    _refuse_of_test(run_id)
+    with transaction.atomic():
+        entry = end_run.dead_letter(run_id, failure, manual=reason or "quarantined by hand")
+        if entry is None:
+            state = Run.objects.filter(pk=run_id).values_list("state", flat=True).first()
+            if state is None:
+                raise NotFound(f"There is no run {run_id}.")
+            raise WrongState(
+                f"Run {run_id} is {state}; only a live run (PENDING, LEASED, RUNNING, WAITING) of "
+                "an execution under way can be quarantined.",
+                state,
+            )
+        assert isinstance(entry, DeadLetterEntry)
+        record(
+            actor,
+            "run.quarantine",
+            workspace_id=entry.workspace_id,
+            object_type="Run",
+            object_id=run_id,
+            reason=reason,
+            details={"deadLetterId": str(entry.pk)},
+        )
+    return entry
+
+
+def _refuse_of_test(run_id: UUID) -> None:
+    """Raise WrongState for a run of a test run: these have no dead letters."""
+    rows = Run.objects.filter(pk=run_id, execution__version__kind=VersionKind.TEST)
+    state = rows.values_list("state", flat=True).first()
+    if state is not None:
+        raise WrongState(
+            f"Run {run_id} belongs to a test run, which has no dead letters. Cancel its execution, "
+            "or change the draft and test it again.",
+            state,
+        )

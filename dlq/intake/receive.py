@@ -1,0 +1,129 @@
+"""A dead run becomes a dead letter, once, in the transaction that ends the run.
+
+One of a test run does not: whoever tests changes the draft and tests again, and nobody is alerted.
+"""
+
+import json
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.dispatch import receiver
+
+from dlq.groups.facets import facets_of
+from dlq.groups.finding import Failing, note_entry, placed
+from dlq.groups.fingerprint import fingerprint, normalise, place_of
+from dlq.intake.log_line import tell
+from dlq.metrics.counters import dead_letter
+from dlq.models import DeadLetterEntry, FailureType, Resolution
+from executions.definition.graph.places import module_in
+from executions.states import VersionKind
+from runners.events import run_dead_lettered
+from runners.failures.classification import Failure
+from runners.models import Run
+from runners.states import ErrorType
+
+# Characters of inputs that are looked for by path; an index of larger ones costs the engine more
+# than it is worth to whoever searches.
+MOST_INDEXED = 16_384
+
+
+@receiver(run_dead_lettered)
+def take_in(
+    sender: Any, run_id: UUID, failure: Failure, exhausted: bool, manual: str | None, **_: Any
+) -> DeadLetterEntry | None:
+    """Write the dead letter of a run: what failed, with which inputs and config; None of a test."""
+    run = (
+        Run.objects.select_related("execution__version")
+        .defer("outputs", "logs", "execution__version__source")
+        .get(pk=run_id)
+    )
+    if run.execution.version.kind == VersionKind.TEST:
+        return None
+    entry = _entry(run, failure, exhausted=exhausted, manual=manual)
+    home = placed(
+        Failing(
+            workspace_id=entry.workspace_id,
+            workflow_id=entry.workflow_id,
+            fingerprint=entry.fingerprint,
+            place=place_of(run.step_path),
+            module=run.module,
+            exception=failure.exception,
+            message=normalise(failure.message),
+            sample=failure.message,
+            version_number=entry.version_number,
+            facets=facets_of(entry),
+        )
+    )
+    entry.group_id, entry.fingerprint = home.group_id, home.fingerprint
+    entry.save(force_insert=True)
+    note_entry(entry.pk)
+    transaction.on_commit(partial(tell, entry), robust=True)
+    dead_letter(entry.failure_type)
+    return entry
+
+
+def _entry(run: Run, failure: Failure, *, exhausted: bool, manual: str | None) -> DeadLetterEntry:
+    """The dead letter of a run, not saved, in no group yet."""
+    execution, before = run.execution, _before(run)
+    return DeadLetterEntry(
+        workspace_id=execution.workspace_id,
+        workflow_id=execution.workflow_id,
+        execution_id=execution.pk,
+        follows=before,
+        redrives=before.redrives + 1 if before else 0,
+        version_number=execution.version.number,
+        run=run,
+        task_id=run.task_id,
+        step_path=run.step_path,
+        module=run.module,
+        failure_type=_failure_type(failure, exhausted=exhausted, manual=manual),
+        failure_reason=manual if manual is not None else failure.message,
+        error_type=failure.error_type.value,
+        exception=failure.exception[:200],
+        http_status=failure.http_status,
+        target=failure.target[:300],
+        worker=run.runner[:200],
+        fingerprint=fingerprint(
+            execution.workflow_id,
+            run.step_path,
+            failure.exception,
+            failure.message,
+            own=failure.fingerprint,
+        ),
+        attempts=run.attempt - run.budget_start + 1,
+        original_inputs=run.inputs,
+        original_config=_config(execution.version.definition, run.step_path),
+        inputs_indexed=len(json.dumps(run.inputs)) <= MOST_INDEXED,
+    )
+
+
+def _before(run: Run) -> DeadLetterEntry | None:
+    """The dead letter of the same step that was requeued before, if this is not its first."""
+    if run.budget_start == 1:
+        return None
+    return (
+        DeadLetterEntry.objects.filter(
+            execution_id=run.execution_id,
+            step_path=run.step_path,
+            resolution=Resolution.REQUEUED,
+        )
+        .only("id", "redrives")
+        .order_by("-pk")
+        .first()
+    )
+
+
+def _failure_type(failure: Failure, *, exhausted: bool, manual: str | None) -> FailureType:
+    if manual is not None:
+        return FailureType.MANUAL
+    if failure.error_type is ErrorType.CIRCUIT_OPEN:
+        return FailureType.CIRCUIT_BREAKER
+    return FailureType.MAX_RETRIES if exhausted else FailureType.PERMANENT_ERROR
+
+
+def _config(definition: Any, step_path: str) -> Any:
+    """The step's `with` as it stands in the version."""
+    module = module_in(definition, step_path)
+    return None if module is None else module.get("with", {})

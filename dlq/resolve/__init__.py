@@ -1,0 +1,1 @@
+"""What ends a dead letter: requeue, fix, skip, discard, roll back."""

@@ -1,0 +1,220 @@
+"""The only writer of a dead letter's resolution: one guarded move, once."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Case, F, TextField, Value, When
+from django.db.models.functions import Concat
+
+from dlq import statements
+from dlq.conf import retention_days
+from dlq.groups.finding import note_news, note_of_entries
+from dlq.models import DeadLetterEntry, Resolution
+from executions.access.actor import Actor, record
+from executions.database.clock import database_now
+from executions.errors import NotFound, WrongState
+from executions.models import WorkflowExecution
+from executions.states import ExecutionState
+
+# In these nothing goes on any more; a FAILED execution goes on with the step that failed it.
+OVER = frozenset({ExecutionState.SUCCESS, ExecutionState.CANCELLED, ExecutionState.TIMEOUT})
+
+
+def find(entry_id: UUID) -> DeadLetterEntry:
+    """The entry, unlocked; raises NotFound."""
+    entry = DeadLetterEntry.objects.filter(pk=entry_id).first()
+    if entry is None:
+        raise NotFound(f"There is no dead letter {entry_id}.")
+    return entry
+
+
+def must_be_open(entry: DeadLetterEntry, done: str) -> None:
+    """Tell the loser of a race before anything else fails for a lesser reason.
+
+    Raises WrongState where it is resolved, or its execution is over but for FAILED; `done` is what
+    was wanted: "requeued".
+    """
+    if entry.resolution != Resolution.PENDING:
+        raise WrongState(
+            f"Dead letter {entry.pk} is {entry.resolution} already; nothing was done.",
+            entry.resolution,
+        )
+    state = (
+        WorkflowExecution.objects.filter(pk=entry.execution_id)
+        .values_list("state", flat=True)
+        .get()
+    )
+    if state in OVER:
+        raise WrongState(
+            f"Execution {entry.execution_id} is {state}; only a step of one that is RUNNING, "
+            f"PAUSED or FAILED can be {done}. Start the workflow again instead.",
+            state,
+        )
+
+
+def resolve(
+    entry: DeadLetterEntry,
+    resolution: Resolution,
+    *,
+    actor: Actor,
+    notes: str = "",
+    details: Any = None,
+    **changes: Any,
+) -> None:
+    """PENDING → a resolution, in the caller's transaction; raises WrongState if somebody was first.
+
+    Of two people who resolve the same entry at once one wins and the other is told.
+    """
+    now = database_now()
+    if notes:
+        changes["notes"] = f"{entry.notes}\n{notes}".strip()
+    moved = DeadLetterEntry.objects.filter(pk=entry.pk, resolution=Resolution.PENDING).update(
+        resolution=resolution,
+        resolved_at=now,
+        expires_at=now + timedelta(days=retention_days()),
+        reviewed_by_id=actor.user_id,
+        **changes,
+    )
+    if moved != 1:
+        present = find(entry.pk)
+        raise WrongState(
+            f"Dead letter {entry.pk} is {present.resolution} already (since "
+            f"{present.resolved_at:%Y-%m-%d %H:%M:%S} UTC); nothing was done.",
+            present.resolution,
+        )
+    note_of_entries([entry.pk], opened=-1)
+    record(
+        actor,
+        f"dead_letter.{resolution.lower()}",
+        workspace_id=entry.workspace_id,
+        object_type="DeadLetterQueue",
+        object_id=entry.pk,
+        reason=notes,
+        before={"resolution": str(Resolution.PENDING)},
+        after={"resolution": str(resolution)},
+        details=details,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class GoneHome:
+    """An entry and what it went home to: a new run of its step, or a new execution."""
+
+    entry_id: UUID
+    run_id: UUID | None = None
+    execution_id: UUID | None = None
+
+
+def requeue_many(
+    gone: Sequence[GoneHome],
+    *,
+    actor: Actor,
+    notes: str,
+    workspace_id: UUID,
+    redrive_id: UUID,
+) -> set[UUID]:
+    """PENDING → REQUEUED for many, in the caller's transaction; the ids of those that moved.
+
+    Who is resolved already stays as it is: the caller locks them before, or undoes what it did for
+    them. Their groups hear of it once each, and one line in the audit trail names them all.
+    """
+    rows = statements.fetch(
+        "requeue_entries",
+        {
+            "ids": [one.entry_id for one in gone],
+            "runs": [one.run_id for one in gone],
+            "executions": [one.execution_id for one in gone],
+            "days": retention_days(),
+            "reviewer": actor.user_id,
+            "notes": notes,
+        },
+    )
+    if not rows:
+        return set()
+    for group_id, count in Counter(group for _, group in rows).items():
+        note_news(group_id, opened=-count)
+    record(
+        actor,
+        "dead_letter.requeued",
+        workspace_id=workspace_id,
+        object_type="Redrive",
+        object_id=redrive_id,
+        reason=notes,
+        details={"deadLetterIds": sorted(str(pk) for pk, _ in rows)},
+    )
+    return {pk for pk, _ in rows}
+
+
+def restore(entry: DeadLetterEntry, *, actor: Actor, reason: str = "") -> None:
+    """DISCARDED → PENDING, in the caller's transaction: a discard is taken back.
+
+    Its notes stay. Raises WrongState where it is resolved otherwise, or open, or a roll-back has
+    made its run history: nothing could be done with it.
+    """
+    moved = DeadLetterEntry.objects.filter(
+        pk=entry.pk, resolution=Resolution.DISCARDED, run__superseded=False
+    ).update(resolution=Resolution.PENDING, resolved_at=None, expires_at=None, reviewed_by_id=None)
+    if moved != 1:
+        raise _not_restored(find(entry.pk))
+    note_of_entries([entry.pk], opened=1)
+    record(
+        actor,
+        "dead_letter.restored",
+        workspace_id=entry.workspace_id,
+        object_type="DeadLetterQueue",
+        object_id=entry.pk,
+        reason=reason,
+        before={"resolution": str(Resolution.DISCARDED)},
+        after={"resolution": str(Resolution.PENDING)},
+    )
+
+
+def _not_restored(entry: DeadLetterEntry) -> WrongState:
+    if entry.resolution == Resolution.DISCARDED:
+        text = "belongs to what a roll-back of its execution undid; it cannot be restored."
+    else:
+        text = f"is {entry.resolution}; only a DISCARDED one can be restored."
+    return WrongState(f"Dead letter {entry.pk} {text}", entry.resolution)
+
+
+def discard_superseded(execution_id: UUID, *, actor: Actor, note: str) -> int:
+    """Discard the open entries of an execution's superseded runs; returns how many.
+
+    A few statements however many they are; one line in the audit trail names them all.
+    """
+    now = database_now()
+    entries = DeadLetterEntry.objects.filter(
+        execution_id=execution_id, resolution=Resolution.PENDING, run__superseded=True
+    )
+    # Locked, so that nobody else resolves one of them meanwhile, and none is counted twice.
+    held = entries.select_for_update(no_key=True, of=("self",)).order_by("pk")
+    found = list(held.values_list("pk", "workspace_id"))
+    if not found:
+        return 0
+    ids = [pk for pk, _ in found]
+    note_of_entries(ids, opened=-1)
+    DeadLetterEntry.objects.filter(pk__in=ids, resolution=Resolution.PENDING).update(
+        resolution=Resolution.DISCARDED,
+        resolved_at=now,
+        expires_at=now + timedelta(days=retention_days()),
+        reviewed_by_id=actor.user_id,
+        notes=Case(
+            When(notes="", then=Value(note)),
+            default=Concat(F("notes"), Value(f"\n{note}")),
+            output_field=TextField(),
+        ),
+    )
+    record(
+        actor,
+        "dead_letter.discarded",
+        workspace_id=found[0][1],
+        object_type="WorkflowExecution",
+        object_id=execution_id,
+        reason=note,
+        details={"deadLetterIds": [str(pk) for pk in ids]},
+    )
+    return len(ids)

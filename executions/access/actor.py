@@ -1,0 +1,114 @@
+"""Who does something and from where, and the audit row it leaves."""
+
+import getpass
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from uuid6 import uuid7
+
+from executions.database import statements
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """A person, a system or an agent; `user_id` is None for the engine's own doings.
+
+    `via` is the door it came through (`admin`, `api`, `api token <name>`, `single sign-on`,
+    `webhook`, `callback`, `command`), `address` the peer's IP address.
+    """
+
+    user_id: int | None
+    name: str
+    via: str = ""
+    address: str | None = None
+
+    @classmethod
+    def of(cls, user: Any, via: str = "") -> "Actor":
+        """The actor behind a Django user, outside a request."""
+        return cls(user.pk, user.get_username(), via)
+
+    @classmethod
+    def of_request(cls, request: Any) -> "Actor":
+        """The signed-in user of a Django or DRF request, the door and the peer's address.
+
+        A forwarded address could be made up by the caller, so the peer's own counts; behind a
+        proxy the server is told whom to trust (docs/security.md).
+        """
+        user = request.user
+        token = getattr(request, "auth", None)
+        name = getattr(token, "name", "")
+        via = f"api token {name}"[:120] if name else ""
+        return cls.at_door(request, user.pk, user.get_username(), via)
+
+    @classmethod
+    def at_door(cls, request: Any, user_id: int | None, name: str, via: str = "") -> "Actor":
+        """Somebody known by `name` alone who sent this request, such as who signs in.
+
+        Without a request nothing is known of where from.
+        """
+        if request is None:
+            return cls(user_id, name, via)
+        address = request.META.get("REMOTE_ADDR") or None
+        return cls(user_id, name, via or _door(request.path), address)
+
+    @classmethod
+    def of_command(cls) -> "Actor":
+        """Whoever runs a management command, by the operating system's name for them."""
+        try:
+            name = getpass.getuser()
+        except (KeyError, OSError):
+            name = f"user {os.getuid()}"
+        return cls(None, name, "command")
+
+    @classmethod
+    def system(cls, name: str) -> "Actor":
+        """The engine itself, under the name of the part that acts."""
+        return cls(None, name, "engine")
+
+
+def _door(path: str) -> str:
+    doors = {"/admin/": "admin", "/sso/": "single sign-on"}
+    return next((door for start, door in doors.items() if path.startswith(start)), "api")
+
+
+def record(
+    actor: Actor,
+    action: str,
+    *,
+    workspace_id: UUID | None,
+    object_type: str,
+    object_id: Any,
+    reason: str = "",
+    before: Mapping[str, Any] | None = None,
+    after: Mapping[str, Any] | None = None,
+    details: Mapping[str, Any] | None = None,
+) -> UUID:
+    """Write one line of the audit trail, in the caller's transaction; returns its id.
+
+    `before` and `after` are what changed, never a secret. Without a workspace the line concerns
+    the whole installation.
+    """
+    line = uuid7()
+    statements.fetch(
+        "note_activity",
+        {
+            "id": line,
+            "workspace": workspace_id,
+            "actor": actor.user_id,
+            "actor_name": actor.name[:200],
+            "via": actor.via,
+            "address": actor.address,
+            "action": action,
+            "object_type": object_type,
+            "object_id": str(object_id),
+            "reason": reason,
+            "before": None if before is None else json.dumps(dict(before)),
+            "after": None if after is None else json.dumps(dict(after)),
+            "details": json.dumps(dict(details or {})),
+        },
+    )
+    return line

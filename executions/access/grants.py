@@ -1,0 +1,127 @@
+"""Object permissions on one workflow: given and taken here, for people and for groups.
+
+They open the workflow, and all that it ran, to members of its workspace whose role does not.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import Group, Permission
+from django.db import transaction
+
+from executions.access.actor import Actor, record
+from executions.errors import NotFound
+from executions.models import (
+    Membership,
+    Workflow,
+    WorkflowGroupPermission,
+    WorkflowUserPermission,
+)
+
+# The names people use, and Django's codenames.
+NAMES: dict[str, str] = {
+    "READ": "read_workflow",
+    "WRITE": "write_workflow",
+    "EXECUTE": "execute_workflow",
+    "DELETE": "delete_workflow",
+}
+_CODES = {code: name for name, code in NAMES.items()}
+MOST = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """What one person (or group) may do on a workflow: READ, WRITE, EXECUTE, DELETE."""
+
+    username: str | None
+    group: str | None
+    permissions: list[str]
+
+
+def grants_on(workflow: Workflow) -> list[Grant]:
+    """Who was given what on the workflow, people first, by name; `MOST` rows. Two queries."""
+    people = WorkflowUserPermission.objects.filter(content_object=workflow)
+    groups = WorkflowGroupPermission.objects.filter(content_object=workflow)
+    code = "permission__codename"
+    return [
+        *_collected(people.order_by("user__username").values_list("user__username", code), "user"),
+        *_collected(groups.order_by("group__name").values_list("group__name", code), "group"),
+    ]
+
+
+def give(
+    workflow: Workflow,
+    permissions: Collection[str],
+    *,
+    actor: Actor,
+    username: str | None = None,
+    group: str | None = None,
+    reason: str = "",
+) -> Grant:
+    """Make these the permissions of one person or group on the workflow; none takes all away.
+
+    Raises NotFound for who is no member of the workspace, or a group that does not exist.
+    """
+    with transaction.atomic():
+        Workflow.objects.select_for_update(no_key=True).only("pk").get(pk=workflow.pk)
+        rows, owner = _rows_of(workflow, username, group)
+        before = sorted(_CODES[c] for c in rows.values_list("permission__codename", flat=True))
+        wanted = {NAMES[name] for name in permissions}
+        rows.exclude(permission__codename__in=wanted).delete()
+        known = Permission.objects.filter(
+            content_type__app_label="executions", content_type__model="workflow"
+        )
+        model: Any = rows.model
+        for permission in known.filter(codename__in=wanted):
+            model.objects.get_or_create(permission=permission, content_object=workflow, **owner)
+        after = [name for name in NAMES if NAMES[name] in wanted]
+        record(
+            actor,
+            "workflow.share",
+            workspace_id=workflow.workspace_id,
+            object_type="Workflow",
+            object_id=workflow.pk,
+            reason=reason,
+            before={"permissions": before},
+            after={"permissions": after},
+            details={"username": username} if username else {"group": group},
+        )
+    return Grant(username, group, after)
+
+
+def _rows_of(workflow: Workflow, username: str | None, group: str | None) -> tuple[Any, Any]:
+    if username is not None:
+        found = get_user_model().objects.filter(username=username).first()
+        member = found is not None and Membership.objects.filter(
+            user=found, workspace_id=workflow.workspace_id
+        )
+        if not member:
+            raise NotFound(
+                f"{username!r} is no member of this workspace. Make the person a member first; "
+                "the role USER gives nothing by itself."
+            )
+        return WorkflowUserPermission.objects.filter(content_object=workflow, user=found), {
+            "user": found
+        }
+    known = Group.objects.filter(name=group).first()
+    if known is None:
+        raise NotFound(f"There is no group {group!r}.")
+    return WorkflowGroupPermission.objects.filter(content_object=workflow, group=known), {
+        "group": known
+    }
+
+
+def _collected(rows: Any, kind: str) -> list[Grant]:
+    by_name: dict[str, set[str]] = {}
+    for name, code in rows[:MOST]:
+        by_name.setdefault(name, set()).add(_CODES.get(code, code))
+    return [
+        Grant(
+            name if kind == "user" else None,
+            name if kind == "group" else None,
+            [each for each in NAMES if each in given],
+        )
+        for name, given in by_name.items()
+    ]

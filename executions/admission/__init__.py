@@ -1,0 +1,1 @@
+"""Which executions may begin now: capacity, concurrency keys, request rates."""

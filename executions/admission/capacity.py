@@ -1,0 +1,270 @@
+"""Capacity: how many executions of a workspace may be active, and who is next.
+
+An unlimited workspace is never locked. In a limited one, whoever starts or admits holds the
+workspace's row, so that the limit is never exceeded under any concurrency. An execution in which
+everything waits gives its place up (`doze`) and wants one again when it wakes (`rouse`).
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import accumulate
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models.functions import Coalesce
+
+from executions.admission import concurrency
+from executions.admission.concurrency import Key
+from executions.database import statements
+from executions.database.clock import ClockTimestamp, Deadline
+from executions.errors import QuotaExceeded, WorkspaceArchived
+from executions.events import execution_admitted, execution_roused
+from executions.models import Tier, WorkflowExecution, Workspace
+from executions.quotas import Ceilings, ceilings
+from executions.states import ACTIVE, ExecutionState, Place
+
+BATCH = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """An execution that is RUNNING from this transaction on; `fresh` if it never ran before."""
+
+    execution_id: UUID
+    version_id: UUID
+    priority: int
+    epoch: int
+    fresh: bool
+
+
+def admitted(execution: WorkflowExecution, *, fresh: bool) -> Admitted:
+    """The facts a runner needs of an admitted execution."""
+    return Admitted(execution.pk, execution.version_id, execution.priority, execution.epoch, fresh)
+
+
+def hold(workspace_id: UUID, user_id: int | None) -> Ceilings:
+    """What limits the workspace and a user in it; the workspace is locked if places are counted.
+
+    Call inside a transaction, before any other lock. Raises WorkspaceArchived.
+    """
+    found = _ceilings(workspace_id, user_id)
+    if found.max_concurrent is None and found.max_pending is None:
+        return found
+    lock_workspace(workspace_id)
+    return _ceilings(workspace_id, user_id)
+
+
+def _ceilings(workspace_id: UUID, user_id: int | None) -> Ceilings:
+    found = ceilings(workspace_id, user_id)
+    if found.archived:
+        raise WorkspaceArchived
+    return found
+
+
+def take_places(tier: Ceilings, workspace_id: UUID, ready: Sequence[bool]) -> list[bool]:
+    """Which of new executions, of which some are ready, run at once: none before those that wait.
+
+    The caller has the workspace from `hold`.
+    """
+    if tier.max_concurrent is None:
+        return list(ready)
+    free = min(sum(ready), tier.max_concurrent - active(workspace_id))
+    if free > 0 and _candidates(workspace_id, 1):
+        # Nobody ended since places became free: those ahead, and ours, are let in by us.
+        transaction.on_commit(partial(admit, workspace_id), robust=True)
+        free = 0
+    numbers = accumulate(ready)
+    return [each and number <= free for each, number in zip(ready, numbers, strict=True)]
+
+
+def check_waiting(tier: Ceilings, workspace_id: UUID, more: int) -> None:
+    """Raise QuotaExceeded when `more` executions would wait than the tier allows."""
+    if tier.max_pending is None or not more:
+        return
+    count = waiting(workspace_id, tier.max_pending + 1)
+    if count + more > tier.max_pending:
+        raise QuotaExceeded(
+            f"{count} executions wait in this workspace already and its tier "
+            f"({tier.tier}) lets {tier.max_pending} wait. Try again when some have ended.",
+            retry_after=30,
+        )
+
+
+def lock_workspace(workspace_id: UUID) -> None:
+    """Serialise admission in a workspace for the rest of the transaction."""
+    list(
+        Workspace.objects.select_for_update(no_key=True)
+        .filter(pk=workspace_id)
+        .values_list("pk", flat=True)
+    )
+
+
+def active(workspace_id: UUID) -> int:
+    """How many root executions hold a place."""
+    return WorkflowExecution.objects.filter(
+        workspace_id=workspace_id, state__in=sorted(ACTIVE), place=Place.HELD, parent__isnull=True
+    ).count()
+
+
+def waiting(workspace_id: UUID, most: int) -> int:
+    """How many executions wait; those with and without a key are each counted up to `most`."""
+    rows = WorkflowExecution.objects.filter(
+        workspace_id=workspace_id, state=ExecutionState.PENDING
+    ).order_by()
+    # Two counts, because each has an index of its own.
+    return sum(
+        rows.filter(concurrency_key__isnull=keyless)[:most].count() for keyless in (True, False)
+    )
+
+
+def limited(workspace_id: UUID) -> bool:
+    """Whether the workspace's tier limits how many executions run at once."""
+    return Tier.objects.filter(workspaces=workspace_id, max_concurrent__isnull=False).exists()
+
+
+def admit(workspace_id: UUID, key: Key | None = None) -> int:
+    """Let executions run while places are free: the highest priority first, then the oldest.
+
+    Those that woke come before those that wait, at equal priority. With `key`, only executions
+    with that key are looked at. Returns how many may run, at most 100 a call.
+    """
+    with transaction.atomic():
+        free = _room(workspace_id)
+        found = _candidates(workspace_id, free, key) if free > 0 else []
+        if not found:
+            return 0
+        concurrency.lock({item.key for item in found if item.key is not None})
+        chosen = _chosen(found)
+        if chosen:
+            _begin(chosen)
+            _give_places([row for row in chosen if row.state != ExecutionState.PENDING])
+        return len(chosen)
+
+
+def admit_next(ended_id: UUID) -> None:
+    """An execution ended or fell asleep: let what waits have its place and its key."""
+    row = statements.fetch_one("waiting", {"ended": ended_id})
+    if row is None:
+        return
+    workspace_id, workflow_id, key, counted = row
+    admit(workspace_id, None if counted else Key(workflow_id, key))
+
+
+def doze(*execution_ids: UUID) -> None:
+    """Everything in these executions waits: they give their places up until something wakes them.
+
+    The caller holds the executions' locks and saw that all their live runs wait, none of them for
+    a child. After the commit, those that wait for places get them.
+    """
+    freed = _about(execution_ids, "doze")
+    admitting = {workspace_id: pk for pk, workspace_id, limited in freed if limited}
+    for execution_id in admitting.values():
+        transaction.on_commit(partial(admit_next, execution_id), robust=True)
+
+
+def rouse(execution_ids: Collection[UUID]) -> None:
+    """Something in these executions wakes: those that gave their places up want them again.
+
+    Call it in the transaction that wakes, before runs are locked; it locks those that sleep.
+    After the commit they get places as far as there are any; until then nothing of them is
+    claimed.
+    """
+    woken = _about(execution_ids, "rouse")
+    for workspace_id in {workspace for workspace, place in woken if place == Place.WANTED}:
+        transaction.on_commit(partial(admit, workspace_id), robust=True)
+
+
+def _about(execution_ids: Collection[UUID], name: str) -> list[tuple[Any, ...]]:
+    """Run a statement about these executions; planned for them where they are many."""
+    many = len(execution_ids) > BATCH
+    return statements.fetch(name, {"ids": list(execution_ids)}, many=many)
+
+
+def set_running(ids: list[UUID]) -> None:
+    """PENDING → RUNNING for locked rows; the clock of the execution's time-out starts."""
+    WorkflowExecution.objects.filter(pk__in=ids, state=ExecutionState.PENDING).update(
+        state=ExecutionState.RUNNING,
+        started_at=Coalesce("started_at", ClockTimestamp()),
+        deadline_at=Deadline("timeout_seconds"),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """Somebody who may be next; `key` only of one that does not hold it yet."""
+
+    id: UUID
+    key: Key | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """A locked candidate as it is now."""
+
+    admitted: Admitted
+    state: str
+    limit: int | None
+
+
+def _room(workspace_id: UUID) -> int:
+    """How many may be let in now; locks the workspace where places are counted."""
+    if not limited(workspace_id):
+        return BATCH
+    lock_workspace(workspace_id)
+    ceiling = Tier.objects.get(workspaces=workspace_id).max_concurrent
+    return BATCH if ceiling is None else min(BATCH, ceiling - active(workspace_id))
+
+
+def _candidates(workspace_id: UUID, places: int, key: Key | None = None) -> list[_Candidate]:
+    params: dict[str, Any] = {"workspace": workspace_id, "places": places}
+    if key is None:
+        rows = statements.fetch("candidates", params)
+    else:
+        rows = statements.fetch(
+            "next_of_key", params | {"workflow": key.workflow_id, "key": key.text}
+        )
+    return [
+        _Candidate(pk, None if woke or text is None else Key(workflow_id, text))
+        for pk, workflow_id, text, woke in rows
+    ]
+
+
+def _chosen(candidates: list[_Candidate]) -> list[_Chosen]:
+    """Lock the candidates; of those with a key only as many as the key, now locked, has left."""
+    rows = statements.fetch("chosen", {"ids": [item.id for item in candidates]})
+    locked = {
+        pk: _Chosen(Admitted(pk, version_id, priority, epoch, fresh), state, limit)
+        for pk, version_id, priority, epoch, fresh, state, limit in rows
+    }
+    uses = concurrency.uses({item.key for item in candidates if item.key is not None})
+    held = {key: use.holders for key, use in uses.items()}
+    chosen = []
+    for item in candidates:
+        row = locked.get(item.id)
+        if row is None:
+            continue
+        if item.key is not None:
+            if held[item.key] >= (row.limit or 1):
+                continue
+            held[item.key] += 1
+        chosen.append(row)
+    return chosen
+
+
+def _begin(chosen: list[_Chosen]) -> None:
+    waiting = [row.admitted for row in chosen if row.state == ExecutionState.PENDING]
+    if waiting:
+        set_running([item.execution_id for item in waiting])
+        execution_admitted.send(Workspace, executions=waiting)
+
+
+def _give_places(chosen: list[_Chosen]) -> None:
+    """WANTED → HELD; what a paused one has to do waits for its resume."""
+    ids = [row.admitted.execution_id for row in chosen]
+    if not ids:
+        return
+    WorkflowExecution.objects.filter(pk__in=ids).update(place=Place.HELD)
+    running = [row.admitted.execution_id for row in chosen if row.state == ExecutionState.RUNNING]
+    execution_roused.send(Workspace, execution_ids=running)

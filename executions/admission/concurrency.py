@@ -1,0 +1,113 @@
+"""Concurrency keys: at most so many executions of a workflow with the same key are under way.
+
+A key is held by the root executions that are RUNNING or PAUSED, asleep ones too. Who starts or
+admits an execution with a key holds the key's lock until its transaction ends; keys are locked
+after the workspace's row and before executions, in one order.
+"""
+
+from collections.abc import Collection, Sequence
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from executions import payloads
+from executions.database import statements
+from executions.definition.graph.model import Concurrency
+from executions.definition.graph.problem import Problem
+from executions.definition.templates import Budget, TemplateError
+from executions.definition.templating import refusal
+from executions.errors import InvalidPayload, PayloadError
+
+MAX_KEY = 300
+
+
+class Key(NamedTuple):
+    """What executions share that must not run at once: a workflow, and the text of its key."""
+
+    workflow_id: UUID
+    text: str
+
+
+class Use(NamedTuple):
+    """How many executions hold a key, and how many wait for it."""
+
+    holders: int
+    waiting: int
+
+
+NOBODY = Use(0, 0)
+
+
+def render_all(
+    rule: Concurrency | None, workflow_id: UUID, payload_list: Sequence[Any]
+) -> list[Key | None]:
+    """The key of an execution with each payload; None where the rule does not apply.
+
+    Raises InvalidPayload with the problems of all payloads from which no key can be made.
+    """
+    if rule is None:
+        return [None] * len(payload_list)
+    # The key decides what the caller is answered, so it is rendered in the request, too.
+    with refusal.allowed():
+        return _render_all(rule, workflow_id, payload_list)
+
+
+def _render_all(
+    rule: Concurrency, workflow_id: UUID, payload_list: Sequence[Any]
+) -> list[Key | None]:
+    keys: list[Key | None] = []
+    problems: list[Problem] = []
+    budget = Budget()  # one for all payloads of a request
+    for number, payload in enumerate(payload_list):
+        path = f"payloads[{number}]" if len(payload_list) > 1 else "params"
+        try:
+            text = render(rule, payload, budget)
+        except (TemplateError, PayloadError) as error:
+            problems.append(Problem(path, "concurrency_key", f"settings.concurrency.key: {error}"))
+            continue
+        keys.append(None if text is None else Key(workflow_id, text))
+    if problems:
+        raise InvalidPayload(
+            "The workflow's concurrency key cannot be made from the payload.", problems
+        )
+    return keys
+
+
+def render(rule: Concurrency, payload: Any, budget: Budget | None = None) -> str | None:
+    """The text of a payload's key; None when it yields null or "": then no rule applies.
+
+    A value that is no text counts as its canonical JSON, a key longer than 300 characters as its
+    digest. Raises TemplateError, PayloadError.
+    """
+    value = rule.key.render({"input": payload}, budget)
+    if value is None or value == "":
+        return None
+    text = value if isinstance(value, str) else payloads.dump(value, "concurrency key")
+    return text if len(text) <= MAX_KEY else f"sha256:{payloads.digest(text)}"
+
+
+def lock(keys: Collection[Key]) -> None:
+    """Hold these keys until the transaction ends; before any execution is locked."""
+    if keys:
+        statements.fetch("lock_keys", {"numbers": sorted({_number(key) for key in keys})})
+
+
+def uses(keys: Collection[Key], *, waiting: int = 0) -> dict[Key, Use]:
+    """How each of the keys is used now; those that wait are counted up to `waiting`."""
+    if not keys:
+        return {}
+    wanted = sorted(set(keys))
+    found = statements.fetch(
+        "holders",
+        {
+            "workflows": [key.workflow_id for key in wanted],
+            "keys": [key.text for key in wanted],
+            "most": waiting,
+        },
+    )
+    return {Key(workflow_id, text): Use(*counts) for workflow_id, text, *counts in found}
+
+
+def _number(key: Key) -> int:
+    """The advisory lock of a key: 64 bits of its digest."""
+    digest = payloads.digest(f"concurrency {key.workflow_id} {key.text}")
+    return int(digest[:16], 16) - 2**63

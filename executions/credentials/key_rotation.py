@@ -1,0 +1,191 @@
+"""Changing keys while everything runs: a new data key, values sealed anew, old keys removed.
+
+Nothing becomes unreadable on the way: a key goes only when it seals nothing and nobody can be
+sealing with it. Each change is a line of the audit trail.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Model
+
+from executions.access.actor import Actor, record
+from executions.errors import ValkyrError
+from executions.models import Keyset
+from executions.sealing import SealBroken, place_of, store, unseal
+from executions.sealing.columns import SealedColumn, columns
+from executions.sealing.installation_key import aead_of, required
+from executions.sealing.keys import ids_in, sealed_keys, with_new_primary, without
+from executions.sealing.values import Sealer
+
+BATCH = 100
+
+
+class NoKeyset(ValkyrError):
+    """There are no data keys yet; the first secret that is stored makes them."""
+
+    code = "no_keyset"
+
+
+class CannotRetire(ValkyrError):
+    """A key that cannot be removed."""
+
+    code = "cannot_retire"
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """The keyset, and how many values each key seals, by column."""
+
+    keyset: Keyset
+    ids: tuple[int, ...]
+    primary: int
+    counts: dict[str, Counter[int]]
+
+    @property
+    def unknown(self) -> set[int]:
+        """Keys that seal values and are not in the keyset: those values are lost."""
+        return {key for count in self.counts.values() for key in count} - set(self.ids)
+
+
+def standing() -> Standing:
+    """How things are; needs no installation key. Raises NoKeyset."""
+    row = _row()
+    ids, primary = ids_in(bytes(row.sealed))
+    return Standing(row, ids, primary, {column.label: column.count() for column in columns()})
+
+
+def rotate(actor: Actor) -> int:
+    """Add a key that seals from now on; its id. Raises NoKeyset, KeysetChanged, SealingError."""
+    row = _row()
+    keys, source = store.opened(row)
+    more = with_new_primary(keys)
+    sealed = sealed_keys(more, aead_of(source))
+    with transaction.atomic():
+        store.replace(row, sealed, source.uri)
+        _audit(actor, "keys.rotate", {"primary": keys.primary}, {"primary": more.primary})
+    return more.primary
+
+
+def retire(actor: Actor, ids: Collection[int] = ()) -> tuple[int, ...]:
+    """Remove these keys, or all but the primary; all or none. The ids of those removed.
+
+    Raises StillSealing when one of them seals a value, CannotRetire for the primary and for what
+    is no key, and as `rotate`.
+    """
+    row = _row()
+    keys, source = store.opened(row)
+    removed = tuple(ids) or tuple(key for key in keys.ids if key != keys.primary)
+    if keys.primary in removed:
+        raise CannotRetire(f"Key {keys.primary} is the primary; `rotate` makes another first.")
+    if unknown := sorted(set(removed) - set(keys.ids)):
+        raise CannotRetire(f"There is no key {unknown[0]}; `show` lists them.")
+    if not removed:
+        return ()
+    fewer = without(keys, removed)
+    sealed = sealed_keys(fewer, aead_of(source))
+    with transaction.atomic():
+        store.replace(row, sealed, source.uri, removed)
+        _audit(actor, "keys.retire", {"keys": list(keys.ids)}, {"keys": list(fewer.ids)})
+    return removed
+
+
+def rewrap(actor: Actor) -> str:
+    """Seal the keyset with the present installation key; the URI of the one before.
+
+    The old key is named by the variables with `OLD`, unless the present one opens it too. Raises
+    NoKeyset, KeysetChanged, SealingError.
+    """
+    row = _row()
+    keys, _ = store.opened(row)
+    present = required()
+    sealed = sealed_keys(keys, aead_of(present))
+    with transaction.atomic():
+        store.replace(row, sealed, present.uri)
+        _audit(actor, "keys.rewrap", {"key": row.key_uri}, {"key": present.uri})
+    return row.key_uri
+
+
+@dataclass(slots=True)
+class Progress:
+    """What sealing anew has done: of one column, so many values, and those that do not open."""
+
+    column: str
+    done: int
+    broken: list[str]
+
+
+def reseal(
+    actor: Actor, tell: Callable[[Progress], None] = lambda progress: None
+) -> list[Progress]:
+    """Seal every value that is not under the primary key anew; `tell` hears after each batch.
+
+    A value that does not open stays as it is and is named. May be stopped and run again at any
+    time. Raises NoKeyset, SealingError.
+    """
+    primary = standing().primary
+    found = []
+    for column in columns():
+        progress = Progress(column.label, 0, [])
+        for done, broken in _batches(column, primary):
+            progress.done += done
+            progress.broken += broken
+            tell(progress)
+        found.append(progress)
+    sealed = {progress.column: progress.done for progress in found}
+    _audit(actor, "keys.reseal", {}, {"primary": primary, "sealed": sealed})
+    return found
+
+
+def _batches(column: SealedColumn, primary: int) -> Iterator[tuple[int, list[str]]]:
+    """Seal batch after batch, in the order of the rows' ids."""
+    last: Any = None
+    while True:
+        with transaction.atomic():
+            rows = column.model._default_manager.exclude(**{column.key: primary}).order_by("pk")
+            if last is not None:
+                rows = rows.filter(pk__gt=last)
+            # Rows before keys, as everybody who changes a sealed value.
+            batch = list(rows.select_for_update(no_key=True).only(column.value, column.key)[:BATCH])
+            if not batch:
+                return
+            sealer = Sealer()
+            broken = [str(row.pk) for row in batch if not _resealed(column, row, sealer)]
+        last = batch[-1].pk
+        yield len(batch) - len(broken), broken
+
+
+def _resealed(column: SealedColumn, row: Model, sealer: Sealer) -> bool:
+    """Seal one locked row's value anew; False when it does not open."""
+    place = place_of(row, column.value)
+    try:
+        data = unseal(getattr(row, column.value), place)
+    except SealBroken:
+        return False
+    sealed = sealer.seal(data, place)
+    setattr(row, column.value, sealed.value)
+    setattr(row, column.key, sealed.key_id)
+    row.save(update_fields=[column.value, column.key])
+    return True
+
+
+def _row() -> Keyset:
+    row = Keyset.objects.first()
+    if row is None:
+        raise NoKeyset
+    return row
+
+
+def _audit(actor: Actor, action: str, before: dict[str, Any], after: dict[str, Any]) -> None:
+    record(
+        actor,
+        action,
+        workspace_id=None,
+        object_type="Keyset",
+        object_id=1,
+        before=before,
+        after=after,
+    )

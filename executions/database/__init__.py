@@ -1,0 +1,1 @@
+"""PostgreSQL beside the ORM: named statements, advisory locks, one clock."""

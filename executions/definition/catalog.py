@@ -1,0 +1,95 @@
+"""What the graph must know of modules, so that `executions` needs no import of `runners`.
+
+`runners` registers its modules at start-up; validation and publishing read them here.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from executions.definition.outcome_rules import OutcomeRule
+
+# What a module says of its connections: `judges_hosts`.
+EVERYTHING = "everything"
+CREDENTIAL_ALONE = "credential"
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigProblem:
+    """One mistake in a module's `with`: where (keys and indexes below `with`), code, sentence."""
+
+    pointer: tuple[str | int, ...]
+    code: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class BadInput:
+    """What goes wrong, how the failure is classed, and a part of its message."""
+
+    what: str
+    error_type: str
+    says: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleSpec:
+    """A module type as the graph sees it.
+
+    `outcomes` is empty for a plain module, whose outcome is `success`; a gate lists its own.
+    `check` reports all problems of a `with` mapping, in which a string holding a template stands
+    for any value. `outcomes_for` gives a gate's outcomes where they depend on its `with`;
+    `outcomes_from` says the same as data, where the module does.
+    A `container` holds a body (`loop` or `map`) that the engine runs. `deferred` are the keys of
+    `with` whose templates the engine renders later, in another scope: a loop's `until`.
+    `credential` are the types of credential it takes, one of them at a time; its `with` may name
+    secrets if it `takes_secrets`. `judges_hosts` says what goes only to hosts that are judged:
+    `everything` in its `with`, its `credential` alone, or nothing (""); `addresses` are the keys of
+    `with` that hold the address, `keeps` those that stay on this machine whatever it judges.
+    """
+
+    type: str
+    title: str
+    category: str
+    description: str
+    queue: str
+    inline: bool
+    effect: str
+    outcomes: tuple[str, ...]
+    writes_variables: bool
+    retry: str
+    timeout_seconds: float
+    credential: tuple[str, ...]
+    inputs_schema: Mapping[str, Any]
+    outputs_schema: Mapping[str, Any] | None
+    check: Callable[[Mapping[str, Any]], list[ConfigProblem]] = field(repr=False)
+    outcomes_for: Callable[[Mapping[str, Any]], tuple[str, ...]] = field(repr=False)
+    container: str = ""  # "", "loop" or "map"
+    waits: bool = False  # may end in a wait that holds no worker
+    computes: bool = False  # takes the processor, so it cannot share a process with others' steps
+    deferred: tuple[str, ...] = ()
+    takes_secrets: bool = True
+    judges_hosts: str = ""
+    addresses: tuple[str, ...] = ()
+    keeps: tuple[str, ...] = ()
+    circuit_target: str = ""  # in words
+    outcomes_from: tuple[OutcomeRule, ...] = ()
+    icon: str = ""  # by the names of Material Symbols
+    example: Mapping[str, Any] = field(default_factory=dict)  # a `with` that works
+    bad_inputs: tuple[BadInput, ...] = ()
+
+
+Catalog = Mapping[str, ModuleSpec]
+
+_provider: Callable[[], Catalog] | None = None
+
+
+def register(provider: Callable[[], Catalog]) -> None:
+    """Name the function that gives the modules; the last call wins."""
+    global _provider  # noqa: PLW0603 - set once, at start-up
+    _provider = provider
+
+
+def catalog() -> Catalog:
+    """The registered modules by type; empty before any were registered."""
+    return _provider() if _provider is not None else {}

@@ -1,0 +1,160 @@
+"""A resolved definition becomes a Graph: ids become indexes; steps are built at first access."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+from uuid import UUID
+
+from executions.definition.graph.definition import ERROR
+from executions.definition.graph.model import CheckpointPolicy, Concurrency, Edge, Graph, Step, Task
+from executions.definition.graph.references import tasks_read
+from executions.definition.graph.step_building import Body, Steps
+from executions.definition.graph.topology import topological_order
+from executions.definition.templates import Template, compile_template
+
+CONTINUE = "continue"
+
+
+def compile_graph(resolved: Mapping[str, Any], workflow_id: UUID) -> Graph:
+    """The Graph of what publishing stored (see `resolve`); raises ValueError for a cycle."""
+    settings = resolved["settings"]
+    whole = _Whole(
+        workflow_id, MappingProxyType(resolved["variables"]), settings["priority"], resolved["name"]
+    )
+    output = compile_template(resolved["output"]) if "output" in resolved else None
+    return _graph(
+        resolved,
+        whole,
+        _Place(),
+        output=output,
+        timeout_seconds=settings["timeoutSeconds"],
+        concurrency=_concurrency(settings.get("concurrency")),
+        on_failure=(settings.get("onFailure") or {}).get("workflow"),
+        checkpoint=_checkpoint(settings.get("checkpoint")),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Whole:
+    """What every body shares with the workflow it belongs to."""
+
+    workflow_id: UUID
+    variables: Mapping[str, Any]
+    priority: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a body stands: its path, the ids of the tasks around it, innermost first."""
+
+    prefix: str = ""
+    around: tuple[Mapping[str, int], ...] = ()
+    kind: str = ""
+    guarded: bool = False
+
+
+def _graph(body: Mapping[str, Any], whole: _Whole, place: _Place, **settings: Any) -> Graph:
+    documents = body["tasks"]
+    task_by_id = {task["id"]: index for index, task in enumerate(documents)}
+    incoming: list[list[Edge]] = [[] for _ in documents]
+    outgoing: list[list[Edge]] = [[] for _ in documents]
+    for edge in _edges(body["edges"], task_by_id):
+        incoming[edge.target].append(edge)
+        outgoing[edge.source].append(edge)
+    ids = (task_by_id, *place.around)
+    steps = Steps(Body(whole.workflow_id, place.prefix, place.kind, ids), documents)
+    tasks: list[Task] = []
+    first = 0  # index of the task's first step
+    for index, document in enumerate(documents):
+        head = document["modules"][0]
+        container = head.get("container", "")
+        handles_error = any(edge.on == ERROR for edge in outgoing[index])
+        tolerant = container == "map" and head["with"].get("onItemError") == CONTINUE
+        guarded = place.guarded or handles_error or tolerant
+        inner = _body(
+            document, whole, _Place(f"{place.prefix}{document['id']}.", ids, container, guarded)
+        )
+        tasks.append(
+            Task(
+                index=index,
+                id=document["id"],
+                name=document["name"],
+                steps=tuple(range(first, first + len(document["modules"]))),
+                join=document["join"],
+                incoming=tuple(incoming[index]),
+                outgoing=tuple(outgoing[index]),
+                handles_error=handles_error,
+                tolerant=tolerant,
+                body=inner,
+                watches=_watches(steps[first], inner, ids) if inner else frozenset(),
+            )
+        )
+        first += len(document["modules"])
+    output: Template | None = settings.get("output")
+    return Graph(
+        tasks=tuple(tasks),
+        steps=steps,
+        roots=tuple(task.index for task in tasks if not task.incoming),
+        by_path=steps.paths(),
+        task_by_id=MappingProxyType(task_by_id),
+        variables=whole.variables,
+        output_reads=tasks_read(output, (task_by_id,))[0] if output else frozenset(),
+        priority=whole.priority,
+        name=whole.name,
+        order=_order(tasks),
+        kind=place.kind,
+        guarded=place.guarded,
+        pure=steps.pure,
+        sinks=tuple(task.index for task in tasks if not task.outgoing),
+        **({"output": None, "timeout_seconds": None} | settings),
+    )
+
+
+def _body(document: Mapping[str, Any], whole: _Whole, place: _Place) -> Graph | None:
+    body = document.get("body")
+    return None if body is None else _graph(body, whole, place)
+
+
+def _edges(documents: list[Mapping[str, str]], task_by_id: Mapping[str, int]) -> Iterator[Edge]:
+    for edge in documents:
+        yield Edge(task_by_id[edge["from"]], task_by_id[edge["to"]], edge["on"])
+
+
+def _order(tasks: list[Task]) -> tuple[int, ...]:
+    pairs = [(edge.source, edge.target) for task in tasks for edge in task.outgoing]
+    order = topological_order(len(tasks), pairs)
+    if len(order) < len(tasks):
+        missing = sorted({task.index for task in tasks} - set(order))
+        raise ValueError(f"tasks on or after a cycle: {', '.join(tasks[i].id for i in missing)}")
+    return tuple(order)
+
+
+def _watches(
+    step: Step, body: Graph, ids: tuple[Mapping[str, int], ...]
+) -> frozenset[tuple[int, int]]:
+    """What the deferred templates of a container read, seen from inside its body."""
+    found: set[tuple[int, int]] = set()
+    for template in step.deferred.values():
+        own, outer = tasks_read(template, (body.task_by_id, *ids))
+        found |= {(0, task) for task in own} | outer
+    return frozenset(found)
+
+
+def _concurrency(document: Mapping[str, Any] | None) -> Concurrency | None:
+    if not document:
+        return None
+    return Concurrency(compile_template(document["key"]), document["limit"], document["onConflict"])
+
+
+def _checkpoint(document: Mapping[str, Any] | None) -> CheckpointPolicy | None:
+    if not document:
+        return None
+    return CheckpointPolicy(
+        enabled=document["enabled"],
+        every_steps=document["everySteps"],
+        on_loop=document["onLoop"],
+        on_gate=document["onGate"],
+        keep=document["keep"],
+    )

@@ -1,0 +1,110 @@
+"""Where a step runs: in the workflow itself, or in one turn of a container's body.
+
+A place is written as the prefix of its steps' paths: `refine[2].` is the third iteration of the
+loop `refine`, `batch[17].inner[0].` a place within a place, the empty text the workflow.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from executions.definition.graph.model import Graph, Step, Task
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One turn of a body; `outer` is None for the workflow itself."""
+
+    prefix: str
+    graph: Graph
+    outer: "Place | None" = None
+    container: int = -1  # the task in the outer graph whose body this is
+    index: int = 0
+
+    @property
+    def task(self) -> Task:
+        """The container's task, in the graph around."""
+        assert self.outer is not None
+        return self.outer.graph.tasks[self.container]
+
+    @property
+    def holder(self) -> str:
+        """The step path of the container's own run: `refine.main`."""
+        assert self.outer is not None
+        return self.outer.prefix + self.outer.graph.steps.path(self.task.steps[0])
+
+    @property
+    def stem(self) -> str:
+        """How the paths of everything inside the container begin: `refine[`."""
+        return self.prefix.rpartition("[")[0] + "["
+
+    def turn(self, index: int) -> "Place":
+        """The same body's place with another index."""
+        assert self.outer is not None
+        return within(self.outer, self.container, index)
+
+    def up(self, levels: int) -> "Place":
+        """The place so many bodies further out."""
+        place = self
+        for _ in range(levels):
+            assert place.outer is not None
+            place = place.outer
+        return place
+
+    def nearest(self, kind: str) -> "Place | None":
+        """The innermost place of a `loop` or `map`, this one included."""
+        place: Place | None = self
+        while place is not None and place.graph.kind != kind:
+            place = place.outer
+        return place
+
+
+def within(outer: Place, container: int, index: int) -> Place:
+    """The place with an index of a container that stands in `outer`."""
+    task = outer.graph.tasks[container]
+    assert task.body is not None
+    return Place(f"{outer.prefix}{task.id}[{index}].", task.body, outer, container, index)
+
+
+def first_turn(outer: Place, container: int) -> Place:
+    """A container's first turn: the way to any of its turns."""
+    return within(outer, container, 0)
+
+
+def split(path: str) -> tuple[str, str]:
+    """A step path as its place's prefix and the path within: ("refine[2].", "draft.main")."""
+    cut = path.rfind("].") + 2
+    return (path[:cut], path[cut:]) if cut > 1 else ("", path)
+
+
+def place_of(root: Graph, prefix: str) -> Place:
+    """The place with a prefix; raises KeyError when the workflow has no such body."""
+    place = Place("", root)
+    for part in prefix.split(".")[:-1] if prefix else ():
+        name, _, number = part.rstrip("]").partition("[")
+        container = place.graph.task_by_id[name]
+        if place.graph.tasks[container].body is None:
+            raise KeyError(prefix)
+        place = within(place, container, int(number))
+    return place
+
+
+def find(root: Graph, path: str) -> tuple[Place, Step]:
+    """The place and the step of a path; raises KeyError when the workflow has no such step."""
+    prefix, inner = split(path)
+    place = place_of(root, prefix)
+    return place, place.graph.steps[place.graph.by_path[inner]]
+
+
+def module_in(definition: Mapping[str, Any], path: str) -> Mapping[str, Any] | None:
+    """A step's module in a resolved definition; None where there is none of that path."""
+    *names, module_id = re.sub(r"\[\d+\]", "", path).split(".")
+    body: Mapping[str, Any] = definition
+    for name in names:
+        task = next((task for task in body.get("tasks", []) if task.get("id") == name), None)
+        if task is None:
+            return None
+        body = task.get("body") or {}
+        modules = task.get("modules", [])
+    return next((module for module in modules if module.get("id") == module_id), None)

@@ -1,0 +1,47 @@
+"""One mistake in a definition, and how its place is written."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from executions.definition.templating.errors import Pointer, key_path
+
+MAX_COMPARED = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Where (`tasks[3].with.url`; empty for the whole document), a stable code, a sentence."""
+
+    path: str
+    code: str
+    message: str
+
+
+class DefinitionError(Exception):
+    """A text is not a definition; `problems` says why."""
+
+    def __init__(self, problems: list[Problem]) -> None:
+        super().__init__("; ".join(problem.message for problem in problems))
+        self.problems = problems
+
+
+class TextError(Exception):
+    """A text is not YAML or JSON that can be read; the message says where in it."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def problem(pointer: Pointer, code: str, message: str) -> Problem:
+    """A Problem at the keys and indexes of `pointer`."""
+    return Problem(key_path(pointer), code, message)
+
+
+def did_you_mean(name: str, known: Iterable[str], *, at_most: int = MAX_COMPARED) -> str:
+    """`; did you mean "fetch"?` where a known name is close, else nothing."""
+    names = list(known)
+    # Comparing is slow; a long list is the work of a program, which needs no hint.
+    close = get_close_matches(name[:100], names, n=1) if len(names) <= at_most else []
+    return f'; did you mean "{close[0]}"?' if close else ""

@@ -1,0 +1,166 @@
+"""Publishing: everything a run needs is written into the definition, so that none of it moves.
+
+Policies, time-outs, queues and what modules say of themselves are filled in for each module;
+running a version then needs neither settings nor the catalog.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from executions.definition.catalog import Catalog, ModuleSpec
+from executions.definition.graph.canonical import sha256_hex
+from executions.definition.graph.definition import modules_of, normalise
+from executions.definition.graph.limits import DEFAULTS, Limits
+from executions.definition.graph.policies import written_out
+
+PRIORITY = 5
+CONCURRENCY: Mapping[str, Any] = {"limit": 1, "onConflict": "queue"}
+CACHE: Mapping[str, Any] = {"scope": "workflow"}
+TRIGGERS: Mapping[str, dict[str, Any]] = {
+    "CRON": {
+        "timezone": "UTC",
+        "overlap": "skip",
+        "catchUp": "latest",
+        "catchUpLimit": 100,
+        "jitterSeconds": 0,
+        "startAt": None,
+        "endAt": None,
+    },
+    "WEBHOOK": {"auth": "hmac", "respond": "accepted", "timeoutSeconds": 30},
+    "EVENT": {"filter": None},
+    "QUEUE": {"broker": None},
+}
+MAP: Mapping[str, Any] = {"maxConcurrency": 100, "onItemError": "fail"}
+
+
+def resolve(
+    document: dict[str, Any], catalog: Catalog, limits: Limits = DEFAULTS
+) -> dict[str, Any]:
+    """The full definition of a document without problems; raises KeyError for an unknown module.
+
+    Settings and triggers have all their keys. Tasks hold `modules` only, and a container's its
+    `body`; each module has `retry` written out, `timeoutSeconds`, `queue`, `inline`, `effect`,
+    `writesVariables`, `outcomes`, `cache`, `credential`, `container` and `deferred`.
+    """
+    normal = normalise(document)
+    return normal | {
+        "variables": normal.get("variables", {}),
+        "settings": _settings(normal.get("settings", {}), limits),
+        **_body(normal, catalog, limits),
+        "triggers": [TRIGGERS[one["type"]] | one for one in normal.get("triggers", [])],
+    }
+
+
+def _settings(settings: Mapping[str, Any], limits: Limits) -> dict[str, Any]:
+    concurrency = settings.get("concurrency")
+    checkpoint = {
+        "enabled": limits.checkpoint_enabled,
+        "everySteps": limits.checkpoint_every_steps,
+        "onLoop": True,
+        "onGate": True,
+        "keep": limits.checkpoint_keep,
+    }
+    return {
+        "timeoutSeconds": settings.get("timeoutSeconds"),
+        "priority": settings.get("priority", PRIORITY),
+        "concurrency": {**CONCURRENCY, **concurrency} if concurrency else None,
+        "onFailure": settings.get("onFailure"),
+        "checkpoint": checkpoint | settings.get("checkpoint", {}),
+    }
+
+
+def _body(body: Mapping[str, Any], catalog: Catalog, limits: Limits) -> dict[str, Any]:
+    return {
+        "tasks": [_task(task, catalog, limits) for task in body["tasks"]],
+        "edges": body.get("edges", []),
+    }
+
+
+def checksum(document: Mapping[str, Any]) -> str:
+    """SHA-256, in hex, of a definition without its `ui` keys (those for the studio alone)."""
+    return sha256_hex(_without_ui(normalise(dict(document))))
+
+
+def _task(task: Mapping[str, Any], catalog: Catalog, limits: Limits) -> dict[str, Any]:
+    modules = [_module(module, task, catalog[module["use"]], limits) for module in modules_of(task)]
+    resolved = {
+        "id": task["id"],
+        "name": task.get("name") or task["id"],
+        "join": task.get("join", "any"),
+        "modules": modules,
+    }
+    if "body" in task:
+        resolved["body"] = _body(task["body"], catalog, limits)
+    return resolved | {key: task[key] for key in ("ui",) if key in task}
+
+
+def _module(
+    module: Mapping[str, Any], task: Mapping[str, Any], spec: ModuleSpec, limits: Limits
+) -> dict[str, Any]:
+    """A module's own word counts first, then its task's, then the module type's."""
+    own = {**task, **module}
+    config = _config(module.get("with") or {}, spec, limits)
+    cache = own.get("cache")
+    return {
+        "id": module["id"],
+        "use": spec.type,
+        "with": config,
+        "retry": written_out(own.get("retry", spec.retry)),
+        "timeoutSeconds": own.get("timeoutSeconds", spec.timeout_seconds),
+        "circuitWaitSeconds": own.get("circuitWaitSeconds"),
+        "queue": own.get("queue", spec.queue),
+        "inline": spec.inline,
+        "effect": spec.effect,
+        "writesVariables": spec.writes_variables,
+        "outcomes": list(spec.outcomes_for(config)),
+        "cache": {**CACHE, **cache} if cache else None,
+        "credential": own.get("credential"),
+        "container": spec.container,
+        "deferred": list(spec.deferred),
+    }
+
+
+def _config(config: Mapping[str, Any], spec: ModuleSpec, limits: Limits) -> Mapping[str, Any]:
+    """The module's `with`; a container's has what the engine needs to know of it.
+
+    Null among what is rendered later means "none": it is left out, since as a template it would
+    be a condition that never holds.
+    """
+    if spec.container == "map":
+        return {**MAP, **config}
+    if spec.container == "loop":
+        stated = {key: value for key, value in config.items() if value is not None}
+        return (
+            stated if "count" in stated else {"maxIterations": limits.loop_limit_default, **stated}
+        )
+    return {
+        key: value for key, value in config.items() if value is not None or key not in spec.deferred
+    }
+
+
+def _without_ui(document: Mapping[str, Any]) -> dict[str, Any]:
+    """A document or body, as far as it is well formed, without the keys for the studio."""
+    plain = {key: value for key, value in document.items() if key != "ui"}
+    for key, without in (
+        ("tasks", _task_without_ui),
+        ("edges", _dropping_ui),
+        ("triggers", _dropping_ui),
+    ):
+        if isinstance(plain.get(key), list):
+            plain[key] = [without(item) for item in plain[key]]
+    return plain
+
+
+def _task_without_ui(task: Any) -> Any:
+    plain = _dropping_ui(task)
+    if isinstance(plain, dict) and isinstance(plain.get("modules"), list):
+        plain["modules"] = [_dropping_ui(module) for module in plain["modules"]]
+    if isinstance(plain, dict) and isinstance(plain.get("body"), dict):
+        plain["body"] = _without_ui(plain["body"])
+    return plain
+
+
+def _dropping_ui(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    return {key: item for key, item in value.items() if key != "ui"}

@@ -1,0 +1,127 @@
+"""Tasks and their modules: unique ids, known types, sound configuration, sensible queues."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from executions.definition.catalog import Catalog, ConfigProblem
+from executions.definition.graph.problem import Problem, did_you_mean, problem
+from executions.definition.graph.reading import BodyReading, ModuleEntry, TaskEntry
+from executions.definition.templating.errors import Pointer
+
+# The engine's own queue: a step there would hold up what mends everything else.
+RESERVED_QUEUES = frozenset({"control"})
+
+
+def module_problems(
+    reading: BodyReading, catalog: Catalog, variables: Mapping[str, Any]
+) -> Iterator[Problem]:
+    """Also marks the modules whose configuration is not sound, so that edges do not judge them."""
+    for task in reading.duplicates:
+        message = f'a task with the id "{task.id}" exists already; ids are unique'
+        yield problem((*task.pointer, "id"), "duplicate_id", message)
+    for task in reading.tasks:
+        yield from _task_problems(task)
+        for place, module in enumerate(task.modules):
+            yield from _module_problems(module, catalog, variables)
+            if place + 1 < len(task.modules):
+                yield from _gate_in_the_middle(module)
+
+
+def _task_problems(task: TaskEntry) -> Iterator[Problem]:
+    document = task.document
+    yield from _run_settings(document, task.pointer)
+    if "use" not in document and "modules" not in document:
+        message = "a task needs a module: `use`, or a chain in `modules`"
+        yield problem((*task.pointer, "use"), "required", message)
+    if "modules" not in document:
+        return
+    for key in ("use", "with", "credential"):
+        if key in document:
+            message = f'"{key}" cannot stand beside "modules": put it into one of the modules'
+            yield problem((*task.pointer, key), "conflict", message)
+    seen: set[str] = set()
+    for module in task.modules:
+        yield from _run_settings(module.document, module.pointer)
+        if module.id in seen:
+            message = f'a module with the id "{module.id}" exists already in task "{task.id}"'
+            yield problem((*module.pointer, "id"), "duplicate_id", message)
+        seen.add(module.id or "")
+
+
+def _run_settings(document: Mapping[str, Any], pointer: Pointer) -> Iterator[Problem]:
+    queue = document.get("queue")
+    if isinstance(queue, str) and queue in RESERVED_QUEUES:
+        message = f'the queue "{queue}" is the engine\'s own; choose another'
+        yield problem((*pointer, "queue"), "reserved_queue", message)
+    retry = document.get("retry")
+    if not isinstance(retry, dict):
+        return
+    match retry.get("jitter"):
+        case [int() | float() as least, int() | float() as most] if least > most:
+            message = f"jitter is [least, most] seconds; found [{least}, {most}]"
+            yield problem((*pointer, "retry", "jitter"), "value", message)
+    match retry:
+        case {"baseSeconds": int() | float() as base, "maxSeconds": int() | float() as most}:
+            if base > most:
+                message = f"the first delay, {base} s, is over the cap of {most} s"
+                yield problem((*pointer, "retry", "maxSeconds"), "value", message)
+
+
+def _module_problems(
+    module: ModuleEntry, catalog: Catalog, variables: Mapping[str, Any]
+) -> Iterator[Problem]:
+    if module.spec is None:
+        yield _unknown_module(module, catalog)
+    elif module.config is not None:
+        found = _checked(module, module.config)
+        found += _undeclared(module, module.config, variables)
+        module.sound = not found
+        for mistake in found:
+            pointer = (*module.pointer, "with", *mistake.pointer)
+            yield problem(pointer, mistake.code, mistake.message)
+
+
+def _unknown_module(module: ModuleEntry, catalog: Catalog) -> Problem:
+    pointer = (*module.pointer, "use")
+    hint = did_you_mean(module.type, catalog)
+    return problem(pointer, "unknown_module", f'there is no module "{module.type}"{hint}')
+
+
+def _checked(module: ModuleEntry, config: Mapping[str, Any]) -> list[ConfigProblem]:
+    """What the module says of its configuration; a module of a third party may itself be broken."""
+    assert module.spec is not None
+    try:
+        return list(module.spec.check(config))
+    except Exception as error:
+        message = (
+            f'the module "{module.type}" could not check its inputs '
+            f"({type(error).__name__}: {error}); this is a mistake in the module"
+        )
+        return [ConfigProblem((), "module_check_failed", message)]
+
+
+def _undeclared(
+    module: ModuleEntry, config: Mapping[str, Any], variables: Mapping[str, Any]
+) -> list[ConfigProblem]:
+    """Variables that the module would set and the workflow does not declare."""
+    values = config.get("values")
+    if module.spec is None or not module.spec.writes_variables or not isinstance(values, dict):
+        return []
+    return [
+        ConfigProblem(
+            ("values", name),
+            "unknown_variable",
+            f'the workflow declares no variable "{name}"{did_you_mean(name, variables)}; '
+            'add it under "variables"',
+        )
+        for name in values
+        if name not in variables
+    ]
+
+
+def _gate_in_the_middle(module: ModuleEntry) -> Iterator[Problem]:
+    if module.outcomes():
+        message = (
+            f'"{module.type}" decides where to go on, so it can only be the last module of a task'
+        )
+        yield problem((*module.pointer, "use"), "gate_not_last", message)

@@ -1,0 +1,220 @@
+"""The JSON Schema of a definition, served to the studio and to editors.
+
+It says what a well-formed document is; what it cannot say is checked by `rules/`. Bounds are here
+and in the two files beside it, so that each has one place.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from executions.definition.graph.policies import POLICIES
+from executions.definition.graph.schema_building import (
+    CREDENTIAL_NAME,
+    UI,
+    VARIABLE_NAME,
+    Schema,
+    an_object,
+    choice,
+    number,
+    or_null,
+    slug,
+    text,
+    whole,
+)
+from executions.definition.graph.schema_settings import SETTINGS
+from executions.definition.graph.schema_triggers import MAX_TRIGGERS, TRIGGER, TRIGGER_DEFINITIONS
+
+SCHEMA_VERSION = "valkyr/1"
+
+MAX_TASKS = 5_000
+MAX_EDGES = 20_000
+MAX_MODULES = 100
+MAX_ATTEMPTS = 100
+MAX_STEP_SECONDS = 600  # a segment's time-outs add up to at most this; the broker waits 900
+MAX_DELAY_SECONDS = 86_400
+MAX_CIRCUIT_WAIT_SECONDS = 604_800  # 7 days
+MAX_CACHE_SECONDS = 31_536_000  # 365 days
+
+
+_WITH: Schema = {
+    "type": "object",
+    "description": "The module's inputs; strings may hold {{ expressions }}.",
+}
+_RETRY: Schema = {
+    "description": "The name of a retry policy, or values of your own.",
+    "if": {"type": "object"},
+    "then": {"$ref": "#/$defs/retryValues"},
+    "else": {
+        "if": {"type": "string"},
+        "then": {"enum": list(POLICIES)},
+        "else": {"type": ["string", "object"]},
+    },
+}
+_RETRY_VALUES = an_object(
+    "A policy of your own; what is left out is the standard policy's.",
+    {
+        "maxAttempts": whole("Attempts in all, the first included.", 1, MAX_ATTEMPTS),
+        "baseSeconds": number(
+            "Delay before the second attempt; doubles each time.", 0, MAX_DELAY_SECONDS
+        ),
+        "maxSeconds": {
+            "type": ["number", "null"],
+            "description": "Cap of a delay, its jitter included; null for none.",
+            "minimum": 0,
+            "maximum": MAX_DELAY_SECONDS,
+        },
+        "jitter": {
+            "type": ["number", "array"],
+            "description": "A share of the delay (0.1 is ±10 %), or [least, most] seconds added.",
+            "minimum": 0,
+            "maximum": 1,
+            "items": {"type": "number", "minimum": 0, "maximum": MAX_DELAY_SECONDS},
+            "minItems": 2,
+            "maxItems": 2,
+        },
+    },
+)
+_RUNNING: Schema = {
+    "retry": _RETRY,
+    "timeoutSeconds": number("A step's time-out in seconds.", 0.1, MAX_STEP_SECONDS),
+    "circuitWaitSeconds": number(
+        "How long a step may be held back while its target rests.", 0, MAX_CIRCUIT_WAIT_SECONDS
+    ),
+    "queue": slug("Overrides the module's queue."),
+    "credential": text(
+        "The name of a credential of the workspace, where the module takes one.",
+        80,
+        pattern=CREDENTIAL_NAME,
+    ),
+    "cache": or_null(
+        an_object(
+            "Reuse the result of an equal step of an earlier execution; null for never.",
+            {
+                "scope": choice(
+                    "Whose results: this workflow's, or any workflow's of the workspace; "
+                    "workflow unless given.",
+                    ["workflow", "workspace"],
+                ),
+                "ttlSeconds": number("How old a result may be.", 1, MAX_CACHE_SECONDS),
+            },
+            ("ttlSeconds",),
+        )
+    ),
+}
+_MODULE = an_object(
+    "One module of a task's chain.",
+    {
+        "id": slug("Unique within the task."),
+        "use": text("The module's type, such as http.request.", 100, minLength=1),
+        "with": _WITH,
+        **_RUNNING,
+        "ui": UI,
+    },
+    ("id", "use"),
+)
+_TASK = an_object(
+    "One module, or a chain of modules run one after another.",
+    {
+        "id": slug("Unique in its body; templates read tasks.<id>.output."),
+        "name": text("What people see.", 200),
+        "use": text("The type of the task's only module, such as http.request.", 100, minLength=1),
+        "with": _WITH,
+        "modules": {
+            "type": "array",
+            "description": "A chain of modules; {{ previous }} is the output of the one before.",
+            "minItems": 1,
+            "maxItems": MAX_MODULES,
+            "items": {"$ref": "#/$defs/module"},
+        },
+        "body": {"$ref": "#/$defs/body"},
+        **_RUNNING,
+        "join": {
+            "type": "string",
+            "description": "Start when any edge into the task was taken, or only if all were.",
+            "enum": ["any", "all"],
+        },
+        "after": {
+            "type": ["string", "array"],
+            "description": 'Short for edges into this task: "fetch", or "risky:true".',
+            "minLength": 1,
+            "items": {"type": "string", "minLength": 1},
+        },
+        "ui": UI,
+    },
+    ("id",),
+)
+# Reported in words of their own by rules/modules.py.
+_TASK["oneOf"] = [{"required": ["use"]}, {"required": ["modules"]}]
+_EDGE = an_object(
+    "Taken when the outcome of `from` equals `on`.",
+    {
+        "from": {"type": "string", "description": "The id of a task."},
+        "to": {"type": "string", "description": "The id of a task."},
+        "on": {
+            "type": ["string", "boolean"],
+            "description": "The outcome; success unless given. Gates need it; error is any task's.",
+            "minLength": 1,
+            "maxLength": 100,
+        },
+        "ui": UI,
+    },
+    ("from", "to"),
+)
+_TASKS: Schema = {
+    "type": "array",
+    "description": "The steps of the work, in any order.",
+    "maxItems": MAX_TASKS,
+    "items": {"$ref": "#/$defs/task"},
+}
+_EDGES: Schema = {
+    "type": "array",
+    "description": "What comes after what.",
+    "maxItems": MAX_EDGES,
+    "items": {"$ref": "#/$defs/edge"},
+}
+_BODY = an_object(
+    "What a container runs: for each iteration of a loop, for each item of a map.",
+    {"tasks": _TASKS, "edges": _EDGES, "ui": UI},
+    ("tasks",),
+)
+
+WORKFLOW_SCHEMA: Mapping[str, Any] = {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "title": "Workflow definition",
+    **an_object(
+        "Tasks and the edges between them.",
+        {
+            "schema": {"const": SCHEMA_VERSION, "description": "The version of this format."},
+            "name": text("The workflow's name.", 200, minLength=1),
+            "description": text("What it is for.", 10_000),
+            "input": {"type": "object", "description": "JSON Schema of the trigger payload."},
+            "variables": {
+                "type": "object",
+                "description": "Execution variables and their defaults.",
+                "propertyNames": {"pattern": VARIABLE_NAME, "maxLength": 100},
+            },
+            "output": {"description": "What the execution returns; may hold {{ expressions }}."},
+            "settings": {"$ref": "#/$defs/settings"},
+            "tasks": _TASKS,
+            "edges": _EDGES,
+            "triggers": {
+                "type": "array",
+                "description": "What starts the workflow by itself.",
+                "maxItems": MAX_TRIGGERS,
+                "items": {"$ref": "#/$defs/trigger"},
+            },
+            "ui": UI,
+        },
+        ("schema", "name", "tasks"),
+    ),
+    "$defs": {
+        "task": _TASK,
+        "module": _MODULE,
+        "edge": _EDGE,
+        "body": _BODY,
+        "trigger": TRIGGER,
+        **TRIGGER_DEFINITIONS,
+        "settings": SETTINGS,
+        "retryValues": _RETRY_VALUES,
+    },
+}

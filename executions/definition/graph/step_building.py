@@ -1,0 +1,185 @@
+"""Builds a graph's steps when they are first accessed: a process runs few of a large graph's steps.
+
+Parsing the templates of 2,000 steps takes seconds, in which a process that was just started may be
+killed again. Building one step takes a fraction of a millisecond.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from threading import Lock
+from types import MappingProxyType
+from typing import Any, overload
+from uuid import UUID, uuid5
+
+from executions.definition.graph.canonical import sha256_hex
+from executions.definition.graph.model import CachePolicy, Step
+from executions.definition.graph.policies import policy
+from executions.definition.graph.references import Ids, callbacks_read, histories_read, tasks_read
+from executions.definition.templates import compile_template, has_template
+
+LAST = frozenset({("loop",), ("loop", "previous")})
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """What the steps of one graph or body share."""
+
+    workflow_id: UUID
+    prefix: str  # of the paths that name its tasks: `refine.`, the empty text for the workflow
+    kind: str  # "", "loop" or "map"
+    ids: Ids
+
+
+@dataclass(frozen=True, slots=True)
+class _Unbuilt:
+    """One module of a resolved task."""
+
+    document: Mapping[str, Any]
+    task: int
+    task_id: str
+    position: int  # in the task's chain
+    last: bool
+
+
+class Steps(Sequence[Step]):
+    """The steps of one graph or body, by index; each is built once, at its first access.
+
+    Threads may share it: all of them get the same object for a step. Access raises
+    TemplateSyntaxProblems where a template does not compile; publishing refuses such a definition.
+    """
+
+    __slots__ = ("_body", "_built", "_lock", "_paths", "_task_of", "_unbuilt", "pure", "writers")
+
+    def __init__(self, body: Body, tasks: Sequence[Mapping[str, Any]]) -> None:
+        """`tasks` are the body's, as resolved."""
+        self._body = body
+        self._unbuilt: list[_Unbuilt | None] = [
+            _Unbuilt(module, index, task["id"], position, position + 1 == len(task["modules"]))
+            for index, task in enumerate(tasks)
+            for position, module in enumerate(task["modules"])
+        ]
+        self._paths = [f"{task['id']}.{one['id']}" for task in tasks for one in task["modules"]]
+        self._task_of = tuple(step.task for step in self._unbuilt if step is not None)
+        self._built: list[Step | None] = [None] * len(self._unbuilt)
+        self._lock = Lock()
+        documents = [module for task in tasks for module in task["modules"]]
+        # Whether all steps run inline and write nothing, and which ones write variables.
+        self.pure = all(_inline(one) and not one["writesVariables"] for one in documents)
+        self.writers = tuple(i for i, one in enumerate(documents) if one["writesVariables"])
+
+    def __len__(self) -> int:
+        return len(self._built)
+
+    @overload
+    def __getitem__(self, index: int) -> Step: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Step]: ...
+
+    def __getitem__(self, index: int | slice) -> Step | list[Step]:
+        if isinstance(index, slice):
+            return [self[number] for number in range(*index.indices(len(self)))]
+        return self._built[index] or self._build(index % len(self))
+
+    def __iter__(self) -> Iterator[Step]:
+        return (self[index] for index in range(len(self)))
+
+    def task_of(self, index: int) -> int:
+        """The task that a step belongs to; builds nothing."""
+        return self._task_of[index]
+
+    def path(self, index: int) -> str:
+        """A step's path within its graph; builds nothing."""
+        return self._paths[index]
+
+    def paths(self) -> Mapping[str, int]:
+        """The index of each step by its path; builds nothing."""
+        return MappingProxyType({path: index for index, path in enumerate(self._paths)})
+
+    def following(self, index: int) -> int | None:
+        """The next step in the same task's chain; builds nothing."""
+        after = index + 1
+        same = after < len(self._task_of) and self._task_of[after] == self._task_of[index]
+        return after if same else None
+
+    def mentioning(self, word: str) -> Iterator[Step]:
+        """The steps that have the word in a template; builds no others."""
+        for index, unbuilt in enumerate(self._unbuilt):
+            if unbuilt is None or _mentions(unbuilt.document["with"], word):
+                yield self[index]
+
+    def _build(self, index: int) -> Step:
+        with self._lock:
+            built = self._built[index]
+            if built is None:
+                unbuilt = self._unbuilt[index]
+                assert unbuilt is not None
+                path = self._paths[index]
+                built = self._built[index] = _step(self._body, index, path, unbuilt)
+                self._unbuilt[index] = None  # nobody needs its document any more
+        return built
+
+
+def _inline(module: Mapping[str, Any]) -> bool:
+    # A result is looked up and kept by a step of its own, never in the middle of a stretch.
+    return bool(module["inline"] and not module.get("cache"))
+
+
+def _mentions(value: Any, word: str) -> bool:
+    if isinstance(value, str):
+        return word in value and has_template(value)
+    if isinstance(value, dict):
+        return any(_mentions(item, word) for item in value.values())
+    return isinstance(value, list) and any(_mentions(item, word) for item in value)
+
+
+def _step(body: Body, index: int, path: str, unbuilt: _Unbuilt) -> Step:
+    module = unbuilt.document
+    later = module.get("deferred", ())
+    config = compile_template({k: v for k, v in module["with"].items() if k not in later})
+    # What a container renders later it reads inside its body; any other where the step stands.
+    container = module.get("container", "")
+    read = config if container or not later else compile_template(module["with"])
+    roots = {reference[0] for reference in read.references}
+    own, outer = tasks_read(read, body.ids)
+    cache = module.get("cache")
+    credential = module.get("credential") or ""
+    task_uuid = uuid5(body.workflow_id, f"{body.prefix}{unbuilt.task_id}")
+    return Step(
+        index=index,
+        path=path,
+        task=unbuilt.task,
+        task_uuid=task_uuid,
+        module_uuid=uuid5(task_uuid, module["id"]),
+        module=module["use"],
+        config=config,
+        deferred=MappingProxyType(
+            {key: compile_template(module["with"][key]) for key in later if key in module["with"]}
+        ),
+        config_hash=sha256_hex(
+            [module["use"], module["with"], *([credential] if credential else [])]
+        ),
+        previous=index - 1 if unbuilt.position else None,
+        following=None if unbuilt.last else index + 1,
+        queue=module["queue"],
+        inline=_inline(module),
+        effect=module["effect"],
+        writes_variables=module["writesVariables"],
+        timeout_seconds=module["timeoutSeconds"],
+        circuit_wait_seconds=module.get("circuitWaitSeconds"),
+        retry=policy(module["retry"]),
+        reads=own,
+        outer_reads=outer,
+        histories=histories_read(read, body.ids[0]) if body.kind == "loop" else frozenset(),
+        callbacks=callbacks_read(read, body.ids),
+        reads_item="item" in roots,
+        reads_last=not read.references.isdisjoint(LAST),
+        reads_previous="previous" in roots,
+        reads_input="input" in roots,
+        reads_vars="vars" in roots,
+        outcomes=tuple(module["outcomes"]),
+        container=container,
+        cache=CachePolicy(cache["scope"], cache["ttlSeconds"]) if cache else None,
+        secrets=config.secrets,
+        credential=credential,
+    )

@@ -1,0 +1,66 @@
+"""What a definition may hold before anything else is asked of it: bounded JSON, storable text.
+
+PostgreSQL's JSONB refuses NUL and lone surrogates; a document past the caps is not looked at.
+"""
+
+import json
+import math
+import re
+from typing import Any
+
+from executions.definition.graph.problem import Problem, problem
+from executions.definition.templating.errors import Pointer
+
+MAX_BYTES = 1_048_576
+MAX_DEPTH = 64
+
+_NOT_TEXT = re.compile("[\x00\ud800-\udfff]")
+
+
+def storage_problems(document: Any) -> list[Problem]:
+    """Why the document cannot be stored or is past the caps; [] when it can."""
+    return _value_problems(document) or _size_problems(document)
+
+
+def _value_problems(document: Any) -> list[Problem]:
+    found: list[Problem] = []
+    pending: list[tuple[Pointer, Any]] = [((), document)]
+    while pending:
+        pointer, value = pending.pop()
+        if isinstance(value, str):
+            if _NOT_TEXT.search(value):
+                found.append(_bad_text(pointer))
+        elif isinstance(value, float):
+            if not math.isfinite(value):
+                found.append(problem(pointer, "value", f"JSON cannot hold the number {value}"))
+        elif isinstance(value, (dict, list)):
+            if len(pointer) >= MAX_DEPTH:
+                return [problem((), "too_deep", f"values are nested more than {MAX_DEPTH} deep")]
+            items = value.items() if isinstance(value, dict) else enumerate(value)
+            for key, item in items:
+                if isinstance(key, str) and _NOT_TEXT.search(key):
+                    found.append(_bad_text(pointer))
+                else:
+                    pending.append(((*pointer, key), item))
+    return found[::-1]
+
+
+def _bad_text(pointer: Pointer) -> Problem:
+    return problem(
+        pointer, "value", "the text holds a NUL or half of a surrogate pair, which cannot be stored"
+    )
+
+
+def _size_problems(document: Any) -> list[Problem]:
+    try:
+        size = len(json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode())
+    except ValueError as error:
+        return [problem((), "value", f"a number cannot be written: {error}")]
+    return [] if size <= MAX_BYTES else [too_large(size)]
+
+
+def too_large(size: int) -> Problem:
+    """The problem of a definition of `size` bytes."""
+    return problem(
+        (), "too_large", f"the definition has {size:,} bytes; at most {MAX_BYTES:,} may be"
+    )

@@ -1,0 +1,147 @@
+"""Which tasks a test run consists of.
+
+What is asked for, and whatever that needs: the tasks before it and those that it reads. A pinned
+task needs nothing. A run that begins at a task runs none of what comes before that task, so of
+these the needed ones must be pinned.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from executions.definition.graph.problem import Problem, problem
+from executions.definition.graph.reading import BodyReading
+from executions.definition.graph.topology import ancestors, topological_order
+from executions.definition.graph.trial.asking import Asked
+from executions.definition.graph.trial.reads import Read, reads_of
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Indexes of tasks: `kept` all of them, `pinned` those given, `before` those before `start`.
+
+    `missing` are those that must be pinned and are not, each with the task that needs it.
+    """
+
+    kept: frozenset[int]
+    pinned: frozenset[int]
+    before: frozenset[int]
+    start: int | None
+    missing: Mapping[int, int]
+    reads: Mapping[int, Sequence[Read]]
+
+    @property
+    def running(self) -> frozenset[int]:
+        """The tasks that run as they are written."""
+        return self.kept - self.pinned
+
+
+def section(reading: BodyReading, asked: Asked) -> Section:
+    """The section that is asked for; the names in `asked` are those of tasks of `reading`."""
+    ways = _Ways(reading)
+    start = None if asked.start is None else reading.by_id[asked.start]
+    pinned = frozenset(reading.by_id[name] for name in asked.pinned)
+    before = ways.leading_to([start]) - {start} if start is not None else frozenset()
+    kept = set(_core(ways, reading, asked))
+    reads: dict[int, list[Read]] = {}
+    missing: dict[int, int] = {}
+    pending = sorted(kept)
+    while pending:
+        task = pending.pop()
+        if task in pinned:
+            continue
+        reads[task] = list(reads_of(reading.tasks[task]))
+        wanted = ways.read_before(task, reads[task])
+        if task != start:
+            wanted |= set(ways.preceding[task])
+        for other in wanted - kept:
+            if other in before and other not in pinned:
+                missing.setdefault(other, task)
+            else:
+                kept.add(other)
+                pending.append(other)
+    given = pinned & kept
+    return Section(frozenset(kept), given, before, start, missing, reads)
+
+
+def section_problems(found: Section, reading: BodyReading, asked: Asked) -> Iterator[Problem]:
+    """Results that are not given, tasks read that are left out, and a section that is none."""
+    if asked.up_to is not None and not found.kept:
+        message = f'no way leads from "{asked.start}" to "{asked.up_to}", so nothing would run'
+        yield problem(("upTo",), "no_way", message)
+    for index in sorted(found.missing):
+        name, needs = reading.tasks[index].id, reading.tasks[found.missing[index]].id
+        message = (
+            f'a run from "{asked.start}" does not run "{name}", and "{needs}" needs it: '
+            f'give its output under pinned["{name}"]'
+        )
+        yield problem(("pinned", name), "not_pinned", message)
+    for index in sorted(found.running):
+        for read in found.reads[index]:
+            other = reading.by_id.get(read.name)
+            if other is not None and other not in found.kept and other not in found.missing:
+                yield _left_out(read, reading.tasks[index].id)
+
+
+def _left_out(read: Read, reader: str) -> Problem:
+    message = (
+        f'the test leaves "{read.name}" out, and "{reader}" reads it: test a part of the workflow '
+        "that has both"
+    )
+    return problem(read.pointer, "left_out", message)
+
+
+def _core(ways: "_Ways", reading: BodyReading, asked: Asked) -> frozenset[int]:
+    """What is asked for itself, without what it needs."""
+    if asked.everything:
+        return ways.ends
+    if asked.start is None:
+        return frozenset({reading.by_id[str(asked.up_to)]})
+    after = ways.following_from([reading.by_id[asked.start]])
+    if asked.up_to is None:
+        return after
+    return after & ways.leading_to([reading.by_id[asked.up_to]])
+
+
+class _Ways:
+    """The edges of a body, both ways; cycles do no harm."""
+
+    def __init__(self, reading: BodyReading) -> None:
+        count = len(reading.tasks)
+        self._reading = reading
+        self.preceding: list[list[int]] = [[] for _ in range(count)]
+        self.following: list[list[int]] = [[] for _ in range(count)]
+        for source, target in reading.pairs:
+            self.following[source].append(target)
+            self.preceding[target].append(source)
+        self._order = topological_order(count, reading.pairs)
+        self._before = ancestors(count, reading.pairs, self._order)
+
+    @property
+    def ends(self) -> frozenset[int]:
+        """The tasks that no edge leaves, and those on a cycle, or after one, which has no end."""
+        last = {index for index, ahead in enumerate(self.following) if not ahead}
+        return frozenset(last | (set(range(len(self.following))) - set(self._order)))
+
+    def leading_to(self, tasks: Iterable[int]) -> frozenset[int]:
+        """These and all before them."""
+        return _reached(tasks, self.preceding)
+
+    def following_from(self, tasks: Iterable[int]) -> frozenset[int]:
+        """These and all after them."""
+        return _reached(tasks, self.following)
+
+    def read_before(self, task: int, reads: Iterable[Read]) -> set[int]:
+        """Of the tasks read, those that come before; of others there is nothing to read."""
+        known = self._reading.by_id
+        found = {known[read.name] for read in reads if not read.called and read.name in known}
+        return {other for other in found if self._before[task] >> other & 1}
+
+
+def _reached(tasks: Iterable[int], ways: Sequence[Sequence[int]]) -> frozenset[int]:
+    seen, pending = set(tasks), list(tasks)
+    while pending:
+        for other in ways[pending.pop()]:
+            if other not in seen:
+                seen.add(other)
+                pending.append(other)
+    return frozenset(seen)

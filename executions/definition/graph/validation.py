@@ -1,0 +1,117 @@
+"""Everything that is wrong with a definition, all at once: what publishing asks first.
+
+The rules look at well-formed parts only, so that one mistake is one problem.
+"""
+
+from collections.abc import Iterator, Mapping
+from itertools import chain
+from typing import Any
+
+from executions.definition.catalog import Catalog
+from executions.definition.graph.limits import DEFAULTS, Limits
+from executions.definition.graph.problem import Problem, problem
+from executions.definition.graph.reading import count_tasks, read_body
+from executions.definition.graph.rules.bodies import body_problems, path_problems
+from executions.definition.graph.rules.caching import cache_problems
+from executions.definition.graph.rules.credentials import credential_problems
+from executions.definition.graph.rules.edges import contradictions, edge_problems
+from executions.definition.graph.rules.input_schema import input_problems
+from executions.definition.graph.rules.loops import loop_problems
+from executions.definition.graph.rules.modules import module_problems
+from executions.definition.graph.rules.order import order_problems
+from executions.definition.graph.rules.queues import queue_problems
+from executions.definition.graph.rules.references import bodies_by_task, template_problems
+from executions.definition.graph.rules.settings import settings_problems
+from executions.definition.graph.rules.subworkflows import subworkflow_problems
+from executions.definition.graph.rules.triggers import trigger_problems
+from executions.definition.graph.rules.typed_reads import typed_read_warnings
+from executions.definition.graph.schema import MAX_TASKS
+from executions.definition.graph.shape import shape_problems
+from executions.definition.graph.storable import storage_problems
+from executions.definition.templates import has_template
+from executions.definition.templating.errors import Pointer
+
+__all__ = ["MAX_PROBLEMS", "Problem", "problems", "warnings"]
+
+MAX_PROBLEMS = 500
+
+
+def problems(document: Any, catalog: Catalog, limits: Limits = DEFAULTS) -> list[Problem]:
+    """All problems of any JSON value as a definition; [] when it can be published.
+
+    A document past the caps of size, depth or tasks has that problem only; after MAX_PROBLEMS the
+    rest is left out and said to be. The order is that of the rules, and of the document within.
+    """
+    found = storage_problems(document)
+    if found:
+        return found
+    if not isinstance(document, dict):
+        return list(shape_problems(document))
+    count = count_tasks(document)
+    if count > MAX_TASKS:
+        message = f"there are {count:,} tasks, in all bodies; at most {MAX_TASKS:,} may be"
+        return [problem(("tasks",), "too_many_tasks", message)]
+    return _bounded(chain(shape_problems(document), _rule_problems(document, catalog, limits)))
+
+
+def warnings(document: Any, catalog: Catalog) -> list[Problem]:
+    """What may be meant otherwise in a definition that can be published, or be a mistake.
+
+    Of a document that is no definition at all, nothing is said.
+    """
+    if not isinstance(document, dict) or storage_problems(document):
+        return []
+    if count_tasks(document) > MAX_TASKS:
+        return []
+    return _bounded(typed_read_warnings(document, read_body(document, (), catalog)))
+
+
+def _bounded(found: Iterator[Problem]) -> list[Problem]:
+    """Each problem once, the first MAX_PROBLEMS of them."""
+    kept: dict[Problem, None] = {}
+    for one in found:
+        if len(kept) == MAX_PROBLEMS:
+            message = f"there are more than {MAX_PROBLEMS:,} problems; the first are shown"
+            return [*kept, problem((), "too_many_problems", message)]
+        kept[one] = None
+    return list(kept)
+
+
+def _rule_problems(
+    document: Mapping[str, Any], catalog: Catalog, limits: Limits
+) -> Iterator[Problem]:
+    declared = document.get("variables")
+    variables = declared if isinstance(declared, dict) else {}
+    reading = read_body(document, (), catalog)
+    elsewhere = bodies_by_task(reading)
+    for body in reading.everywhere():
+        yield from module_problems(body, catalog, variables)
+        yield from body_problems(body)
+        yield from loop_problems(body, variables, limits)
+        yield from queue_problems(body, limits)
+        yield from cache_problems(body)
+        yield from credential_problems(body)
+        yield from subworkflow_problems(body)
+        yield from edge_problems(body, elsewhere)
+        yield from order_problems(body)
+        yield from contradictions(body)
+    yield from path_problems(reading)
+    yield from template_problems(document, reading, variables)
+    yield from _templates_in_defaults(variables)
+    yield from settings_problems(document)
+    yield from input_problems(document)
+    yield from trigger_problems(document)
+
+
+def _templates_in_defaults(variables: Mapping[str, Any]) -> Iterator[Problem]:
+    """Defaults are values: nothing is there yet that a template could refer to."""
+    pending: list[tuple[Pointer, Any]] = [(("variables", key), variables[key]) for key in variables]
+    while pending:
+        pointer, value = pending.pop()
+        if isinstance(value, str) and has_template(value):
+            message = "a variable's default is a value; templates are not rendered here"
+            yield problem(pointer, "template_not_allowed", message)
+        elif isinstance(value, dict):
+            pending += [((*pointer, key), item) for key, item in value.items()]
+        elif isinstance(value, list):
+            pending += [((*pointer, index), item) for index, item in enumerate(value)]

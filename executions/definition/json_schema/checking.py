@@ -1,0 +1,108 @@
+"""A value checked against a schema, within a budget.
+
+jsonschema does the checking. It is imported late: that takes a second, and few processes need it.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
+from typing import Any
+
+from executions.definition.json_schema.budget import Budget, spending
+from executions.definition.json_schema.formats import format_checker
+
+MAX_SENTENCE = 300
+# A message longer than this holds a large value: it is not shown.
+MAX_MESSAGE = 2_000
+
+
+class Unresolvable(ValueError):
+    """The schema refers to something that it does not hold."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """One place where a value breaks its schema: `path` of names and places, `rule` a keyword."""
+
+    path: tuple[str | int, ...]
+    rule: str
+    message: str
+    value: Any
+
+    @property
+    def without_value(self) -> str:
+        """The message with `it` in place of the value, for who may not see values."""
+        if len(self.message) >= MAX_MESSAGE:
+            return f"it breaks `{self.rule}`"
+        return self.message.replace(_repr(self.value), "it")[:MAX_SENTENCE]
+
+
+def validator(schema: Any) -> Any:
+    """Return the library's validator for a schema that was checked by `schema_mistakes`."""
+    return _class()(schema, registry=_registry(), format_checker=format_checker())
+
+
+def mistakes(checker: Any, value: Any, budget: Budget, most: int) -> list[Mistake]:
+    """Return the first `most` places where `value` breaks the schema of `checker`.
+
+    Raises BudgetExceeded, TooMuchWork (a pattern on a long text), Unresolvable, and
+    RecursionError when value and references nest too deep.
+    """
+    from referencing.exceptions import Unresolvable as Missing
+
+    try:
+        with spending(budget):
+            return list(islice(_mistakes(checker, value), most))
+    except Missing as error:
+        raise Unresolvable(str(error)) from error
+
+
+def schema_mistakes(schema: Any, budget: Budget, most: int) -> list[Mistake]:
+    """Return the first `most` places where `schema` is no JSON Schema; raises BudgetExceeded."""
+    return mistakes(_meta_validator(), schema, budget, most)
+
+
+def _mistakes(checker: Any, value: Any) -> Iterator[Mistake]:
+    for error in checker.iter_errors(value):
+        message = error.message[:MAX_MESSAGE]
+        yield Mistake(tuple(error.absolute_path), str(error.validator), message, error.instance)
+
+
+def _repr(value: Any) -> str:
+    """The value as a short message holds it; nothing for a value that is too large for one."""
+    pending, characters = [value], 0
+    while pending:
+        one = pending.pop()
+        characters += len(one) if isinstance(one, str | list | dict) else 1
+        if characters > MAX_MESSAGE:
+            return "\0"  # in no message
+        if isinstance(one, dict):
+            pending += [*one, *one.values()]
+        elif isinstance(one, list):
+            pending += one
+    return repr(value)
+
+
+@lru_cache(maxsize=1)
+def _class() -> Any:
+    from jsonschema import Draft202012Validator, validators
+
+    from executions.definition.json_schema.keywords import OWN, charged
+
+    known: Mapping[str, Any] = Draft202012Validator.VALIDATORS
+    rules = {name: charged(name, OWN.get(name, rule)) for name, rule in known.items()}
+    return validators.extend(Draft202012Validator, rules)  # type: ignore[no-untyped-call]
+
+
+@lru_cache(maxsize=1)
+def _meta_validator() -> Any:
+    return validator(_class().META_SCHEMA)
+
+
+@lru_cache(maxsize=1)
+def _registry() -> Any:
+    """JSON Schema's own documents, and nothing fetched: the library's default would fetch."""
+    from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]
+
+    return REGISTRY

@@ -1,0 +1,269 @@
+"""Keywords whose checks the library does not bound, checked in linear time here.
+
+`pattern` and its like use RE2, `uniqueItems` and `enum` compare texts, `unevaluated…` look names up
+in sets. Every other keyword is the library's own, charged for what it does.
+"""
+
+import functools
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from executions.definition.json_schema.budget import CHARACTERS, INSTRUCTIONS, current
+from executions.definition.json_schema.canonical import canonical
+from executions.definition.patterns import Pattern, pattern
+
+Rule = Callable[[Any, Any, Any, Any], Any]
+# In-place applicators: their schemas are checked against the same value.
+_BRANCHES = ("allOf", "anyOf", "oneOf")
+_REFERENCES = ("$ref", "$dynamicRef")
+REFERENCE_COST = 4
+# A reference is looked up by its address, a dynamic one in every schema on the way to it.
+_COSTS = {"$ref": REFERENCE_COST, "$dynamicRef": 20}
+# Names or items of a value that are looked at for the price of one evaluation.
+PARTS = 4
+
+
+def charged(keyword: str, rule: Rule) -> Rule:
+    """Return `rule` with its cost taken from the current budget, errors included."""
+    fixed = _COSTS.get(keyword, 1)
+    # What these do does not grow with the value, or is charged where they do it.
+    is_fixed = keyword in (*_REFERENCES, *_BRANCHES, "type", "if", "not", "minimum", "maximum")
+
+    @functools.wraps(rule)
+    def checked(validator: Any, argument: Any, instance: Any, schema: Any) -> Iterator[Any]:
+        budget = current()
+        budget.spend(fixed if is_fixed else 1 + _size(argument, instance))
+        for error in rule(validator, argument, instance, schema) or ():
+            # The message may hold the whole value once again.
+            budget.spend(len(error.message) // CHARACTERS)
+            yield error
+
+    return checked
+
+
+def _size(argument: Any, instance: Any) -> int:
+    """How many evaluations a look at every part of the value and of the keyword is worth."""
+    if isinstance(instance, str):
+        return len(instance) // CHARACTERS
+    if not isinstance(instance, dict | list):
+        return 0
+    own = len(argument) if isinstance(argument, dict | list) else 0
+    return (len(instance) + own) // PARTS
+
+
+def check_pattern(validator: Any, text: str, instance: Any, schema: Any) -> Iterator[Any]:
+    """`pattern`: the text matches somewhere."""
+    from jsonschema import ValidationError
+
+    if isinstance(instance, str) and not _matches(pattern(text), instance):
+        yield ValidationError(f"{instance!r} does not match {text!r}")
+
+
+def check_pattern_properties(
+    validator: Any, patterns: Mapping[str, Any], instance: Any, schema: Any
+) -> Iterator[Any]:
+    """`patternProperties`: values of the names that match a pattern fit its schema."""
+    if not isinstance(instance, dict):
+        return
+    for text, subschema in patterns.items():
+        compiled = pattern(text)
+        for name, value in instance.items():
+            if _matches(compiled, name):
+                yield from validator.descend(value, subschema, path=name, schema_path=text)
+
+
+def check_additional_properties(
+    validator: Any, subschema: Any, instance: Any, schema: Any
+) -> Iterator[Any]:
+    """`additionalProperties`: the other names' values fit, or there are none."""
+    from jsonschema import ValidationError
+
+    if not isinstance(instance, dict):
+        return
+    extra = [name for name in instance if not _is_named(name, schema)]
+    if subschema is False:
+        if extra:
+            names = ", ".join(map(repr, sorted(extra)[:10]))
+            yield ValidationError(f"Additional properties are not allowed ({names})")
+    elif subschema is not True:
+        for name in extra:
+            yield from validator.descend(instance[name], subschema, path=name)
+
+
+def check_unique_items(validator: Any, wanted: bool, instance: Any, schema: Any) -> Iterator[Any]:
+    """`uniqueItems`: no two items are equal."""
+    from jsonschema import ValidationError
+
+    if not wanted or not isinstance(instance, list):
+        return
+    budget = current()
+    seen = set()
+    for item in instance:
+        text = canonical(item, budget)
+        if text in seen:
+            yield ValidationError("the list has items that are equal")
+            return
+        seen.add(text)
+
+
+def check_enum(validator: Any, options: Any, instance: Any, schema: Any) -> Iterator[Any]:
+    """`enum`: the value equals an option."""
+    from jsonschema import ValidationError
+
+    if not _is_one_of(instance, options):
+        yield ValidationError(f"{_brief(instance)} is not one of {_brief(options)}")
+
+
+def check_const(validator: Any, option: Any, instance: Any, schema: Any) -> Iterator[Any]:
+    """`const`: the value equals the one option."""
+    from jsonschema import ValidationError
+
+    if not _is_one_of(instance, [option]):
+        yield ValidationError(f"{_brief(option)} was expected")
+
+
+def check_unevaluated_properties(
+    validator: Any, subschema: Any, instance: Any, schema: Any
+) -> Iterator[Any]:
+    """`unevaluatedProperties`: names that no other keyword looked at fit, or there are none."""
+    from jsonschema import ValidationError
+
+    if not isinstance(instance, dict):
+        return
+    known = _evaluated(validator, instance, schema, _names_of)
+    bad = [
+        name
+        for name in instance
+        if name not in known and any(True for _ in validator.descend(instance[name], subschema))
+    ]
+    if bad:
+        names = ", ".join(map(repr, sorted(bad)[:10]))
+        yield ValidationError(f"Unevaluated properties are not allowed ({names})")
+
+
+def check_unevaluated_items(
+    validator: Any, subschema: Any, instance: Any, schema: Any
+) -> Iterator[Any]:
+    """`unevaluatedItems`: items that no other keyword looked at fit, or there are none."""
+    from jsonschema import ValidationError
+
+    if not isinstance(instance, list):
+        return
+    known = _evaluated(validator, instance, schema, _items_of)
+    for place, item in enumerate(instance):
+        if place in known:
+            continue
+        if any(True for _ in validator.descend(item, subschema)):
+            yield ValidationError("Unevaluated items are not allowed")
+            return
+
+
+OWN: dict[str, Rule] = {
+    "pattern": check_pattern,
+    "patternProperties": check_pattern_properties,
+    "additionalProperties": check_additional_properties,
+    "uniqueItems": check_unique_items,
+    "enum": check_enum,
+    "const": check_const,
+    "unevaluatedProperties": check_unevaluated_properties,
+    "unevaluatedItems": check_unevaluated_items,
+}
+
+
+def _matches(compiled: Pattern, text: str) -> bool:
+    current().spend(1 + compiled.work(len(text)) // INSTRUCTIONS)
+    return compiled.found_in(text)
+
+
+def _is_named(name: str, schema: Mapping[str, Any]) -> bool:
+    return name in schema.get("properties", {}) or any(
+        _matches(pattern(text), name) for text in schema.get("patternProperties", {})
+    )
+
+
+def _is_one_of(instance: Any, options: Any) -> bool:
+    budget = current()
+    if isinstance(instance, str):
+        budget.spend(len(options) // CHARACTERS)
+        return instance in options  # a text equals texts only
+    wanted = canonical(instance, budget)
+    return any(
+        canonical(option, budget) == wanted for option in options if _alike(option, instance)
+    )
+
+
+def _alike(one: Any, other: Any) -> bool:
+    """Whether two values could be equal: both lists, both objects, or both scalars."""
+    kinds = (dict, list)
+    return all(isinstance(one, kind) == isinstance(other, kind) for kind in kinds)
+
+
+def _brief(value: Any) -> str:
+    if isinstance(value, dict | list) and len(value) > 20:
+        return f"{type(value).__name__} of {len(value):,}"
+    text = repr(value)
+    return text if len(text) <= 200 else f"{text[:200]}…"
+
+
+def _evaluated(
+    validator: Any, instance: Any, schema: Any, own: Callable[[Any, Any, Any], Iterator[Any]]
+) -> set[Any]:
+    """Return the names or places that this schema, and those in its place that fit, look at."""
+    budget = current()
+    budget.spend(REFERENCE_COST)
+    if not isinstance(schema, dict):
+        return set()
+    found = set(own(validator, instance, schema))
+    for key in _REFERENCES:
+        if isinstance(schema.get(key), str):
+            resolved = validator._resolver.lookup(schema[key])
+            there = validator.evolve(schema=resolved.contents, _resolver=resolved.resolver)
+            found |= _evaluated(there, instance, resolved.contents, own)
+    for subschema in _fitting(validator, instance, schema):
+        found |= _evaluated(validator, instance, subschema, own)
+    return found
+
+
+def _fitting(validator: Any, instance: Any, schema: Mapping[str, Any]) -> Iterator[Any]:
+    """The schemas in this one's place that the value fits."""
+    for key in _BRANCHES:
+        for subschema in schema.get(key, ()):
+            if _fits(validator, instance, subschema):
+                yield subschema
+    if "if" in schema:
+        if _fits(validator, instance, schema["if"]):
+            yield schema["if"]
+            yield schema.get("then", True)
+        else:
+            yield schema.get("else", True)
+    if isinstance(instance, dict):
+        for name, subschema in schema.get("dependentSchemas", {}).items():
+            if name in instance:
+                yield subschema
+
+
+def _fits(validator: Any, instance: Any, schema: Any) -> bool:
+    return next(validator.descend(instance, schema), None) is None
+
+
+def _names_of(validator: Any, instance: Any, schema: Mapping[str, Any]) -> Iterator[str]:
+    yield from schema.get("properties", {}).keys() & instance.keys()
+    for text in schema.get("patternProperties", {}):
+        yield from (name for name in instance if _matches(pattern(text), name))
+    if "additionalProperties" in schema:
+        yield from (name for name in instance if not _is_named(name, schema))
+    if "unevaluatedProperties" in schema:
+        subschema = schema["unevaluatedProperties"]
+        yield from (name for name in instance if _fits(validator, instance[name], subschema))
+
+
+def _items_of(validator: Any, instance: Any, schema: Mapping[str, Any]) -> Iterator[int]:
+    if "items" in schema:
+        yield from range(len(instance))
+        return
+    yield from range(len(schema.get("prefixItems", ())))
+    for key in ("contains", "unevaluatedItems"):
+        if key in schema:
+            for place, item in enumerate(instance):
+                if _fits(validator, item, schema[key]):
+                    yield place

@@ -1,0 +1,85 @@
+"""Reading a key of a value, and what stands for a value that is not there."""
+
+from collections.abc import Callable
+from typing import Any
+
+from jinja2 import StrictUndefined
+from jinja2.utils import missing
+
+from executions.definition.templating.budget import Budget
+from executions.definition.templating.comparing import SCALARS
+from executions.definition.templating.errors import TooLarge
+from executions.definition.templating.paths import kind, lacks
+from executions.definition.templating.sizes import scan
+
+MAX_ATTRIBUTE = 200
+READ_WORK = 8  # of reading one key of one item
+MISSING_WORK = 40  # of what stands for a missing one
+SHORT_TEXT = 64
+
+
+class StrictName(StrictUndefined):
+    """An undefined value whose error says what was looked for and what there is."""
+
+    @property
+    def _undefined_message(self) -> str:
+        if self._undefined_hint:
+            return self._undefined_hint
+        if self._undefined_obj is missing:
+            return f'"{self._undefined_name}" is not available here'
+        return f"the value {lacks(self._undefined_obj, self._undefined_name or '')}"
+
+
+def item_of(value: Any, key: Any) -> Any:
+    """`value[key]`, never a method; only texts and numbers are keys."""
+    if type(key) not in SCALARS:
+        return StrictName(obj=value, name=f"({kind(key)})")
+    try:
+        return value[key]
+    except (TypeError, LookupError):
+        return StrictName(obj=value, name=key)
+
+
+Reader = Callable[[Any], Any]
+
+
+def attribute_reader(
+    budget: Budget, attribute: Any, *, default: Any = None, caseless: bool = False
+) -> Reader:
+    """A function from an item to its `attribute`, a dotted path, or to itself where that is None.
+
+    With `caseless` texts come in lower case, as keys to sort and group by. Each call counts.
+    """
+    parts = attribute_parts(attribute)
+    units = READ_WORK * (len(parts) + 1)
+
+    def read(item: Any) -> Any:
+        budget.spend(units)
+        for part in parts:
+            item = item_of(item, part)
+            if isinstance(item, StrictName):
+                budget.spend(MISSING_WORK)
+                item = item if default is None else default
+        return _lower(budget, item) if caseless and isinstance(item, str) else item
+
+    return read
+
+
+def attribute_parts(attribute: Any) -> list[str | int]:
+    """The keys of an attribute's dotted path; raises TypeError, and TooLarge for a long one."""
+    if attribute is None:
+        return []
+    if type(attribute) is int:
+        return [attribute]
+    if not isinstance(attribute, str):
+        raise TypeError("an attribute must be text or a whole number")
+    if len(attribute) > MAX_ATTRIBUTE:
+        raise TooLarge(f"an attribute's path may have at most {MAX_ATTRIBUTE} characters")
+    return [int(part) if part.isdecimal() else part for part in attribute.split(".")]
+
+
+def _lower(budget: Budget, text: str) -> str:
+    if len(text) > SHORT_TEXT:
+        budget.spend(scan(text) if text.isascii() else len(text))
+        budget.hold(len(text) if text.isascii() else 4 * len(text))
+    return text.lower()

@@ -1,0 +1,165 @@
+"""Operators and filters of numbers; and `+` and `*` for texts and lists, computed before built.
+
+Numbers stay under MAX_BITS bits by `*` and `**`; `+` and `-` add one bit each, and an expression
+has few of them. Division and `%` of numbers cannot grow.
+"""
+
+import math
+import operator
+from typing import Any
+
+from jinja2 import Undefined
+from jinja2.filters import do_filesizeformat
+
+from executions.definition.templating import formats
+from executions.definition.templating.budget import Budget
+from executions.definition.templating.comparing import taken
+from executions.definition.templating.errors import TooLarge
+from executions.definition.templating.sizes import (
+    MAX_ITEMS,
+    POINTER,
+    bounded_bits,
+    bounded_items,
+    bounded_text,
+    built_text,
+)
+
+NUMBERS = frozenset({int, float})
+MAX_DIGITS = 15
+MAX_NUMBER_TEXT = 1_000
+
+
+def add(budget: Budget, left: Any, right: Any) -> Any:
+    """`left + right`."""
+    if type(left) in NUMBERS:
+        return left + right
+    if isinstance(left, str) and isinstance(right, str):
+        bounded_text(len(left) + len(right))
+        return built_text(budget, left + right)
+    if isinstance(left, (list, tuple)) and isinstance(right, (list, tuple)):
+        _before_list(budget, len(left) + len(right))
+    return operator.add(left, right)
+
+
+def multiply(budget: Budget, left: Any, right: Any) -> Any:
+    """`left * right` where neither text, list nor number grows past its cap."""
+    for value, times in ((left, right), (right, left)):
+        if isinstance(times, int):
+            if isinstance(value, str):
+                bounded_text(len(value) * times)
+                return built_text(budget, value * times)
+            if isinstance(value, (list, tuple)):
+                _before_list(budget, len(value) * times)
+            elif isinstance(value, int):
+                bounded_bits(value.bit_length() + times.bit_length())
+    return operator.mul(left, right)
+
+
+def power(budget: Budget, left: Any, right: Any) -> Any:
+    """`left ** right` where the result stays under MAX_BITS bits."""
+    if isinstance(left, int) and isinstance(right, int):
+        bounded_bits(left.bit_length() * abs(right))
+        budget.spend(20)
+    result = operator.pow(left, right)
+    if type(result) is complex:
+        raise ArithmeticError("the power of these numbers is not a real number")
+    return result
+
+
+def modulo(budget: Budget, left: Any, right: Any) -> Any:
+    """`left % right`, for numbers and for printf-like texts."""
+    if isinstance(left, str):
+        return formats.printf(budget, left, right)
+    return operator.mod(left, right)
+
+
+def total(budget: Budget, items: Any, start: float = 0) -> Any:
+    """`sum`: of numbers; each step adds one bit at most."""
+    numbers = taken(budget, items)
+    if any(not isinstance(number, (int, float)) for number in [*numbers, start]):
+        raise TypeError("sum adds numbers only")
+    return sum(numbers, start)
+
+
+def absolute(_: Budget, value: Any) -> Any:
+    """`abs`: of a number, as large as it was."""
+    return abs(number(value, "abs"))
+
+
+def rounded(_: Budget, value: Any, precision: int = 0, method: str = "common") -> Any:
+    """`round`: `value` with `precision` decimals; method is common, ceil or floor."""
+    digits = number(precision, "round")
+    if abs(digits) > MAX_DIGITS:
+        raise TooLarge(f"round takes at most {MAX_DIGITS} decimals")
+    if method not in ("common", "ceil", "floor"):
+        raise ValueError("round takes the method common, ceil or floor")
+    value = number(value, "round")
+    if method == "common":
+        return round(value, precision)
+    scale = 10**precision
+    return (math.ceil if method == "ceil" else math.floor)(value * scale) / scale
+
+
+def to_int(_: Budget, value: Any, default: Any = 0, base: int = 10) -> Any:
+    """`int`: a whole number of a number or a short text, else `default`."""
+    try:
+        if isinstance(value, str):
+            _bounded_number_text(value)
+            return int(value, base)
+        return int(value)
+    except TooLarge:
+        raise
+    except (TypeError, ValueError):
+        try:
+            return int(float(value))
+        except (TypeError, ValueError, OverflowError):
+            return default
+
+
+def to_float(_: Budget, value: Any, default: Any = 0.0) -> Any:
+    """`float`: a number of a number or a short text, else `default`."""
+    if isinstance(value, str):
+        _bounded_number_text(value)
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return default
+
+
+def file_size(_: Budget, value: Any, binary: bool = False) -> str:
+    """`filesizeformat`: a number of bytes in words; at most some 300 digits long."""
+    if isinstance(value, str):
+        _bounded_number_text(value)
+    return do_filesizeformat(value, binary)
+
+
+def numbers_between(budget: Budget, *args: int) -> range:
+    """`range`: made without its numbers, which are counted where they are used."""
+    for arg in args:
+        if isinstance(arg, int):
+            bounded_bits(arg.bit_length())
+    numbers = range(*args)
+    if numbers and (numbers[-1] - numbers[0]) // numbers.step >= MAX_ITEMS:
+        raise TooLarge(f"range() may give at most {MAX_ITEMS:,} numbers")
+    budget.spend(1)
+    return numbers
+
+
+def number(value: Any, name: str) -> Any:
+    """The value, which must be a number; raises TypeError."""
+    if not isinstance(value, (int, float)):
+        if isinstance(value, Undefined):
+            str(value)  # raises the error that says what was missing
+        raise TypeError(f"{name} takes a number")
+    return value
+
+
+def _before_list(budget: Budget, count: int) -> None:
+    bounded_items(count)
+    budget.spend(1 + (max(count, 0) >> 2))
+    budget.hold(POINTER * max(count, 0))
+
+
+def _bounded_number_text(text: str) -> None:
+    if len(text) > MAX_NUMBER_TEXT:
+        raise TooLarge(f"the text of a number may have at most {MAX_NUMBER_TEXT:,} characters")

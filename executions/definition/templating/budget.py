@@ -1,0 +1,109 @@
+"""What one rendering may spend: work, memory and time, counted over all its expressions.
+
+Every operator, filter and method of an expression calls `spend` before it works and `hold` for what
+it builds, so no expression can occupy a process or its memory. Work and memory are counted, not
+measured: the same template with the same scope spends the same everywhere. The clock is read now
+and then and ends what the counts did not foresee.
+
+    Budget()                                    what this kind of process allows a rendering
+    Budget(seconds=5, deadline=monotonic() + 5) the same, within the time limit of a step
+    Budget(profile=WEB)                         what a web process allows, anywhere
+"""
+
+import os
+import time
+from dataclasses import dataclass
+from functools import cache
+
+from executions.definition.templating.errors import OutOfTime, TooLarge
+
+# Processes that serve many callers at once, or one duty for everybody.
+SHARED_PROCESSES = frozenset({"web", "beat", "consumer"})
+
+LOOK_EVERY = 10_000  # units between two looks at the clock: about half a millisecond
+_PAGING = 6  # memory that is new to a process costs it about a unit for 2**6 bytes
+MOST_AT_ONCE = 4_000_000  # units of one call into C, during which no other thread runs
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """Limits of one rendering.
+
+    A unit of `work` is about 50 ns of one core. `memory` is in bytes and counts everything built,
+    also what was thrown away meanwhile. `seconds` are seconds of CPU time of the thread.
+    """
+
+    name: str
+    work: int
+    memory: int
+    seconds: float
+
+
+WEB = Profile("web", work=600_000, memory=48 * 1024 * 1024, seconds=0.045)
+WORKER = Profile("worker", work=40_000_000, memory=160 * 1024 * 1024, seconds=5.0)
+
+
+@cache
+def profile_of_process() -> Profile:
+    """The limits that fit the kind of this process (`VALKYR_PROCESS`)."""
+    return WEB if os.environ.get("VALKYR_PROCESS", "") in SHARED_PROCESSES else WORKER
+
+
+class Budget:
+    """What is left of one rendering's limits. Not to be shared by threads."""
+
+    __slots__ = ("_began", "_deadline", "_look_at", "_profile", "_seconds", "memory", "work")
+
+    def __init__(
+        self,
+        *,
+        profile: Profile | None = None,
+        seconds: float | None = None,
+        deadline: float | None = None,
+    ) -> None:
+        """`seconds` lowers the profile's CPU time; `deadline` is a time of `time.monotonic`."""
+        if profile is None:
+            profile = profile_of_process()
+        self._profile = profile
+        self.work = profile.work
+        self.memory = profile.memory
+        self._seconds = profile.seconds if seconds is None else min(seconds, profile.seconds)
+        self._deadline = deadline
+        self._began = -1.0
+        self._look_at = self.work - LOOK_EVERY
+
+    def spend(self, units: int) -> None:
+        """Count work that is about to be done; raises TooLarge or OutOfTime instead of doing it."""
+        self.work -= units
+        if self.work < self._look_at:
+            self._look(units)
+
+    def hold(self, size: int) -> None:
+        """Count bytes that are built, and the work of getting them; raises TooLarge."""
+        self.spend(size >> _PAGING)
+        self.memory -= size
+        if self.memory < 0:
+            raise TooLarge(
+                f"the template builds more than {self._profile.memory // 1024**2} MiB of values; "
+                "split it into steps, or use a module for large data"
+            )
+
+    def _look(self, units: int) -> None:
+        if self.work < 0:
+            raise TooLarge(
+                f"the template needs more work than a {self._profile.name} process allows "
+                f"({self._profile.work:,} units); use fewer items, or a module such as python.code"
+            )
+        if units > MOST_AT_ONCE:
+            raise TooLarge(
+                "one operation of the template would compare, sort or copy too many values at "
+                "once; use fewer items"
+            )
+        self._look_at = self.work - LOOK_EVERY
+        now = time.thread_time()
+        if self._began < 0:
+            self._began = now
+        elif now - self._began > self._seconds:
+            raise OutOfTime(f"rendering took more than {self._seconds:g} s of CPU time")
+        if self._deadline is not None and time.monotonic() > self._deadline:
+            raise OutOfTime("rendering was not done within the time limit of the step")

@@ -1,0 +1,192 @@
+"""Comparing, finding and sorting: the work is computed from the weights of both sides first.
+
+Python compares nested lists in one call that nothing can interrupt. A comparison looks at no more
+values than the lighter side has; finding, at no more than the container has or than its length
+times the item's weight; sorting, at no more than all keys have, once for each of log2(n) rounds.
+"""
+
+import operator
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from jinja2 import Undefined
+
+from executions.definition.templating.budget import Budget
+from executions.definition.templating.sizes import OBJECT, POINTER, scan
+from executions.definition.templating.weight import weigh
+
+SCALARS = frozenset({str, int, float, bool, type(None)})
+SHORT_TEXT = 128  # comparing one costs no more than calling what compares
+
+Comparison = Callable[[Budget, Any, Any], Any]
+
+
+def _comparison(compare: Callable[[Any, Any], Any]) -> Comparison:
+    def compared(budget: Budget, left: Any, right: Any) -> Any:
+        before_comparing(budget, left, right)
+        return compare(left, right)
+
+    return compared
+
+
+def before_comparing(budget: Budget, left: Any, right: Any) -> None:
+    """Spend the work of one comparison of two values."""
+    kind = type(left)
+    if kind in SCALARS or type(right) in SCALARS:
+        if kind is str and type(right) is str and len(left) > SHORT_TEXT:
+            budget.spend(1 + (min(len(left), len(right)) >> 7))
+    else:
+        budget.spend(min(weigh(budget, left), weigh(budget, right)))
+
+
+equal = _comparison(operator.eq)
+COMPARISONS: Mapping[str, Comparison] = {
+    "eq": equal,
+    "ne": _comparison(operator.ne),
+    "lt": _comparison(operator.lt),
+    "lteq": _comparison(operator.le),
+    "gt": _comparison(operator.gt),
+    "gteq": _comparison(operator.ge),
+}
+
+
+def contains(budget: Budget, container: Any, item: Any) -> bool:
+    """`item in container`."""
+    if isinstance(container, str):
+        budget.spend(scan(container) + (scan(item) if isinstance(item, str) else 0))
+    elif isinstance(container, Mapping):
+        key(item)
+    elif isinstance(container, (list, tuple, range)):
+        _before_finding(budget, container, item)
+    elif hasattr(container, "__next__"):
+        container = taken(budget, container)
+        _before_finding(budget, container, item)
+    return item in container
+
+
+def index(budget: Budget, items: Any, item: Any, start: int = 0, stop: int | None = None) -> int:
+    """Where `item` stands in a list."""
+    _before_finding(budget, items, item)
+    bounds = (start,) if stop is None else (start, stop)
+    try:
+        return (
+            int(items.index(item, *bounds))
+            if type(items) is not list
+            else _index(items, item, bounds)
+        )
+    except ValueError:
+        raise ValueError("index() found no such item in the list") from None
+
+
+def count(budget: Budget, items: Any, item: Any) -> int:
+    """How often `item` stands in a list."""
+    _before_finding(budget, items, item)
+    return int(items.count(item))
+
+
+def _index(items: list[Any], item: Any, bounds: tuple[int, ...]) -> int:
+    # list.index writes the item into its error, however large; a tuple's does not.
+    return tuple(items).index(item, *bounds)
+
+
+def _before_finding(budget: Budget, items: Any, item: Any) -> None:
+    if type(item) in SCALARS:
+        budget.spend(1 + len(items) * (1 + (len(item) >> 7 if type(item) is str else 0)))
+    else:
+        budget.spend(min(weigh(budget, items), 1 + len(items) * weigh(budget, item)))
+
+
+def key(value: Any) -> Any:
+    """A value that is to be a key or to be looked up as one; raises TypeError for containers.
+
+    Python hashes a tuple anew each time, with everything in it.
+    """
+    if type(value) not in SCALARS and not isinstance(value, str):
+        if isinstance(value, Undefined):
+            str(value)  # raises the error that says what was missing
+        raise TypeError("a key must be text or a number, not a list or an object")
+    return value
+
+
+def taken(budget: Budget, items: Iterable[Any]) -> list[Any]:
+    """The items as a new list."""
+    if isinstance(items, str):
+        budget.spend(1 + 2 * len(items))
+        budget.hold((POINTER + (0 if items.isascii() else OBJECT)) * len(items))
+        return list(items)
+    if isinstance(items, (list, tuple, Mapping, range)):
+        budget.spend(1 + len(items))
+        budget.hold((POINTER + (OBJECT if isinstance(items, range) else 0)) * len(items))
+        return list(items)
+    found = []
+    for item in items:
+        budget.spend(2)
+        budget.hold(POINTER)
+        found.append(item)
+    return found
+
+
+def ordered(
+    budget: Budget, items: list[Any], key_of: Callable[[Any], Any], *, reverse: bool = False
+) -> list[Any]:
+    """The items sorted by their keys."""
+    keys = keys_of(budget, items, key_of)
+    rounds = max(len(keys).bit_length(), 1)
+    budget.spend(rounds * (len(keys) + _weights(budget, keys)) // 2)
+    order = sorted(range(len(keys)), key=keys.__getitem__, reverse=reverse)
+    return [items[at] for at in order]
+
+
+def extreme(
+    budget: Budget, items: list[Any], key_of: Callable[[Any], Any], choose: Callable[..., Any]
+) -> Any:
+    """The item with the least or greatest key; `choose` is min or max."""
+    keys = keys_of(budget, items, key_of)
+    budget.spend(len(keys) + _weights(budget, keys))
+    return items[choose(range(len(keys)), key=keys.__getitem__)]
+
+
+def keys_of(budget: Budget, items: list[Any], key_of: Callable[[Any], Any]) -> list[Any]:
+    """The key of each item; reading one counts its own work."""
+    budget.hold(POINTER * len(items))
+    return [key_of(item) for item in items]
+
+
+def _weights(budget: Budget, keys: list[Any]) -> int:
+    return sum(weigh(budget, key) for key in keys)
+
+
+class Chained:
+    """An operand of `a < b < c`: Python's own chain of comparisons, each of them counted."""
+
+    __slots__ = ("budget", "value")
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, budget: Budget, value: Any) -> None:
+        self.budget = budget
+        self.value = value
+
+    def __eq__(self, other: object) -> Any:
+        return COMPARISONS["eq"](self.budget, self.value, _value(other))
+
+    def __ne__(self, other: object) -> Any:
+        return COMPARISONS["ne"](self.budget, self.value, _value(other))
+
+    def __lt__(self, other: Any) -> Any:
+        return COMPARISONS["lt"](self.budget, self.value, other.value)
+
+    def __le__(self, other: Any) -> Any:
+        return COMPARISONS["lteq"](self.budget, self.value, other.value)
+
+    def __gt__(self, other: Any) -> Any:
+        return COMPARISONS["gt"](self.budget, self.value, other.value)
+
+    def __ge__(self, other: Any) -> Any:
+        return COMPARISONS["gteq"](self.budget, self.value, other.value)
+
+    def __contains__(self, item: Any) -> bool:
+        return contains(self.budget, self.value, item.value)
+
+
+def _value(operand: Any) -> Any:
+    return operand.value

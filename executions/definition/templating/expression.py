@@ -1,0 +1,199 @@
+"""One expression, compiled: what it refers to, known at once, and how to evaluate it.
+
+Plain paths are resolved directly. Everything else is parsed by Jinja2 now, so that mistakes are
+found, and turned into Python when first evaluated, so that compiling a graph stays cheap.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from threading import Lock
+from typing import Any
+
+from jinja2 import TemplateError as JinjaError
+from jinja2 import TemplateSyntaxError, nodes
+from jinja2.parser import Parser
+
+from executions.definition.templating.budget import Budget
+from executions.definition.templating.errors import (
+    ExpressionSyntaxError,
+    OutOfTime,
+    TemplateError,
+    TemplateTimeout,
+    quoted,
+)
+from executions.definition.templating.paths import path_evaluator, plain_path
+from executions.definition.templating.rewriting import rewritten
+from executions.definition.templating.sandbox import ENVIRONMENT, FUNCTIONS, ScopeContext
+from executions.definition.templating.secrets import (
+    ROOT,
+    SecretField,
+    refuse_in_expression,
+    secret_evaluator,
+    secret_of,
+)
+from executions.definition.templating.syntax import check_syntax
+from executions.definition.templating.unfinished import refuse_unfinished
+from executions.definition.templating.values import UnusableValue, as_json
+
+Reference = tuple[str, ...]
+Scope = Mapping[str, Any]
+Evaluate = Callable[[Scope, Budget], Any]
+
+MAX_SOURCE = 10_000
+MAX_TOKENS = 1_000  # compiling takes about 60 µs a token, once in each process
+MAX_REASON = 500  # characters of what a library says, which may hold a value
+EXPRESSION_WORK = 100  # of any expression that is more than a path
+
+# How much of a path names what is read: `tasks.a.output.rows` reads `tasks.a.output`.
+_REFERENCE_LENGTH = {"tasks": 3, "vars": 2, "execution": 2, "loop": 2}
+
+_EVALUATION_ERRORS = (
+    JinjaError,
+    UnusableValue,
+    TypeError,
+    ValueError,
+    ArithmeticError,
+    LookupError,
+    AttributeError,
+    RecursionError,
+    MemoryError,
+)
+
+_COMPILING = Lock()
+
+# A text, a word, or a sign; about what Jinja takes for one token.
+_TOKEN = re.compile(r""""(?:\\.|[^"\\])*+"?|'(?:\\.|[^'\\])*+'?|\w++|[^\w\s]""", re.DOTALL)
+
+
+class Expression:
+    """An expression and the references it makes; `evaluate` raises TemplateError.
+
+    `secret` is the secret it is, if it is one.
+    """
+
+    __slots__ = ("evaluate", "references", "secret", "source")
+
+    def __init__(
+        self,
+        source: str,
+        references: frozenset[Reference],
+        evaluate: Evaluate,
+        secret: SecretField | None = None,
+    ) -> None:
+        self.source = source
+        self.references = references
+        self.evaluate = evaluate
+        self.secret = secret
+
+
+@lru_cache(maxsize=8192)
+def compile_expression(source: str) -> Expression:
+    """The expression for the text between the braces; raises ExpressionSyntaxError."""
+    keys = plain_path(source)
+    if keys is not None and keys[0] == ROOT:
+        secret = secret_of(keys)
+        return Expression(source, frozenset({(ROOT, *secret)}), secret_evaluator(secret), secret)
+    if keys is not None:
+        return Expression(source, frozenset({_reference(keys)}), path_evaluator(keys))
+    tree = parse(source)
+    paths = check_syntax(tree)
+    refuse_unfinished(tree)
+    references = frozenset(_reference(keys) for keys in paths if keys[0] not in FUNCTIONS)
+    if any(root == ROOT for root, *_ in references):
+        raise refuse_in_expression()
+    return Expression(source, references, _LateEvaluator(rewritten(tree)))
+
+
+def _reference(keys: tuple[str | int, ...]) -> Reference:
+    """The leading names of a path that say what it reads."""
+    names = []
+    for key in keys[: _REFERENCE_LENGTH.get(str(keys[0]), 1)]:
+        if not isinstance(key, str):
+            break
+        names.append(key)
+    return tuple(names)
+
+
+def parse(source: str) -> nodes.Expr:
+    """The tree of one expression's text; raises ExpressionSyntaxError."""
+    if not source:
+        raise ExpressionSyntaxError("template_syntax", "the expression between {{ and }} is empty")
+    if len(source) > MAX_SOURCE:
+        raise ExpressionSyntaxError(
+            "template_too_complex", f"an expression may have at most {MAX_SOURCE:,} characters"
+        )
+    if sum(1 for _ in _TOKEN.finditer(source)) > MAX_TOKENS:
+        raise ExpressionSyntaxError(
+            "template_too_complex",
+            f"an expression may have at most {MAX_TOKENS:,} names, values and signs; keep tables "
+            "in the workflow's variables",
+        )
+    try:
+        parser = Parser(ENVIRONMENT, source, state="variable")
+        tree = parser.parse_expression()
+        if not parser.stream.eos:
+            found = parser.stream.current.value
+            raise ExpressionSyntaxError(
+                "template_syntax", f'the expression should end before "{found}"'
+            )
+        return tree
+    except TemplateSyntaxError as error:
+        message = (error.message or "").replace(
+            "unexpected 'end of template'", "the expression ends too early"
+        )
+        raise ExpressionSyntaxError("template_syntax", message) from None
+    except RecursionError:
+        raise ExpressionSyntaxError(
+            "template_too_complex", "the expression is nested too deeply"
+        ) from None
+    except ValueError as error:
+        raise ExpressionSyntaxError(
+            "template_syntax", f"a number cannot be read: {error}"
+        ) from None
+
+
+class _LateEvaluator:
+    """Evaluates by Jinja2's compiled code, made at the first call; safe to share by threads."""
+
+    __slots__ = ("_render", "_tree")
+
+    def __init__(self, tree: nodes.Expr) -> None:
+        self._tree: nodes.Expr | None = tree
+        self._render: Callable[[Any], Any] | None = None
+
+    def __call__(self, scope: Scope, budget: Budget) -> Any:
+        try:
+            render = self._render or self._compile()
+            budget.spend(EXPRESSION_WORK)
+            context = ScopeContext(ENVIRONMENT, scope, None, {})  # type: ignore[arg-type]
+            context.budget = budget
+            for _ in render(context):
+                pass
+            return as_json(budget, context.vars["result"])
+        except OutOfTime as error:
+            raise TemplateTimeout(str(error)) from error
+        except _EVALUATION_ERRORS as error:
+            raise TemplateError(_reason(error)) from error
+
+    def _compile(self) -> Callable[[Any], Any]:
+        tree = self._tree
+        if tree is not None:
+            # Making code changes the tree, so one thread does it.
+            with _COMPILING:
+                if self._render is None:
+                    assign = nodes.Assign(nodes.Name("result", "store"), tree, lineno=1)
+                    document = nodes.Template([assign], lineno=1)
+                    document.set_environment(ENVIRONMENT)
+                    self._render = ENVIRONMENT.from_string(document).root_render_func
+                    self._tree = None
+        assert self._render is not None
+        return self._render
+
+
+def _reason(error: BaseException) -> str:
+    if isinstance(error, RecursionError):
+        return "the expression is nested too deeply"
+    if isinstance(error, MemoryError):
+        return "the expression needs too much memory"
+    return quoted(str(error), MAX_REASON) or type(error).__name__

@@ -1,0 +1,254 @@
+"""Filters of lists and objects; each item that passes is counted, in generators when it passes.
+
+Filters that call others for each item (`map`, `select`) cannot nest further than an expression is
+long, since an expression has no functions of its own; what they call counts its own work.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from jinja2.filters import FILTERS
+from jinja2.runtime import Context, Undefined
+
+from executions.definition.templating import methods
+from executions.definition.templating.access import (
+    READ_WORK,
+    StrictName,
+    attribute_parts,
+    attribute_reader,
+)
+from executions.definition.templating.budget import Budget
+from executions.definition.templating.comparing import equal, extreme, ordered, taken
+from executions.definition.templating.errors import TooLarge
+from executions.definition.templating.sizes import OBJECT, POINTER, bounded_items
+from executions.definition.templating.texts import whole
+from executions.definition.templating.weight import weigh
+
+CALL_WORK = 50  # of one call of a filter or test for one item
+MAX_ARGUMENTS = 100
+BLOCK = 16
+
+
+def batch(budget: Budget, value: Any, linecount: int, fill_with: Any = None) -> Iterator[list[Any]]:
+    """Lists of `linecount` items; only the last one is filled up."""
+    size = whole(linecount, "batch")
+    bounded_items(size)
+    items = taken(budget, value)
+    for start in range(0, len(items), max(size, 1)):
+        part = items[start : start + max(size, 1)]
+        budget.spend(4)
+        if fill_with is not None and len(part) < size:
+            budget.hold(POINTER * size)
+            part += [fill_with] * (size - len(part))
+        budget.hold(OBJECT + POINTER * len(part))
+        yield part
+
+
+def default(_: Budget, value: Any, default_value: Any = "", boolean: bool = False) -> Any:
+    """`default`: one of two values that exist already."""
+    return default_value if isinstance(value, Undefined) or (boolean and not value) else value
+
+
+def dictsort(
+    budget: Budget,
+    value: Mapping[Any, Any],
+    case_sensitive: bool = False,
+    by: str = "key",
+    reverse: bool = False,
+) -> list[Any]:
+    """The pairs of an object, sorted by key or value."""
+    if by not in ("key", "value"):
+        raise ValueError('dictsort sorts by "key" or "value"')
+    if not isinstance(value, Mapping):
+        raise TypeError("dictsort takes an object")
+    at = 0 if by == "key" else 1
+    read = attribute_reader(budget, at, caseless=not case_sensitive)
+    return ordered(budget, methods.pairs(budget, value), read, reverse=bool(reverse))
+
+
+def first(budget: Budget, value: Any) -> Any:
+    """The first item; no more than one is taken of a generator."""
+    budget.spend(1)
+    for item in value:
+        return item
+    return StrictName("there is no first item, the list is empty")
+
+
+def last(budget: Budget, value: Any) -> Any:
+    """The last item of a list or text."""
+    budget.spend(1)
+    for item in reversed(value):
+        return item
+    return StrictName("there is no last item, the list is empty")
+
+
+def groupby(
+    budget: Budget,
+    value: Any,
+    attribute: Any,
+    default: Any = None,
+    case_sensitive: bool = False,
+) -> list[tuple[Any, list[Any]]]:
+    """Pairs of a key and the items that have it, sorted by key."""
+    read = attribute_reader(budget, attribute, default=default, caseless=not case_sensitive)
+    shown = attribute_reader(budget, attribute, default=default)
+    groups: list[tuple[Any, list[Any]]] = []
+    before: Any = None
+    for item in ordered(budget, taken(budget, value), read):
+        key = read(item)
+        budget.spend(CALL_WORK)
+        if not groups or not equal(budget, before, key):
+            budget.hold(2 * OBJECT)
+            groups.append((shown(item), []))
+            before = key
+        groups[-1][1].append(item)
+    return groups
+
+
+def items(budget: Budget, value: Any) -> list[tuple[Any, Any]]:
+    """`items`: the pairs of an object; none of one that is not there."""
+    if isinstance(value, Undefined):
+        return []
+    if not isinstance(value, Mapping):
+        raise TypeError("items takes an object")
+    return methods.pairs(budget, value)
+
+
+def length(_: Budget, value: Any) -> int:
+    """`length`, `count`: known, not counted."""
+    return len(value)
+
+
+def maximum(budget: Budget, value: Any, case_sensitive: bool = False, attribute: Any = None) -> Any:
+    """The greatest item, each compared once."""
+    return _extreme(budget, value, case_sensitive, attribute, max)
+
+
+def minimum(budget: Budget, value: Any, case_sensitive: bool = False, attribute: Any = None) -> Any:
+    """The least item, each compared once."""
+    return _extreme(budget, value, case_sensitive, attribute, min)
+
+
+def _extreme(
+    budget: Budget, value: Any, case_sensitive: bool, attribute: Any, choose: Callable[..., Any]
+) -> Any:
+    found = taken(budget, value)
+    if not found:
+        return StrictName("there is no such item, the list is empty")
+    read = attribute_reader(budget, attribute, caseless=not case_sensitive)
+    return extreme(budget, found, read, choose)
+
+
+def backwards(budget: Budget, value: Any) -> Any:
+    """`reverse`: as long as it was."""
+    if isinstance(value, str):
+        budget.spend(1 + (len(value) >> 3))
+        budget.hold(4 * len(value))
+        return value[::-1]
+    return taken(budget, value)[::-1]
+
+
+def slices(budget: Budget, value: Any, slices: int, fill_with: Any = None) -> list[list[Any]]:
+    """`slice`: so many lists of about equal length; there are as many as were asked for."""
+    count = whole(slices, "slice")
+    bounded_items(count)
+    if count < 1:
+        raise ValueError("slice takes a number of lists from 1 up")
+    found = taken(budget, value)
+    budget.spend(10 * count)
+    budget.hold((OBJECT + 2 * POINTER) * count + POINTER * len(found))
+    each, more = divmod(len(found), count)
+    parts, start = [], 0
+    for number in range(count):
+        end = start + each + (number < more)
+        part = found[start:end]
+        if fill_with is not None and number >= more:
+            part.append(fill_with)
+        parts.append(part)
+        start = end
+    return parts
+
+
+def sort(
+    budget: Budget,
+    value: Any,
+    reverse: bool = False,
+    case_sensitive: bool = False,
+    attribute: Any = None,
+) -> list[Any]:
+    """Sorted by the items or by one or more attributes (`"age,name"`)."""
+    named = attribute.split(",") if isinstance(attribute, str) and "," in attribute else None
+    if named is None:
+        read = attribute_reader(budget, attribute, caseless=not case_sensitive)
+    else:
+        if len(named) > MAX_ARGUMENTS:
+            raise TooLarge(f"sort takes at most {MAX_ARGUMENTS} attributes")
+        readers = [attribute_reader(budget, one, caseless=not case_sensitive) for one in named]
+
+        def read(item: Any) -> Any:
+            budget.hold(OBJECT + POINTER * len(readers))
+            return [reader(item) for reader in readers]
+
+    return ordered(budget, taken(budget, value), read, reverse=bool(reverse))
+
+
+def unique(
+    budget: Budget, value: Any, case_sensitive: bool = False, attribute: Any = None
+) -> Iterator[Any]:
+    """Each item whose key did not occur before; keys are weighed before they are hashed."""
+    read = attribute_reader(budget, attribute, caseless=not case_sensitive)
+    seen = set()
+    for item in counted(budget, value, CALL_WORK // 2):
+        key = read(item)
+        budget.spend(weigh(budget, key))
+        if key not in seen:
+            budget.hold(OBJECT)
+            seen.add(key)
+            yield item
+
+
+def sliced(budget: Budget, value: Any, start: Any, stop: Any, step: Any) -> Any:
+    """`value[start:stop:step]`: no longer than it was."""
+    part = slice(start, stop, step)
+    if not isinstance(value, (str, list, tuple, range)):
+        return StrictName(obj=value, name=":")
+    count = len(range(*part.indices(len(value))))
+    if not isinstance(value, range):
+        budget.spend(1 + (count >> (3 if isinstance(value, str) else 1)))
+        budget.hold(count * (4 if isinstance(value, str) else POINTER))
+    return value[part]
+
+
+def counted(budget: Budget, value: Iterable[Any], units: int) -> Iterator[Any]:
+    """The items, each counted as it is taken; a list's some at a time, to be quick."""
+    if isinstance(value, (list, tuple)):
+        for start in range(0, len(value), BLOCK):
+            block = value[start : start + BLOCK]
+            budget.spend(units * len(block))
+            yield from block
+        return
+    for item in value:
+        budget.spend(units)
+        yield item
+
+
+def each(name: str) -> Callable[..., Any]:
+    """`map`, `select`, `reject` and those of attributes: Jinja's own, over counted items.
+
+    A filter or test is named by text, and each item costs its call and the call's arguments.
+    """
+    function: Any = FILTERS[name]
+    at = 1 if name.endswith("attr") else 0
+
+    def applied(context: Context, value: Any, /, *args: Any, **kwargs: Any) -> Any:
+        if len(args) + len(kwargs) > MAX_ARGUMENTS:
+            raise TooLarge(f"{name} takes at most {MAX_ARGUMENTS} arguments")
+        if len(args) > at and not isinstance(args[at], str):
+            raise TypeError(f"{name} takes the name of a filter or test, as text")
+        named = [*args[:at], kwargs.get("attribute")]
+        parts = sum(len(attribute_parts(attribute)) for attribute in named)
+        units = CALL_WORK + len(args) + len(kwargs) + READ_WORK * parts
+        budget: Budget = context.budget  # type: ignore[attr-defined]
+        return function(context, counted(budget, value, units) if value else value, *args, **kwargs)
+
+    return applied

@@ -1,0 +1,271 @@
+"""The methods of texts, lists and objects that an expression may call, each with its bound.
+
+Arguments are bound to the signatures here, by place or by name alike. What is not listed cannot
+be called: above all not `format`, whose fields reach into objects.
+"""
+
+import sys
+from collections.abc import Callable, Mapping
+from inspect import signature
+from typing import Any
+
+from executions.definition.templating import comparing, texts
+from executions.definition.templating.budget import Budget
+from executions.definition.templating.sizes import (
+    MAX_ITEMS,
+    OBJECT,
+    bounded_text,
+    built_text,
+    built_texts,
+    scan,
+)
+
+Method = Callable[..., Any]
+
+
+class BoundMethod:
+    """A method of a value, ready to be called with a budget."""
+
+    __slots__ = ("function", "name", "owner")
+
+    def __init__(self, name: str, function: Method, owner: Any) -> None:
+        self.name = name
+        self.function = function
+        self.owner = owner
+
+    def __call__(self, budget: Budget, /, *args: Any, **kwargs: Any) -> Any:
+        """Call the method, which spends what it takes."""
+        try:
+            return self.function(budget, self.owner, *args, **kwargs)
+        except TypeError:
+            check_call(self.name, self.function, (budget, self.owner, *args), kwargs)
+            raise
+
+
+def method_of(value: Any, name: str) -> BoundMethod | None:
+    """The listed method of a value's type."""
+    function = _METHODS.get(type(value), {}).get(name)
+    return None if function is None else BoundMethod(name, function, value)
+
+
+def check_call(
+    name: str, function: Method, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> None:
+    """Raise TypeError with the name as templates write it where the arguments do not fit."""
+    try:
+        signature(function).bind(*args, **kwargs)
+    except TypeError as error:
+        raise TypeError(f"{name}(): {error}") from None
+
+
+def _reading(name: str) -> Method:
+    """One that reads the text once and gives a number or a truth: nothing is built."""
+    method = getattr(str, name)
+
+    def read(budget: Budget, text: str, /) -> Any:
+        budget.spend(scan(text))
+        return method(text)
+
+    return read
+
+
+def _searching(name: str) -> Method:
+    """One that looks for a text from the left: linear in CPython (two-way search)."""
+    method = getattr(str, name)
+
+    def search(
+        budget: Budget, text: str, sub: str, start: int | None = None, end: int | None = None, /
+    ) -> Any:
+        budget.spend(scan(text) + scan(_text(sub)))
+        return method(text, sub, start, end)
+
+    return search
+
+
+def _searching_back(name: str) -> Method:
+    """One that looks from the right, which CPython does with the product of both lengths."""
+    method = getattr(str, name)
+
+    def search(
+        budget: Budget, text: str, sub: str, start: int | None = None, end: int | None = None, /
+    ) -> Any:
+        budget.spend(_product(text, _text(sub)))
+        return method(text, sub, start, end)
+
+    return search
+
+
+def _affix(name: str) -> Method:
+    """startswith, endswith: compares with one text or each of a tuple."""
+    method = getattr(str, name)
+
+    def test(
+        budget: Budget, text: str, affix: Any, start: int | None = None, end: int | None = None, /
+    ) -> Any:
+        affixes = affix if isinstance(affix, tuple) else (affix,)
+        budget.spend(len(affixes) + sum(scan(_text(one)) for one in affixes))
+        return method(text, affix, start, end)
+
+    return test
+
+
+def _without_affix(name: str) -> Method:
+    method = getattr(str, name)
+
+    def remove(budget: Budget, text: str, affix: str, /) -> str:
+        budget.spend(scan(text))
+        return built_text(budget, method(text, affix))
+
+    return remove
+
+
+def _padding(name: str) -> Method:
+    """center, ljust, rjust: as wide as the width says."""
+    method = getattr(str, name)
+
+    def pad(budget: Budget, text: str, width: int, fillchar: str = " ") -> str:
+        bounded_text(max(texts.whole(width, name), len(text)))
+        return built_text(budget, method(text, width, fillchar))
+
+    return pad
+
+
+def _zfill(budget: Budget, text: str, width: int) -> str:
+    bounded_text(max(texts.whole(width, "zfill"), len(text)))
+    return built_text(budget, text.zfill(width))
+
+
+def _expandtabs(budget: Budget, text: str, tabsize: int = 8) -> str:
+    """Each tab gives at most `tabsize` characters."""
+    bounded_text(len(text) + text.count("\t") * max(texts.whole(tabsize, "expandtabs"), 0))
+    budget.spend(scan(text))
+    return built_text(budget, text.expandtabs(tabsize))
+
+
+def _stripping(name: str) -> Method:
+    method = getattr(str, name)
+
+    def strip(budget: Budget, text: str, chars: str | None = None, /) -> str:
+        return texts.stripped(budget, text, chars, method)
+
+    return strip
+
+
+def _partition(budget: Budget, text: str, sep: str, /) -> tuple[str, str, str]:
+    budget.spend(scan(text) + scan(_text(sep)))
+    return built_texts(budget, text.partition(sep))  # type: ignore[no-any-return]
+
+
+def _rpartition(budget: Budget, text: str, sep: str, /) -> tuple[str, str, str]:
+    budget.spend(_product(text, _text(sep)))
+    return built_texts(budget, text.rpartition(sep))  # type: ignore[no-any-return]
+
+
+def _split(budget: Budget, text: str, sep: str | None = None, maxsplit: int = -1) -> list[str]:
+    """At most MAX_ITEMS parts are made before there is found to be one too many."""
+    budget.spend(scan(text) + (0 if sep is None else scan(_text(sep))))
+    return _parts(budget, text.split(sep, _splits(budget, text, sep, maxsplit)))
+
+
+def _rsplit(budget: Budget, text: str, sep: str | None = None, maxsplit: int = -1) -> list[str]:
+    budget.spend(scan(text) if sep is None else _product(text, _text(sep)))
+    return _parts(budget, text.rsplit(sep, _splits(budget, text, sep, maxsplit)))
+
+
+def _splits(budget: Budget, text: str, sep: str | None, maxsplit: int) -> int:
+    most = MAX_ITEMS if texts.whole(maxsplit, "split") < 0 else min(maxsplit, MAX_ITEMS)
+    parts = text.count(sep) if sep else len(text) // 2
+    budget.spend(3 * min(parts, most))
+    return most
+
+
+def _parts(budget: Budget, parts: list[str]) -> list[str]:
+    return built_texts(budget, parts)  # type: ignore[no-any-return]
+
+
+def _splitlines(budget: Budget, text: str, keepends: bool = False) -> list[str]:
+    return _parts(budget, texts.lines_of(budget, text, bool(keepends)))
+
+
+def _replace(budget: Budget, text: str, old: str, new: str, count: int = -1, /) -> str:
+    return texts.replace(budget, text, old, new, count)
+
+
+def _join(budget: Budget, separator: str, items: Any, /) -> str:
+    return texts.join(budget, items, separator)
+
+
+def _get(budget: Budget, value: Mapping[Any, Any], name: Any, default: Any = None, /) -> Any:
+    budget.spend(1)
+    return value.get(comparing.key(name), default)
+
+
+def _keys(budget: Budget, value: Mapping[Any, Any], /) -> list[Any]:
+    return comparing.taken(budget, value)
+
+
+def _values(budget: Budget, value: Mapping[Any, Any], /) -> list[Any]:
+    budget.hold(sys.getsizeof(value))
+    budget.spend(1 + len(value))
+    return list(value.values())
+
+
+def pairs(budget: Budget, value: Mapping[Any, Any], /) -> list[tuple[Any, Any]]:
+    """The keys and values of an object, as pairs."""
+    budget.hold(OBJECT * len(value))
+    budget.spend(1 + 2 * len(value))
+    return list(value.items())
+
+
+def _index(
+    budget: Budget, items: Any, item: Any, start: int = 0, stop: int | None = None, /
+) -> int:
+    return comparing.index(budget, items, item, start, stop)
+
+
+def _count(budget: Budget, items: Any, item: Any, /) -> int:
+    return comparing.count(budget, items, item)
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError("the method takes a text")
+    return value
+
+
+def _product(text: str, sub: str) -> int:
+    return scan(text) + (len(text) * len(sub) >> 7)
+
+
+_TEXT_METHODS: Mapping[str, Method] = {
+    **{name: texts.cased(getattr(str, name)) for name in texts.CASES},
+    **{name: _padding(name) for name in ("center", "ljust", "rjust")},
+    **{name: _searching(name) for name in ("count", "find", "index")},
+    **{name: _searching_back(name) for name in ("rfind", "rindex")},
+    **{name: _affix(name) for name in ("startswith", "endswith")},
+    **{name: _without_affix(name) for name in ("removeprefix", "removesuffix")},
+    **{name: _stripping(name) for name in ("strip", "lstrip", "rstrip")},
+    **{
+        name: _reading(name)
+        for name in (
+            *("isalnum", "isalpha", "isdecimal", "isdigit", "islower"),
+            *("isnumeric", "isspace", "istitle", "isupper"),
+        )
+    },
+    "expandtabs": _expandtabs,
+    "join": _join,
+    "partition": _partition,
+    "replace": _replace,
+    "rpartition": _rpartition,
+    "rsplit": _rsplit,
+    "split": _split,
+    "splitlines": _splitlines,
+    "zfill": _zfill,
+}
+_LIST_METHODS: Mapping[str, Method] = {"count": _count, "index": _index}
+_METHODS: Mapping[type, Mapping[str, Method]] = {
+    str: _TEXT_METHODS,
+    dict: {"get": _get, "items": pairs, "keys": _keys, "values": _values},
+    list: _LIST_METHODS,
+    tuple: _LIST_METHODS,
+}

@@ -1,0 +1,85 @@
+"""Where templates may be rendered: in workers and commands, never while a request is answered.
+
+A template is a tenant's code. The web process serves all tenants, so it renders nothing, except in
+an `allowed` block: small values that a request cannot do without, within `budget.WEB`.
+"""
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+IN_WEB: bool = os.environ.get("VALKYR_PROCESS", "").startswith("web")
+_refused: ContextVar[bool] = ContextVar("rendering_refused", default=IN_WEB)
+
+
+class RenderedInRequest(RuntimeError):
+    """A request tried to render a template. This is a mistake in the caller, not in the request."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "A template was about to be rendered while a request is answered. Let a worker render "
+            "it (see executions/jobs), or plan from the rows (runners.pipeline.plan_execution)."
+        )
+
+
+def renders_here() -> bool:
+    """Whether this process may render templates now."""
+    return not _refused.get()
+
+
+def check() -> None:
+    """Raise RenderedInRequest where templates may not be rendered."""
+    if _refused.get():
+        raise RenderedInRequest
+
+
+class TimeSpent(Exception):
+    """The templates of one request took all the time that a request has for them."""
+
+
+class Allowance:
+    """The CPU time that one request may render for. Workers are not limited by it.
+
+    `seconds` is checked before each rendering; one that has begun is bounded by its own budget.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self._spent = 0.0
+
+    @contextmanager
+    def rendering(self) -> Iterator[None]:
+        """Allow rendering in this block. Raises TimeSpent instead where no time is left."""
+        if renders_here():
+            yield
+            return
+        if self._spent > self.seconds:
+            raise TimeSpent
+        began = time.thread_time()
+        try:
+            with allowed():
+                yield
+        finally:
+            self._spent += time.thread_time() - began
+
+
+@contextmanager
+def refused() -> Iterator[None]:
+    """Refuse rendering in this block: it answers a request."""
+    token = _refused.set(True)
+    try:
+        yield
+    finally:
+        _refused.reset(token)
+
+
+@contextmanager
+def allowed() -> Iterator[None]:
+    """Allow rendering in this block. The caller bounds how much is rendered (`budget.Budget`)."""
+    token = _refused.set(False)
+    try:
+        yield
+    finally:
+        _refused.reset(token)

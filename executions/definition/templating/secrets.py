@@ -1,0 +1,175 @@
+"""`secrets.<name>` in a template: what stands there is a reference; values come in memory only.
+
+A secret is always a whole expression, so that no filter or comparison sees its value. Hence the
+same text can be rendered twice, with references and with values, and both differ only in the
+secrets' places: no payload can pass itself off as a secret, whatever it looks like.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from secrets import token_hex
+from typing import Any
+
+from executions.definition.templating import refusal
+from executions.definition.templating.budget import Budget
+from executions.definition.templating.errors import ExpressionSyntaxError, Pointer, TemplateError
+
+ROOT = "secrets"
+VALUE = "value"  # the one field of a plain secret
+
+SecretField = tuple[str, str]  # a credential's name, a field's name
+Values = Mapping[SecretField, str]
+Scope = Mapping[str, Any]
+Place = list[Any]  # [pointer as a list, [[index, name, field], …]], as JSON stores it
+SealedText = tuple[Pointer, Callable[[Scope, Budget], Any], frozenset[SecretField]]
+
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,79}")
+
+
+def reference(secret: SecretField) -> str:
+    """What is stored, hashed and shown in the secret's place: `[secret:shop.password]`."""
+    name, field = secret
+    return f"[secret:{name}]" if field == VALUE else f"[secret:{name}.{field}]"
+
+
+class _References(dict[SecretField, str]):
+    """Any secret's reference."""
+
+    def __missing__(self, secret: SecretField) -> str:
+        return reference(secret)
+
+
+REFERENCES: Values = _References()
+
+
+def secret_of(keys: tuple[str | int, ...]) -> SecretField:
+    """The secret that a path beginning with `secrets` names; raises ExpressionSyntaxError."""
+    name, field = (*keys[1:], VALUE)[:2] if len(keys) > 1 else ("", "")
+    if len(keys) > 3 or not (isinstance(name, str) and _NAME.fullmatch(name)):
+        raise ExpressionSyntaxError(
+            "secret_name",
+            "a secret is written secrets.<name> or secrets.<name>.<field>; a name begins with a "
+            "small letter and has small letters, digits and _ only",
+        )
+    if not (isinstance(field, str) and _NAME.fullmatch(field)):
+        raise ExpressionSyntaxError(
+            "secret_name", f"secrets.{name} must be followed by the name of a field, or by nothing"
+        )
+    return name, field
+
+
+def refuse_in_expression() -> ExpressionSyntaxError:
+    """The mistake of a secret that something is done with."""
+    return ExpressionSyntaxError(
+        "secret_in_expression",
+        "a secret stands alone between {{ and }}, without filters, operators or functions; text "
+        "may stand around the braces: Bearer {{ secrets.shop_key }}",
+    )
+
+
+def secret_evaluator(secret: SecretField) -> Callable[[Scope, Budget], str]:
+    """A function from a scope to what stands for the secret in it."""
+
+    def evaluate(scope: Scope, _: Budget) -> str:
+        try:
+            text: str = scope[ROOT][secret]
+        except KeyError:
+            raise TemplateError(f'"{ROOT}" is not available here') from None
+        return text
+
+    return evaluate
+
+
+def reveal(
+    texts: tuple[SealedText, ...],
+    value: Any,
+    scope: Scope,
+    values: Values,
+    budget: Budget | None = None,
+) -> tuple[Any, list[Pointer]]:
+    """`value`, as a template rendered it, with secrets in the place of their references.
+
+    Also says which texts were left as they are, because they are not what the template yields:
+    somebody wrote others since. `value` itself is not changed.
+    """
+    refusal.check()
+    with_references, with_values = {**scope, ROOT: REFERENCES}, {**scope, ROOT: values}
+    budget = budget or Budget()
+    left = []
+    for pointer, render, _ in texts:
+        if at(value, pointer) == render(with_references, budget):
+            value = _put(value, pointer, render(with_values, budget))
+        else:
+            left.append(pointer)
+    return value, left
+
+
+def places(
+    texts: tuple[SealedText, ...], value: Any, scope: Scope, budget: Budget | None = None
+) -> tuple[list[Place], list[Pointer]]:
+    """Where secrets stand in `value`, as a template rendered it, for `fill`.
+
+    A place is a pointer to a text and, for each secret in it, the index at which its reference
+    begins, the credential and the field. Also says which texts have none, because they are not what
+    the template yields: somebody wrote others since.
+    """
+    refusal.check()
+    budget = budget or Budget()
+    found: list[Place] = []
+    left: list[Pointer] = []
+    for pointer, render, named in texts:
+        if at(value, pointer) != render({**scope, ROOT: REFERENCES}, budget):
+            left.append(pointer)
+            continue
+        # Nobody can guess the marks, so no other value in the text is taken for one.
+        nonce, order = token_hex(16), sorted(named)
+        marks = {secret: f"{nonce}{number}." for number, secret in enumerate(order)}
+        parts = re.split(rf"{nonce}(\d+)\.", render({**scope, ROOT: marks}, budget))
+        here: list[Any] = []
+        index = 0
+        for text, number in zip(parts[::2], [*parts[1::2], None], strict=True):
+            index += len(text)
+            if number is not None:
+                secret = order[int(number)]
+                here.append([index, *secret])
+                index += len(reference(secret))
+        found.append([list(pointer), here])
+    return found, left
+
+
+def fill(found: Sequence[Place], value: Any, values: Values) -> Any:
+    """`value` with secrets in their places; nothing is rendered, and `value` is not changed.
+
+    Raises ValueError where a place does not hold the reference that it should.
+    """
+    for pointer, here in found:
+        text = at(value, tuple(pointer))
+        parts: list[str] = []
+        end = 0
+        for index, name, field in here:
+            named = reference((name, field))
+            if not isinstance(text, str) or not text.startswith(named, index):
+                raise ValueError(f"{named} does not stand at its place in the inputs")
+            parts += [text[end:index], values[name, field]]
+            end = index + len(named)
+        value = _put(value, tuple(pointer), "".join([*parts, text[end:]]))
+    return value
+
+
+def at(value: Any, pointer: Pointer) -> Any:
+    """What stands at a pointer; None where nothing does."""
+    for key in pointer:
+        try:
+            value = value[key]
+        except (KeyError, IndexError, TypeError):
+            return None
+    return value
+
+
+def _put(value: Any, pointer: Pointer, new: Any) -> Any:
+    """A copy in which `new` stands at a pointer that exists."""
+    if not pointer:
+        return new
+    copied = value.copy()
+    copied[pointer[0]] = _put(value[pointer[0]], pointer[1:], new)
+    return copied

@@ -1,0 +1,261 @@
+"""Filters of texts, and what methods of texts share; each says why its result and work are bounded.
+
+What is not text is written as JSON first, as in the rest of a template.
+"""
+
+import html
+import json
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+from urllib.parse import quote, quote_plus
+
+from executions.definition.templating import formats
+from executions.definition.templating.budget import Budget
+from executions.definition.templating.comparing import taken
+from executions.definition.templating.sizes import bounded_items, bounded_text, built_text, scan
+from executions.definition.templating.values import as_text
+
+CASES = ("capitalize", "casefold", "lower", "swapcase", "title", "upper")
+
+_WORD = re.compile(r"\w+")
+_WORD_START = re.compile(r"([-\s({\[<]+)")
+_UNQUOTED = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-~"
+_LINE_ENDS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
+
+
+def cased(method: Callable[[str], str]) -> Callable[[Budget, Any], str]:
+    """One of CASES: a character gives three at most (`ΐ`), so the result is checked when built."""
+
+    def change(budget: Budget, value: Any, /) -> str:
+        text = as_text(budget, value)
+        budget.spend(scan(text) if text.isascii() else 1 + len(text))
+        return built_text(budget, method(text))
+
+    return change
+
+
+def centered(budget: Budget, value: Any, width: int = 80) -> str:
+    """`center`: as wide as the width says."""
+    text = as_text(budget, value)
+    bounded_text(max(whole(width, "center"), len(text)))
+    return built_text(budget, text.center(width))
+
+
+def concatenated(budget: Budget, values: list[Any]) -> str:
+    """`a ~ b ~ c`: summed while the operands become text."""
+    return join(budget, values)
+
+
+def escaped(budget: Budget, value: Any) -> str:
+    """`e`, `escape`: a character gives six at most."""
+    text = as_text(budget, value)
+    budget.spend(4 * scan(text))
+    grown = 5 * sum(text.count(character) for character in "&<>\"'")
+    bounded_text(len(text) + grown // 2)
+    budget.spend(grown >> 3)
+    return built_text(budget, html.escape(text))
+
+
+def formatted(budget: Budget, value: Any, /, *args: Any, **kwargs: Any) -> str:
+    """`format`: printf-like, measured by `formats`."""
+    if args and kwargs:
+        raise TypeError("format takes values by place or by name, not both")
+    budget.spend(len(args) + len(kwargs))
+    return formats.printf(budget, as_text(budget, value), kwargs or args)
+
+
+def indented(
+    budget: Budget, value: Any, width: int | str = 4, first: bool = False, blank: bool = False
+) -> str:
+    """`indent`: each line grows by the width; lines end wherever Python ends one."""
+    text = as_text(budget, value)
+    margin = len(width) if isinstance(width, str) else max(whole(width, "indent"), 0)
+    bounded_text(margin)
+    indention = width if isinstance(width, str) else " " * width
+    lines = lines_of(budget, text + "\n")
+    bounded_text(len(text) + len(lines) * margin)
+    budget.spend(4 * len(lines))
+    if blank:
+        result = ("\n" + indention).join(lines)
+    else:
+        result = "\n".join([lines[0], *(indention + line if line else "" for line in lines[1:])])
+    return built_text(budget, indention + result if first else result)
+
+
+def join(budget: Budget, items: Any, separator: Any = "", attribute: None = None) -> str:
+    """`join`: summed while the items become text."""
+    if attribute is not None:
+        raise TypeError('join takes no attribute; write map(attribute="…") | join')
+    between = as_text(budget, separator)
+    texts = []
+    length = -len(between)
+    for item in items if isinstance(items, list) else taken(budget, items):
+        budget.spend(3)
+        text = as_text(budget, item)
+        length += len(between) + len(text)
+        bounded_text(length)
+        texts.append(text)
+    return built_text(budget, between.join(texts))
+
+
+def replace(budget: Budget, text: str, old: str, new: str, count: int | None = None) -> str:
+    """`replace`: occurrences are counted, by the same search that replaces, before any is."""
+    text, old, new = (as_text(budget, value) for value in (text, old, new))
+    budget.spend(2 * (scan(text) + scan(old)))
+    found = text.count(old)
+    if count is not None and whole(count, "replace") >= 0:
+        found = min(count, found)
+    bounded_text(len(text) + found * max(len(new) - len(old), 0))
+    budget.spend(found >> 1)
+    return built_text(budget, text.replace(old, new, found))
+
+
+def string(budget: Budget, value: Any) -> str:
+    """`string`: what is not text is written as JSON, bounded by `as_text`."""
+    return as_text(budget, value)
+
+
+def to_json(budget: Budget, value: Any) -> str:
+    """`tojson`: a character of a text gives six at most."""
+    if not isinstance(value, str):
+        return as_text(budget, value)
+    bounded_text(len(value))
+    budget.spend(4 * scan(value))
+    return built_text(budget, json.dumps(value, ensure_ascii=False))
+
+
+def stripped(budget: Budget, value: Any, chars: str | None, method: Callable[..., str]) -> str:
+    """Takes characters off the ends; each is looked for among `chars` one by one."""
+    text = as_text(budget, value)
+    among = 0 if chars is None else len(chars)
+    budget.spend(scan(text) + (len(text) * among >> 11))
+    return built_text(budget, method(text, chars))
+
+
+def trimmed(budget: Budget, value: Any, chars: str | None = None) -> str:
+    """`trim`: no longer than it was."""
+    return stripped(budget, value, chars, str.strip)
+
+
+def without_tags(budget: Budget, value: Any) -> str:
+    """`striptags`: without comments and tags, in one pass (MarkupSafe's own takes n²)."""
+    text = as_text(budget, value)
+    budget.spend(4 * scan(text) + 20 * text.count("<") + 100 * text.count("&"))
+    for opening, closing in (("<!--", "-->"), ("<", ">")):
+        text = _without(text, opening, closing)
+    return built_text(budget, html.unescape(" ".join(_words(budget, text))))
+
+
+def _without(text: str, opening: str, closing: str) -> str:
+    kept = []
+    position = 0
+    while (start := text.find(opening, position)) != -1:
+        end = text.find(closing, start)
+        if end == -1:
+            break
+        kept.append(text[position:start])
+        position = end + len(closing)
+    kept.append(text[position:])
+    return "".join(kept)
+
+
+def _words(budget: Budget, text: str) -> list[str]:
+    budget.spend(scan(text) + 3 * text.count(" "))
+    return text.split()
+
+
+def titled(budget: Budget, value: Any) -> str:
+    """`title`: as `upper` and `lower`, word by word; words are counted first."""
+    text = as_text(budget, value)
+    budget.spend(4 * scan(text) + (0 if text.isascii() else len(text)))
+    starts = 0
+    for _ in _WORD_START.finditer(text):
+        starts += 1
+        budget.spend(20)
+    bounded_items(starts)
+    parts = _WORD_START.split(text)
+    return built_text(budget, "".join(part[:1].upper() + part[1:].lower() for part in parts))
+
+
+def truncated(
+    budget: Budget,
+    value: Any,
+    length: int = 255,
+    killwords: bool = False,
+    end: str = "...",
+    leeway: int | None = None,
+) -> str:
+    """`truncate`: no longer than the text, or than `length`."""
+    text, ending = as_text(budget, value), as_text(budget, end)
+    most = whole(length, "truncate")
+    more = 5 if leeway is None else whole(leeway, "truncate")
+    if most < len(ending) or more < 0:
+        raise ValueError(
+            "truncate takes a length of at least that of its end, and a leeway of 0 up"
+        )
+    if len(text) <= most + more:
+        return text
+    budget.spend(scan(text))
+    kept = text[: most - len(ending)]
+    return built_text(budget, (kept if killwords else kept.rsplit(" ", 1)[0]) + ending)
+
+
+def url_encoded(budget: Budget, value: Any) -> str:
+    """`urlencode`: a byte gives three characters at most; counted before it is done."""
+    if isinstance(value, Mapping):
+        pairs = taken(budget, value.items())
+    elif isinstance(value, (list, tuple)) or hasattr(value, "__next__"):
+        pairs = taken(budget, value)
+    else:
+        return _quoted(budget, value, quote, b"/")
+    written = [
+        "=".join(_quoted(budget, part, quote_plus, b"") for part in _pair(pair)) for pair in pairs
+    ]
+    return join(budget, written, "&")
+
+
+def _pair(pair: Any) -> tuple[Any, Any]:
+    if not isinstance(pair, (list, tuple)) or len(pair) != 2:
+        raise TypeError("urlencode takes a text, an object, or a list of pairs")
+    return pair[0], pair[1]
+
+
+def _quoted(budget: Budget, value: Any, quoted: Callable[[bytes], str], safe: bytes) -> str:
+    encoded = as_text(budget, value).encode()
+    unsafe = len(encoded.translate(None, _UNQUOTED + safe))
+    bounded_text(len(encoded) + 2 * unsafe)
+    budget.spend(10 + (3 * len(encoded) if unsafe else scan_bytes(encoded)))
+    return built_text(budget, quoted(encoded))
+
+
+def scan_bytes(encoded: bytes) -> int:
+    """The work of reading bytes once."""
+    return len(encoded) >> 3
+
+
+def word_count(budget: Budget, value: Any) -> int:
+    """`wordcount`: counted one by one, none kept."""
+    text = as_text(budget, value)
+    budget.spend(2 * scan(text))
+    found = 0
+    for _ in _WORD.finditer(text):
+        budget.spend(6)
+        found += 1
+    return found
+
+
+def lines_of(budget: Budget, text: str, keepends: bool = False) -> list[str]:
+    """The lines of a text, counted before they are made."""
+    budget.spend(2 * scan(text))
+    lines = 1 + sum(text.count(end) for end in _LINE_ENDS)
+    bounded_items(lines)
+    budget.spend(2 * lines)
+    return text.splitlines(keepends)
+
+
+def whole(value: Any, name: str) -> int:
+    """The value, which must be a whole number; raises TypeError."""
+    if not isinstance(value, int):
+        raise TypeError(f"{name} takes a whole number")
+    return value

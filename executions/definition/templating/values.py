@@ -1,0 +1,159 @@
+"""What an expression may yield: JSON values, in bounded size."""
+
+import json
+import math
+import sys
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from jinja2 import Undefined
+
+from executions.definition.templating.budget import Budget
+from executions.definition.templating.paths import kind
+from executions.definition.templating.sizes import (
+    MAX_CHARACTERS,
+    MAX_DEPTH,
+    MAX_TEXT,
+    MAX_VALUES,
+    bounded_text,
+    built_text,
+)
+
+ENCODING_WORK = 40  # of writing any list or object as JSON
+MAX_DIGITS = 4_300  # as in Python: writing a longer number takes time with the square of it
+
+
+class UnusableValue(Exception):
+    """An expression yielded something that is not JSON, or too much of it."""
+
+
+def as_json(budget: Budget, value: Any) -> Any:
+    """`value` as plain JSON types: tuples and generators become lists.
+
+    Raises UnusableValue for anything else (a method, an undefined name, NaN) and past the caps,
+    which count a value that occurs twice as two.
+    """
+    kind_of = type(value)
+    if value is None or kind_of is bool:
+        return value
+    if kind_of is str and len(value) <= MAX_TEXT:
+        return value
+    if kind_of is int and -_SMALL < value < _SMALL:
+        return value
+    return _Copy(budget).copy(value, 0)
+
+
+def as_text(budget: Budget, value: Any) -> str:
+    """`value` inside a longer text: text as it is, everything else as JSON."""
+    kind_of = type(value)
+    if kind_of is str:
+        return value  # type: ignore[no-any-return]
+    if kind_of is int and -_SMALL < value < _SMALL:
+        return str(value)
+    copied = _Copy(budget)
+    plain = copied.copy(value, 0)
+    if isinstance(plain, str):
+        return plain
+    bounded_text(copied.characters)  # at the least; an escape takes up to six
+    budget.spend(ENCODING_WORK + 2 * copied.values + scan_of(copied.characters))
+    return built_text(budget, _encode(plain))
+
+
+def scan_of(characters: int) -> int:
+    """The work of writing so many characters as JSON."""
+    return 1 + (characters >> 3)
+
+
+_SMALL = 2**63
+_AS_THEY_ARE = frozenset({bool, type(None)})
+_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+
+
+class _Copy:
+    """A copy of one value; `values` and `characters` count what is in it so far."""
+
+    __slots__ = ("_budget", "characters", "values")
+
+    def __init__(self, budget: Budget) -> None:
+        self._budget = budget
+        self.values = 0
+        self.characters = 0
+
+    def copy(self, value: Any, depth: int) -> Any:
+        kind_of = type(value)
+        self.values += 1
+        if self.values > MAX_VALUES:
+            raise UnusableValue(f"the result has more than {MAX_VALUES:,} values")
+        self._budget.spend(6)
+        if kind_of is str:
+            return self._text(value)
+        if kind_of in _AS_THEY_ARE or (kind_of is int and -_SMALL < value < _SMALL):
+            return value
+        if kind_of is dict or isinstance(value, Mapping):
+            return self._object(value, depth + 1)
+        if kind_of is list or isinstance(value, (tuple, range, Iterator)):
+            return self._list(value, depth + 1)
+        return self._scalar(value)
+
+    def _object(self, value: Mapping[Any, Any], depth: int) -> dict[str, Any]:
+        self._enter(depth)
+        copied = {}
+        for name, item in value.items():
+            if not isinstance(name, str):
+                raise UnusableValue(f"a key of the object is {kind(name)}; keys must be text")
+            copied[self._text(name)] = self.copy(item, depth)
+        self._budget.hold(sys.getsizeof(copied))
+        return copied
+
+    def _list(self, value: Any, depth: int) -> list[Any]:
+        self._enter(depth)
+        copied = [self.copy(item, depth) for item in value]
+        self._budget.hold(sys.getsizeof(copied))
+        return copied
+
+    def _enter(self, depth: int) -> None:
+        self._budget.spend(10)
+        if depth > MAX_DEPTH + 1:
+            raise UnusableValue(f"the result is nested more than {MAX_DEPTH} deep")
+
+    def _scalar(self, value: Any) -> Any:
+        if isinstance(value, Undefined):
+            return str(value)  # raises the error that says what was missing
+        if isinstance(value, str):
+            return self._text(value)
+        if isinstance(value, float):
+            return _checked_number(value)
+        if value is None or isinstance(value, bool):
+            return value
+        if isinstance(value, int):
+            return self._integer(value)
+        if callable(value):
+            raise UnusableValue("the expression yields a method, not a value; call it with ()")
+        raise UnusableValue(f"the expression yields {kind(value)}, which is not JSON")
+
+    def _text(self, value: str) -> str:
+        if len(value) > MAX_TEXT:
+            raise UnusableValue(f"the text is longer than {MAX_TEXT:,} characters")
+        self._count(len(value))
+        return str.__str__(value)
+
+    def _integer(self, value: int) -> int:
+        bits = value.bit_length()
+        if bits > 64:
+            digits = bits * 30_103 // 100_000
+            if digits >= MAX_DIGITS:
+                raise UnusableValue(f"the number has more than {MAX_DIGITS:,} digits")
+            self._budget.spend(digits * digits >> 12)
+            self._count(digits)
+        return value
+
+    def _count(self, characters: int) -> None:
+        self.characters += characters
+        if self.characters > MAX_CHARACTERS:
+            raise UnusableValue(f"the result has more than {MAX_CHARACTERS:,} characters in all")
+
+
+def _checked_number(value: float) -> float:
+    if not math.isfinite(value):
+        raise UnusableValue(f"the number is {value}, which JSON cannot hold")
+    return value

@@ -1,0 +1,110 @@
+"""Compiled versions, kept by id: after the first look, reading a graph costs no query.
+
+Versions never change, so nothing here is ever stale.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+from uuid import UUID
+
+from executions.definition.graph.compile import compile_graph
+from executions.definition.graph.model import Graph
+from executions.definition.graph.problem import Problem
+from executions.definition.json_schema.budget import REQUEST, Budget, BudgetExceeded
+from executions.definition.json_schema.checking import mistakes, validator
+from executions.definition.patterns import TooMuchWork
+from executions.errors import InvalidPayload, NotFound
+from executions.models import WorkflowVersion
+from executions.states import VersionKind
+
+KEPT = 256
+MAX_PROBLEMS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """A version ready to run: its graph, and the JSON Schema of its payload if it has one."""
+
+    id: UUID
+    workflow_id: UUID
+    workspace_id: UUID
+    number: int
+    graph: Graph
+    input_schema: Any
+    reads_input: bool  # whether any template does
+    test: bool = False  # made for a test run
+
+
+@lru_cache(maxsize=KEPT)
+def compiled(version_id: UUID) -> Compiled:
+    """The version, compiled; raises NotFound."""
+    row = (
+        WorkflowVersion.objects.select_related("workflow")
+        # Not the two texts as their authors wrote them, of up to 1 MiB each.
+        .only("definition", "number", "kind", "workflow__workspace_id")
+        .filter(pk=version_id)
+        .first()
+    )
+    if row is None:
+        raise NotFound(f"There is no workflow version {version_id}.")
+    graph = compile_graph(row.definition, row.workflow_id)
+    return Compiled(
+        id=row.pk,
+        workflow_id=row.workflow_id,
+        workspace_id=row.workflow.workspace_id,
+        number=row.number,
+        graph=graph,
+        reads_input=_reads_input(graph),
+        test=row.kind == VersionKind.TEST,
+        input_schema=row.definition.get("input") or None,
+    )
+
+
+def _reads_input(graph: Graph) -> bool:
+    output = graph.output.references if graph.output is not None else ()
+    if any(name[0] == "input" for name in output):
+        return True
+    if any(step.reads_input for step in graph.steps.mentioning("input")):
+        return True
+    return any(task.body is not None and _reads_input(task.body) for task in graph.tasks)
+
+
+@lru_cache(maxsize=KEPT)
+def _payload_validator(version_id: UUID) -> Any:
+    """Made when a payload is first checked: workers never do, and the library is slow to import."""
+    return validator(compiled(version_id).input_schema)
+
+
+def check_payload(version: Compiled, payload: Any, prefix: str = "params") -> None:
+    """Raise InvalidPayload, naming every field that breaks the version's input schema.
+
+    The names come without values: they are kept where people may read who see no payloads. A
+    payload whose check would take too long is refused as well (`schema.budget`).
+    """
+    if version.input_schema is None:
+        return
+    try:
+        found = mistakes(_payload_validator(version.id), payload, Budget(REQUEST), MAX_PROBLEMS)
+    except (BudgetExceeded, TooMuchWork) as error:
+        raise _unchecked(prefix, "schema.budget", str(error)) from error
+    except RecursionError as error:
+        message = "The payload, or the schema's references, nest too deep to be checked."
+        raise _unchecked(prefix, "schema.depth", message) from error
+    problems = [
+        Problem(_path(prefix, mistake.path), f"schema.{mistake.rule}", mistake.without_value)
+        for mistake in found
+    ]
+    if problems:
+        raise InvalidPayload("The payload breaks the workflow's input schema.", problems)
+
+
+def _path(prefix: str, path: tuple[str | int, ...]) -> str:
+    return prefix + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
+
+
+def _unchecked(prefix: str, code: str, message: str) -> InvalidPayload:
+    return InvalidPayload(
+        "The payload could not be checked against the workflow's input schema.",
+        [Problem(prefix, code, message)],
+    )

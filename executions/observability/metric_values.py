@@ -1,0 +1,97 @@
+"""Where counters live: in the process, or, in a prefork worker, in files that its parent sums.
+
+A file belongs to a *slot* of the pool, not to a process: a child that is replaced, or killed, is
+followed by one that counts on in the same file. So no file is ever left over, and nothing that was
+counted is lost with a process. Import this module before making a metric.
+"""
+
+import atexit
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+import psutil
+from billiard import current_process
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    ProcessCollector,
+    disable_created_metrics,
+    values,
+)
+from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.registry import REGISTRY
+
+from executions import environment as env
+
+__all__ = ["Counter", "Gauge", "Histogram", "registry"]
+
+# Seconds: from a local message to a queue that waited for a minute.
+LATENCIES = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
+# Seconds: from a step that computes to one that trains a model.
+DURATIONS = (0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800)
+PARENT = "parent"
+_slot = PARENT
+
+
+def port() -> int:
+    """Where this process serves its metrics, if it is no web process; 0 is nowhere."""
+    return env.whole("VALKYR_METRICS_PORT", 0)
+
+
+def registry() -> CollectorRegistry:
+    """All that this process, and the children of its pool, have counted."""
+    if _folder is None:
+        return REGISTRY
+    gathered = CollectorRegistry()
+    MultiProcessCollector(gathered, path=str(_folder))  # type: ignore[no-untyped-call]
+    ProcessCollector(registry=gathered)
+    return gathered
+
+
+def count_as_child() -> None:
+    """Count in the files of this child's slot from now on; call it after the fork."""
+    global _slot  # noqa: PLW0603 - asked for at every count, so as cheap as can be
+    place: int = current_process().index  # type: ignore[attr-defined]
+    _slot = f"child{place}"
+
+
+def _shared() -> Path | None:
+    """A folder for the pool's files, in memory where there is such a place; None if unneeded."""
+    prefork = "worker" in sys.argv and env.text("VALKYR_POOL", "prefork") == "prefork"
+    if not (prefork and port()):
+        return None
+    parent = Path("/dev/shm" if os.access("/dev/shm", os.W_OK) else tempfile.gettempdir())  # noqa: S108
+    above = parent / f"valkyr-metrics-{os.getuid()}"
+    above.mkdir(mode=0o700, exist_ok=True)
+    _forget_the_dead(above)
+    folder = above / str(os.getpid())
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(mode=0o700)
+    atexit.register(_remove, folder, os.getpid())
+    return folder
+
+
+def _forget_the_dead(above: Path) -> None:
+    """Remove the folders of processes that are gone, which had no time to do so."""
+    for folder in above.iterdir():
+        if folder.name.isdigit() and not psutil.pid_exists(int(folder.name)):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _remove(folder: Path, owner: int) -> None:
+    if os.getpid() == owner:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+disable_created_metrics()  # type: ignore[no-untyped-call]
+_folder = _shared()
+if _folder is not None:
+    os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(_folder)
+    values.ValueClass = values.MultiProcessValue(  # type: ignore[no-untyped-call]
+        lambda: _slot
+    )

@@ -1,0 +1,41 @@
+"""What this app counts: executions that began and ended, and requests."""
+
+from functools import partial
+from typing import Any
+
+from django.db import transaction
+
+from executions.events import execution_finished
+from executions.observability.metric_values import Counter, Histogram
+
+STARTED = Counter(
+    "valkyr_executions_started",
+    "Executions that were inserted, by what asked for them.",
+    ["trigger"],
+)
+ENDED = Counter(
+    "valkyr_executions_ended",
+    "Executions that reached a final state; one that is taken up again ends again.",
+    ["state"],
+)
+REQUESTS = Histogram(
+    "valkyr_http_request_duration_seconds",
+    "From a request to its answer (of a stream, to its beginning), by operation of the API.",
+    ["operation", "status"],
+    buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10),
+)
+
+
+def started(trigger: str, number: int) -> None:
+    """Executions were inserted; counted when the transaction commits."""
+    transaction.on_commit(partial(STARTED.labels(trigger).inc, number), robust=True)
+
+
+def ended(sender: Any = None, *, state: str, **_: Any) -> None:
+    """An execution ended; counted when the transaction commits."""
+    transaction.on_commit(ENDED.labels(state).inc, robust=True)
+
+
+def connect() -> None:
+    """Listen to the life of executions."""
+    execution_finished.connect(ended, dispatch_uid="executions.observability.metrics")

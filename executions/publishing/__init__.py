@@ -1,0 +1,1 @@
+"""Drafts become versions, and test runs of drafts."""

@@ -1,0 +1,56 @@
+"""Workflows to begin with: the examples that are one definition each.
+
+They stand in `examples/` and are part of a release; a process reads them once, when first asked.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+
+from executions.definition.catalog import catalog
+from executions.definition.graph.definition import load_text
+from executions.definition.graph.reading import read_body
+from executions.publishing import versioning
+
+FOLDER = Path(settings.BASE_DIR) / "examples"
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A definition with what people choose it by."""
+
+    name: str
+    title: str
+    description: str
+    tags: tuple[str, ...]
+    definition: dict[str, Any]
+
+
+@lru_cache(maxsize=1)
+def samples() -> tuple[Sample, ...]:
+    """Those that can be published here, by name; one that calls a workflow beside it is none."""
+    found = (_read(path) for path in sorted(FOLDER.glob("*/workflow.yaml")) if _alone(path))
+    return tuple(sample for sample in found if not versioning.check(sample.definition))
+
+
+def _alone(path: Path) -> bool:
+    return len(list(path.parent.glob("*.yaml"))) == 1
+
+
+def _read(path: Path) -> Sample:
+    definition = load_text(path.read_text(encoding="utf-8"), content_type="application/yaml")
+    name = path.parent.name
+    title = name.replace("-", " ").replace("_", " ").capitalize()
+    return Sample(name, title, definition.get("description", ""), _tags(definition), definition)
+
+
+def _tags(definition: dict[str, Any]) -> tuple[str, ...]:
+    """The kinds of modules it uses, how it is started."""
+    bodies = read_body(definition, (), catalog()).everywhere()
+    modules = [module for body in bodies for task in body.tasks for module in task.modules]
+    kinds = {module.spec.category for module in modules if module.spec is not None}
+    kinds |= {str(one.get("type", "")).lower() for one in definition.get("triggers", [])}
+    return tuple(sorted(kinds))

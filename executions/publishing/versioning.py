@@ -1,0 +1,318 @@
+"""A workflow's draft and how it becomes a version: the only writer of workflows and versions.
+
+A draft may be saved with mistakes; a version may not. Versions never change once written.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+from django.db.models import Max
+from django.utils.text import slugify
+
+from executions import payloads
+from executions.access.actor import Actor, record
+from executions.audit.changes import difference, told
+from executions.credentials.fitting import misfits
+from executions.database.clock import database_now
+from executions.definition.catalog import catalog
+from executions.definition.graph.definition import normalise
+from executions.definition.graph.resolve import checksum, resolve
+from executions.definition.graph.trial import Asked, trial
+from executions.definition.graph.validation import Problem, problems
+from executions.definition.graph.validation import warnings as warnings_of
+from executions.definition.limits import limits
+from executions.errors import InvalidDefinition, NotFound, StaleRevision, Unchanged, ValkyrError
+from executions.models import Activity, Workflow, WorkflowVersion, Workspace
+from executions.states import VersionKind
+from executions.triggers.sync import sync
+
+CHANGEABLE = ("name", "slug", "description", "enabled", "definition")
+CHANGES = ("workflow.create", "workflow.update", "workflow.archive")
+MAX_DRAFT_BYTES = 1024 * 1024
+
+
+class SlugTaken(ValkyrError):
+    """Another workflow of the workspace has this slug; choose another."""
+
+    code = "slug_taken"
+
+
+def create_workflow(
+    workspace: Workspace,
+    *,
+    name: str,
+    definition: dict[str, Any],
+    actor: Actor,
+    slug: str | None = None,
+    description: str = "",
+    enabled: bool = True,
+) -> Workflow:
+    """A new workflow with its first draft; the slug is made from the name if none is given.
+
+    Raises SlugTaken, and InvalidDefinition for a draft that cannot be stored at all.
+    """
+    workflow = Workflow(
+        workspace=workspace,
+        name=name,
+        slug=slug or slug_of(name),
+        description=description,
+        enabled=enabled,
+        definition=_storable(definition),
+        created_at=(now := database_now()),
+        updated_at=now,
+    )
+    with transaction.atomic():
+        _insert(workflow)
+        _audit(actor, "workflow.create", workflow, after=_kept(workflow))
+    return workflow
+
+
+def update_workflow(
+    workflow_id: UUID,
+    changes: Mapping[str, Any],
+    *,
+    actor: Actor,
+    expected_revision: int | None,
+) -> Workflow:
+    """Write the changed fields (see CHANGEABLE) and count one revision.
+
+    Raises NotFound, StaleRevision when the revision is another than expected, SlugTaken,
+    InvalidDefinition as `create_workflow`.
+    """
+    unknown = sorted(set(changes) - set(CHANGEABLE))
+    if unknown:
+        raise TypeError(f"{unknown} of a workflow cannot be changed; only {CHANGEABLE}.")
+    with transaction.atomic():
+        workflow = _locked(workflow_id, expected_revision)
+        was = _kept(workflow)
+        for name, value in changes.items():
+            setattr(workflow, name, _storable(value) if name == "definition" else value)
+        workflow.revision += 1
+        workflow.updated_at = database_now()
+        _save(workflow, [*changes, "revision", "updated_at"])
+        before, after = difference(was, _kept(workflow))
+        _audit(actor, "workflow.update", workflow, before=before, after=after)
+    return workflow
+
+
+def archive_workflow(
+    workflow_id: UUID, *, actor: Actor, expected_revision: int | None = None, reason: str = ""
+) -> Workflow:
+    """Put a workflow away: nothing triggers it any more; its executions stay.
+
+    Raises NotFound, StaleRevision.
+    """
+    with transaction.atomic():
+        workflow = _locked(workflow_id, expected_revision)
+        workflow.archived_at = workflow.updated_at = database_now()
+        workflow.revision += 1
+        workflow.save(update_fields=["archived_at", "updated_at", "revision"])
+        sync(workflow, None)
+        _audit(actor, "workflow.archive", workflow, reason=reason)
+    return workflow
+
+
+def publish(
+    workflow_id: UUID, *, actor: Actor, kind: str = VersionKind.PUBLISHED
+) -> WorkflowVersion:
+    """Make an immutable version of the draft, everything resolved into it.
+
+    A published version becomes the latest and its triggers take effect; a test version only
+    exists. Raises NotFound, InvalidDefinition with all problems, Unchanged.
+    """
+    with transaction.atomic():
+        workflow = _locked(workflow_id, None)
+        version = _version(workflow, workflow.definition, kind, actor)
+        if kind == VersionKind.PUBLISHED:
+            _refuse_unchanged(workflow, version)
+        version.save(force_insert=True)
+        if kind == VersionKind.PUBLISHED:
+            workflow.latest_version = version
+            workflow.save(update_fields=["latest_version"])
+            sync(workflow, version)
+        about = {"version": version.number, "kind": str(kind), "checksum": version.checksum}
+        _audit(actor, "workflow.publish", workflow, details=about)
+    return version
+
+
+def publish_trial(
+    workflow_id: UUID, definition: Mapping[str, Any] | None, asked: Asked, *, actor: Actor
+) -> WorkflowVersion:
+    """Make a test version of a definition (the draft unless given) as far as it is asked for.
+
+    The draft stays as it is, and nothing triggers the version: `triggers.start` takes its id.
+    Raises NotFound, InvalidDefinition with all problems, by the places of the definition given.
+    """
+    with transaction.atomic():
+        workflow = _locked(workflow_id, None)
+        made = trial(workflow.definition if definition is None else definition, catalog(), asked)
+        found = made.told(check(made.document, workflow.workspace_id, workflow.pk))
+        if found:
+            raise _unsound(found, "tested")
+        version = _version(workflow, made.document, VersionKind.TEST, actor)
+        version.save(force_insert=True)
+        about = {
+            "version": version.number,
+            "upTo": asked.up_to,
+            "from": asked.start,
+            "pinned": sorted(asked.pinned),
+        }
+        _audit(actor, "workflow.test", workflow, details=about)
+    return version
+
+
+def check(
+    definition: Any, workspace_id: UUID | None = None, workflow_id: UUID | None = None
+) -> list[Problem]:
+    """Every problem that keeps a draft from being published; none when it can be.
+
+    Of credentials that it may not use so, only where the workspace is given.
+    """
+    found = problems(definition, catalog(), limits())
+    if workspace_id is not None:
+        found += _misfits(definition, workspace_id, workflow_id)[0]
+    return found
+
+
+def warnings(definition: Any, workspace_id: UUID | None = None) -> list[Problem]:
+    """What in a definition is probably a mistake, and keeps nobody from publishing it.
+
+    Of credentials that do not exist, only where the workspace is given.
+    """
+    found = warnings_of(definition, catalog())
+    if workspace_id is not None:
+        found += _misfits(definition, workspace_id, None)[1]
+    return found
+
+
+def _misfits(
+    definition: Any, workspace_id: UUID, workflow_id: UUID | None
+) -> tuple[list[Problem], list[Problem]]:
+    return misfits(definition, catalog(), workspace_id, workflow_id, limits().remote_queues)
+
+
+def _version(workflow: Workflow, source: Any, kind: str, actor: Actor) -> WorkflowVersion:
+    """The next version, not saved; raises InvalidDefinition."""
+    document = _sound(source, workflow)
+    return WorkflowVersion(
+        workflow=workflow,
+        number=_next_number(workflow),
+        kind=kind,
+        source=source,
+        definition=resolve(document, catalog(), limits()),
+        checksum=checksum(document),
+        published_by_id=actor.user_id,
+        created_at=database_now(),
+    )
+
+
+def _sound(definition: Any, workflow: Workflow) -> dict[str, Any]:
+    found = check(definition, workflow.workspace_id, workflow.pk)
+    if found:
+        raise _unsound(found, "published")
+    return normalise(definition)
+
+
+def _unsound(found: list[Problem], what: str) -> InvalidDefinition:
+    many = "1 problem" if len(found) == 1 else f"{len(found)} problems"
+    return InvalidDefinition(f"The definition has {many} and cannot be {what}.", found)
+
+
+def _storable(definition: Any) -> Any:
+    try:
+        payloads.dump(definition, "definition", MAX_DRAFT_BYTES)
+    except ValkyrError as error:
+        raise InvalidDefinition(
+            error.message, [Problem("definition", error.code, error.message)]
+        ) from error
+    return definition
+
+
+def _next_number(workflow: Workflow) -> int:
+    newest = workflow.versions.aggregate(newest=Max("number"))["newest"]
+    return int(newest or 0) + 1
+
+
+def _refuse_unchanged(workflow: Workflow, version: WorkflowVersion) -> None:
+    if workflow.latest_version_id is None:
+        return
+    latest = WorkflowVersion.objects.filter(pk=workflow.latest_version_id)
+    if latest.filter(checksum=version.checksum).exists():
+        raise Unchanged(
+            f"Nothing but `ui` changed since the latest version of "
+            f"{workflow.name!r}; there is nothing to publish."
+        )
+
+
+def _locked(workflow_id: UUID, expected_revision: int | None) -> Workflow:
+    workflow = (
+        Workflow.objects.select_for_update(no_key=True)
+        .filter(pk=workflow_id, archived_at=None)
+        .first()
+    )
+    if workflow is None:
+        raise NotFound(f"There is no workflow {workflow_id}.")
+    if expected_revision is not None and workflow.revision != expected_revision:
+        raise StaleRevision(
+            f"Workflow {workflow.name!r} is at revision {workflow.revision}; you changed revision "
+            f"{expected_revision}. Fetch it again and repeat your change.",
+            {"revision": workflow.revision, **_last_change(workflow)},
+        )
+    return workflow
+
+
+def _last_change(workflow: Workflow) -> dict[str, Any]:
+    """Who changed it last, and when; by the audit trail."""
+    rows = Activity.objects.filter(
+        object_id=str(workflow.pk), object_type="Workflow", action__in=CHANGES
+    ).order_by("-created_at", "-id")
+    found = rows.values_list("actor_name", "created_at").first()
+    return {} if found is None else {"changedBy": found[0], "changedAt": found[1]}
+
+
+def _insert(workflow: Workflow) -> None:
+    try:
+        with transaction.atomic():
+            workflow.save(force_insert=True)
+    except IntegrityError as error:
+        raise _slug_taken(workflow) from error
+
+
+def _save(workflow: Workflow, fields: list[str]) -> None:
+    try:
+        with transaction.atomic():
+            workflow.save(update_fields=fields)
+    except IntegrityError as error:
+        raise _slug_taken(workflow) from error
+
+
+def _slug_taken(workflow: Workflow) -> SlugTaken:
+    return SlugTaken(
+        f"Another workflow of this workspace has the slug {workflow.slug!r}. Give a `slug` of your "
+        "own, or change the other workflow."
+    )
+
+
+def slug_of(name: str) -> str:
+    """The slug of a workflow of this name that is given none."""
+    return slugify(name)[:80].strip("-") or "workflow"
+
+
+def _kept(workflow: Workflow) -> dict[str, Any]:
+    """A workflow as the audit trail keeps it: of the draft its checksum alone."""
+    draft = payloads.digest(payloads.dump(workflow.definition, "definition", MAX_DRAFT_BYTES))
+    plain = {name: getattr(workflow, name) for name in CHANGEABLE if name != "definition"}
+    return told(plain) | {"revision": workflow.revision, "draftChecksum": draft}
+
+
+def _audit(actor: Actor, action: str, workflow: Workflow, **what: Any) -> None:
+    record(
+        actor,
+        action,
+        workspace_id=workflow.workspace_id,
+        object_type="Workflow",
+        object_id=workflow.pk,
+        **what,
+    )

@@ -1,0 +1,1 @@
+"""Traces: whether they are on, the spans, and where they are sent."""

@@ -1,4 +1,0 @@
-"""The parts behind `executions.templates`: splitting, sandbox, limits, direct paths.
-
-Pure: what a template yields depends on its text and its scope alone, so a replay renders the same.
-"""

@@ -1,0 +1,124 @@
+"""Error workflows: an execution that failed or timed out starts the one its version names.
+
+The new execution is inserted, waiting, in the transaction in which the other one ends, so that it
+exists exactly if that end does; it is admitted after the commit. Nothing that is wrong with an
+error workflow keeps an execution from ending.
+"""
+
+import logging
+from typing import Any
+from uuid import UUID
+
+from django.db import InterfaceError, OperationalError, transaction
+from django.dispatch import receiver
+
+from executions import payloads
+from executions.access.actor import Actor, record
+from executions.definition.versions import compiled
+from executions.errors import NotFound, PayloadError
+from executions.events import execution_finished, failure_sought
+from executions.models import Workflow, WorkflowExecution
+from executions.states import ExecutionState, VersionKind
+from executions.triggers.request import MAX_PAYLOAD_BYTES
+from executions.triggers.start import owe_execution
+
+log = logging.getLogger(__name__)
+
+NOTIFIED = (ExecutionState.FAILED, ExecutionState.TIMEOUT)
+ACTOR = Actor.system("error workflow")
+MAX_MESSAGE = 10_000
+
+
+@receiver(execution_finished)
+def notify(sender: Any, execution_id: UUID, state: str, **_: Any) -> None:
+    """Start the error workflow of an execution that failed, unless it is one itself."""
+    if state not in NOTIFIED:
+        return
+    failed = (
+        WorkflowExecution.objects.select_related("workflow")
+        .defer("context_data", "output", "metrics_snapshot", "error_stack_trace")
+        .defer("workflow__definition")
+        .filter(pk=execution_id, failure_of=None, version__kind=VersionKind.PUBLISHED)
+        .first()
+    )
+    if failed is None:
+        return
+    slug = compiled(failed.version_id).graph.on_failure
+    if slug is not None:
+        _start(failed, slug)
+
+
+def described(failed: WorkflowExecution) -> dict[str, Any]:
+    """The payload of an error workflow: what failed, where, and what it was given.
+
+    An input that would make it longer than a payload may be is left out, and said to be.
+    """
+    answers: list[tuple[Any, Any]] = failure_sought.send(WorkflowExecution, execution_id=failed.pk)
+    where: dict[str, str] = next((found for _, found in answers if found), {})
+    timed_out = failed.state == ExecutionState.TIMEOUT
+    execution = {
+        "id": str(failed.pk),
+        "workflow": failed.workflow.slug,
+        "version": compiled(failed.version_id).number,
+        "state": failed.state,
+        "startedAt": failed.started_at.isoformat() if failed.started_at else None,
+        "finishedAt": failed.finished_at.isoformat() if failed.finished_at else None,
+        "error": {
+            "message": failed.error_message[:MAX_MESSAGE],
+            "step": None if timed_out else where.get("step"),
+            "type": "TIMEOUT" if timed_out else where.get("type", "PERMANENT"),
+        },
+        "input": failed.trigger_payload,
+        "inputOmitted": False,
+    }
+    try:
+        payloads.dump({"execution": execution}, "payload", MAX_PAYLOAD_BYTES)
+    except PayloadError:
+        execution |= {"input": None, "inputOmitted": True}
+    return {"execution": execution}
+
+
+def _start(failed: WorkflowExecution, slug: str) -> None:
+    try:
+        with transaction.atomic():
+            started = _owe(failed, slug)
+    except (OperationalError, InterfaceError):
+        raise  # the database's own trouble: the end is tried again as a whole
+    except Exception as error:
+        log.warning("error workflow %r of execution %s not started: %s", slug, failed.pk, error)
+        _note(failed, "execution.notify_refused", reason=str(error), details={"workflow": slug})
+        return
+    details = {"workflow": slug, "executionId": str(started.pk)}
+    _note(failed, "execution.notify", reason="", details=details)
+
+
+def _owe(failed: WorkflowExecution, slug: str) -> WorkflowExecution:
+    workflow = Workflow.objects.filter(
+        workspace_id=failed.workspace_id, slug=slug, archived_at=None
+    ).first()
+    if workflow is None:
+        raise NotFound(
+            f"There is no workflow {slug!r} in this workspace. Create and publish it, or take "
+            "settings.onFailure out."
+        )
+    assert failed.finished_at is not None
+    return owe_execution(
+        workflow,
+        described(failed),
+        actor=ACTOR,
+        failure_of=failed,
+        key=f"failure:{failed.pk}:{failed.finished_at.isoformat()}",
+        reason=f"Execution {failed.pk} ended {failed.state}.",
+    )
+
+
+def _note(failed: WorkflowExecution, action: str, *, reason: str, details: dict[str, Any]) -> None:
+    record(
+        ACTOR,
+        action,
+        workspace_id=failed.workspace_id,
+        object_type="WorkflowExecution",
+        object_id=failed.pk,
+        reason=reason,
+        details=details,
+    )

@@ -1,0 +1,1 @@
+"""Loops, maps and sub-workflows: steps that wait for other steps."""

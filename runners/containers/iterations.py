@@ -1,0 +1,338 @@
+"""The turns of a container's body: opened, taken off its counters at their end, followed by more.
+
+Whoever ends a turn starts the next ones, or wakes the container, in the same transaction and under
+the execution's lock.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+from uuid import UUID
+
+from executions import payloads
+from executions.definition.graph.places import Place, first_turn
+from executions.definition.graph.readiness import SKIPPED
+from executions.definition.graph.turns import LoopTurns, MapTurns, batch, lanes
+from executions.definition.templates import Template, TemplateError
+from runners import statements
+from runners.conf import config
+from runners.containers import conditions
+from runners.dispatch import messages
+from runners.segment import insert_runs, run_rows
+from runners.segment.hand_over import left_to_worker
+from runners.segment.state import Journey, Segment
+from runners.segment.work import Work
+
+DEFAULT_WIDE = 100
+DEFAULT_MOST = 1_000
+
+Turns = LoopTurns | MapTurns
+
+
+def open_turns(journey: Journey, work: Work, document: dict[str, Any]) -> None:
+    """Start the first turns of a container that just went to sleep; holds the execution's lock."""
+    place = first_turn(journey.place, work.step.task)
+    if work.attempt > 1:
+        statements.fetch(
+            "supersede",
+            {"execution": journey.execution_id, "prefix": place.stem},
+        )
+    turns = _read(place, document)
+    start(journey, place, turns.places)
+
+
+def start(
+    journey: Journey, place: Place, indexes: Sequence[int], batch: Sequence[int] = ()
+) -> None:
+    """Insert the first runs of some turns and send them, one of them to this worker itself.
+
+    `batch` are further items of a pure map that the worker takes along.
+    """
+    parts: list[str] = []
+    parcels: list[messages.Parcel] = []
+    for index in indexes:
+        turn = place.turn(index)
+        ready = [turn.graph.tasks[task].steps[0] for task in turn.graph.roots]
+        parts += [run_rows.pending(turn.graph.steps[step], turn.prefix) for step in ready]
+        kept = _keep(journey, turn, ready, batch)
+        left = [step for step in ready if step != kept]
+        if left:
+            parcels.append(
+                messages.parcel(
+                    journey.execution_id, journey.version.id, journey.priority, turn, left
+                )
+            )
+    insert_runs.insert(journey, parts)
+    messages.publish_after_commit(parcels)
+
+
+def _keep(journey: Journey, turn: Place, ready: list[int], batch: Sequence[int]) -> int | None:
+    """The step this worker goes on with by itself, if it may and has none yet."""
+    if not journey.stays or journey.onward is not None or journey.paused:
+        return None
+    for index in ready:
+        step = turn.graph.steps[index]
+        if step.queue == journey.queue:
+            path = turn.prefix + step.path
+            name = f"{turn.graph.name}: {path}"
+            journey.onward = Segment(path, step.queue, name, tuple(batch))
+            return index
+    return None
+
+
+def turn_over(
+    journey: Journey,
+    place: Place,
+    *,
+    ended: Sequence[int],
+    failed: Sequence[int] = (),
+    begun: Sequence[int] = (),
+    unstarted: Sequence[int] = (),
+    counted_anew: bool = False,
+) -> bool:
+    """Take turns that ended off their container, and start the next or wake it.
+
+    `place` is any of its turns; `failed` are those of the ended ones in which a failure was not
+    minded by an edge; `begun` have rows, though they were put aside, and `unstarted` have none,
+    though they were handed out; `counted_anew` says that a roll-back set some back. The caller
+    holds the execution's lock. Returns whether anything was started or woken.
+    """
+    row = statements.fetch_one(
+        "container",
+        {"execution": journey.execution_id, "epoch": journey.epoch, "path": place.holder},
+    )
+    if row is None:
+        return False
+    run_id, document, queue = row
+    if place.graph.kind == "loop":
+        loop = LoopTurns.read(document)
+        if loop.index in ended and not failed and _left_to_worker(journey, place, loop):
+            return False
+        return _next_iteration(journey, place, run_id, queue, loop, ended, failed)
+    turns = MapTurns.read(document).begun(begun).closed(ended).given_back(unstarted)
+    again: tuple[int, ...] = ()
+    if failed and not place.task.tolerant:
+        if counted_anew:
+            turns, again = turns.begun_again(_set_back(journey, place, run_id))
+        turns = replace(turns, failed=min(failed) if turns.failed is None else turns.failed)
+    return _next_items(journey, place, run_id, queue, turns, again)
+
+
+def _set_back(journey: Journey, place: Place, run_id: UUID) -> list[int]:
+    """Items of a map that had begun before a roll-back undid them."""
+    found = statements.fetch(
+        "set_back",
+        {
+            "execution": journey.execution_id,
+            "epoch": journey.epoch,
+            "prefix": place.stem,
+            "run": run_id,
+        },
+    )
+    return [index for (index,) in found]
+
+
+def _next_items(
+    journey: Journey,
+    place: Place,
+    run_id: UUID,
+    queue: str,
+    turns: MapTurns,
+    again: tuple[int, ...],
+) -> bool:
+    """Start more items, those of `again` in any case; or wake the container."""
+    if turns.over:
+        wake: dict[str, Any] = {"by": "body", "total": turns.total}
+        if turns.failed is not None:
+            wake["failed"] = turns.failed
+        return _wake(journey, place, run_id, queue, turns, wake)
+    dead = _dead_within(journey, place)
+    rest: tuple[int, ...] = ()
+    if _carries(journey, place):
+        turns, given, rest = _batched(journey, turns, dead=dead)
+    else:
+        turns, given = turns.handed_out(0 if dead else turns.free)
+    _keep_progress(run_id, turns)
+    start(journey, place, (*again, *given), rest)
+    return bool(again or given)
+
+
+def _carries(journey: Journey, place: Place) -> bool:
+    """Whether this worker goes through a pure map's items, a batch at a time."""
+    outer = journey.place.outer
+    return (
+        place.graph.pure
+        and not journey.resumed
+        and outer is not None
+        and journey.place.holder == place.holder
+    )
+
+
+def _batched(
+    journey: Journey, turns: MapTurns, *, dead: bool
+) -> tuple[MapTurns, tuple[int, ...], tuple[int, ...]]:
+    """The item to go on with, and those to take along: the rest of a batch, or a new one."""
+    left, journey.batch = tuple(journey.batch), []
+    alone = not journey.stays or journey.paused
+    if left and not alone:
+        # A whole plan may have put it aside meanwhile, not seeing it in our memory.
+        return turns.begun(left[:1]), left[:1], left[1:]
+    turns = turns.given_back(left)
+    if dead:
+        return turns, (), ()
+    turns, given = turns.handed_out(1)
+    if alone or not given:
+        return turns, given, ()
+    turns, rest = turns.handed_out(batch(turns) - 1)
+    return turns, given, rest
+
+
+def _next_iteration(
+    journey: Journey,
+    place: Place,
+    run_id: UUID,
+    queue: str,
+    turns: LoopTurns,
+    ended: Sequence[int],
+    failed: Sequence[int],
+) -> bool:
+    if turns.index not in ended:
+        return False
+    journey.passed.turn = True
+    done = turns.index + 1
+    wake: dict[str, Any] = {"by": "body", "iterations": done}
+    if failed:
+        return _wake(journey, place, run_id, queue, turns, wake | {"failed": turns.index})
+    try:
+        more = _goes_on(journey, place.turn(turns.index), turns)
+    except TemplateError as error:
+        return _wake(journey, place, run_id, queue, turns, wake | {"error": str(error)})
+    if not more:
+        return _wake(journey, place, run_id, queue, turns, wake)
+    if turns.count is None and done >= turns.most:
+        return _wake(journey, place, run_id, queue, turns, wake | {"limit": turns.most})
+    following = replace(turns, index=done)
+    _keep_progress(run_id, following)
+    start(journey, place, following.places)
+    return True
+
+
+def _goes_on(journey: Journey, turn: Place, turns: LoopTurns) -> bool:
+    if turns.count is not None:
+        return turns.index + 1 < turns.count
+    deferred = _conditions(turn)
+    if "until" in deferred and conditions.holds(journey, turn, "until", ended=True):
+        return False
+    return "while" not in deferred or conditions.holds(journey, turn, "while", ended=True)
+
+
+def _left_to_worker(journey: Journey, place: Place, turns: LoopTurns) -> bool:
+    """Whether the loop's condition may not be rendered here, so that a worker plans."""
+    if turns.count is not None:
+        return False
+    return any(left_to_worker(journey, template) for template in _conditions(place).values())
+
+
+def _conditions(place: Place) -> Mapping[str, Template]:
+    """The conditions of the loop around a place: its `while`, its `until`."""
+    return place.outer.graph.steps[place.task.steps[0]].deferred if place.outer else {}
+
+
+def failed_in(place: Place, outcomes: dict[int, str]) -> bool:
+    """Whether a turn ended with a failure that no edge of its own minds."""
+    return any(
+        outcome == "error" and not place.graph.tasks[task].handles_error
+        for task, outcome in outcomes.items()
+        if outcome != SKIPPED
+    )
+
+
+def give_back_batch(journey: Journey) -> None:
+    """Put the items this worker took along and has not started aside, for whoever ends a turn.
+
+    They are not handed out here: what comes of the present item decides whether any follows. Call
+    inside a transaction that holds the execution's lock.
+    """
+    unstarted, journey.batch = journey.batch, []
+    row = statements.fetch_one(
+        "container",
+        {
+            "execution": journey.execution_id,
+            "epoch": journey.epoch,
+            "path": journey.place.holder,
+        },
+    )
+    if row is not None:
+        _keep_progress(row[0], MapTurns.read(row[1]).given_back(unstarted))
+
+
+def _dead_within(journey: Journey, place: Place) -> bool:
+    row = statements.fetch_one(
+        "dead_within",
+        {
+            "execution": journey.execution_id,
+            "epoch": journey.epoch,
+            "prefix": place.stem,
+        },
+    )
+    return bool(row and row[0])
+
+
+def _keep_progress(run_id: UUID, turns: Turns) -> None:
+    document = payloads.dump(turns.document(), "counters of a container")
+    statements.fetch("progress", {"run": run_id, "progress": document})
+
+
+def _wake(
+    journey: Journey, place: Place, run_id: UUID, queue: str, turns: Turns, wake: dict[str, Any]
+) -> bool:
+    row = statements.fetch_one(
+        "wake_container",
+        {
+            "run": run_id,
+            "progress": payloads.dump(turns.document(), "counters of a container"),
+            "wake": payloads.dump(wake, "end of a container's body"),
+            "patience": config().patience,
+        },
+    )
+    if row is None:
+        return False
+    segment, _, path = row
+    name = f"{place.graph.name}: {path}"
+    if journey.stays and journey.onward is None and not journey.paused and queue == journey.queue:
+        journey.onward = Segment(segment, queue, name)
+    else:
+        messages.publish_segment_after_commit(
+            journey.execution_id, journey.version.id, journey.priority, segment, queue, name
+        )
+    return True
+
+
+def read_turns(journey: Journey, place: Place, run_id: UUID, document: Any) -> Turns:
+    """A container's counters; after a roll-back they are made from the rows of its turns."""
+    if document is not None:
+        return _read(place, document)
+    stem = place.stem
+    found = statements.fetch(
+        "turns", {"execution": journey.execution_id, "epoch": journey.epoch, "prefix": stem}
+    )
+    known = sorted(index for (index,) in found)
+    given, total = statements.fetch("given", {"run": run_id})[0]
+    turns: Turns
+    if place.graph.kind == "loop":
+        last = known[-1] if known else 0
+        if _conditions(place):
+            turns = LoopTurns(last, None, int(given.get("maxIterations") or DEFAULT_MOST))
+        else:
+            turns = LoopTurns(last, int(given["count"]))
+    else:
+        wide = lanes(int(given.get("maxConcurrency") or DEFAULT_WIDE), pure=place.graph.pure)
+        upto = known[-1] + 1 if known else 0
+        spare = tuple(sorted(set(range(upto)) - set(known)))
+        turns = MapTurns(total, wide, upto, tuple(known), spare)
+    _keep_progress(run_id, turns)
+    return turns
+
+
+def _read(place: Place, document: dict[str, Any]) -> Turns:
+    return (LoopTurns if place.graph.kind == "loop" else MapTurns).read(document)

@@ -1,0 +1,144 @@
+"""From ready steps to what Celery is sent: single segments, chains across queues, chords.
+
+Pure look-ahead on the graph. It only saves messages and planning: whether a step runs is always
+decided from the rows.
+"""
+
+from dataclasses import dataclass
+from functools import partial
+from itertools import takewhile
+
+from executions.definition.graph.model import Graph, Step
+from executions.definition.graph.places import Place
+from runners.dispatch import packing
+from runners.dispatch.packing import Packing
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One segment: the path of its first step, its queue, and its name in Flower.
+
+    `others` are sibling segments that the same message carries, one after another.
+    """
+
+    segment: str
+    queue: str
+    name: str
+    others: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """Segments that follow each other on different queues; mostly a single one."""
+
+    links: tuple[Link, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Chord:
+    """Branches that all lead to one join."""
+
+    headers: tuple[Link, ...]
+
+
+Canvas = Chain | Chord
+
+
+def link(place: Place, step: Step, *others: Step) -> Link:
+    """The segment that begins with this step, packed with those that begin with the others."""
+    path = place.prefix + step.path
+    paths = tuple(place.prefix + other.path for other in others)
+    name = f"{place.graph.name}: {path}"
+    return Link(path, step.queue, f"{name} and {len(paths)} more" if paths else name, paths)
+
+
+def arrange(
+    place: Place, ready: list[int], *, headers: int, links: int, rules: Packing = packing.NONE
+) -> list[Canvas]:
+    """How to send these ready steps; `headers` and `links` bound chords and chains.
+
+    Branches of one join, all of which have to end before it, are packed by `rules`.
+    """
+    graph = place.graph
+    forks = fork_of(graph, ready)
+    forked = {step.index for branches in forks.values() for step in branches}
+    canvas: list[Canvas] = []
+    for branches in forks.values():
+        packs = packing.packed(branches, partial(segment_of, graph), rules)
+        for start in range(0, len(packs), headers):
+            batch = tuple(link(place, *pack) for pack in packs[start : start + headers])
+            single = len(batch) == 1 and not batch[0].others
+            canvas.append(Chain(batch) if single else Chord(batch))
+    rest = [graph.steps[index] for index in ready if index not in forked]
+    canvas.extend(Chain(chain_of(place, step, links)) for step in rest)
+    return canvas
+
+
+def fork_of(graph: Graph, ready: list[int]) -> dict[int, list[Step]]:
+    """The ready steps that lead to one join with others, by the join."""
+    joined: dict[int, list[Step]] = {}
+    for index in ready:
+        join = join_of(graph, graph.steps[index])
+        if join is not None:
+            joined.setdefault(join, []).append(graph.steps[index])
+    return {join: branches for join, branches in joined.items() if len(branches) > 1}
+
+
+def ours(canvas: Canvas, remote: frozenset[str]) -> list[Canvas]:
+    """What our own workers are sent of it; runs of remote queues wait to be leased.
+
+    A chain ends before the first of them, since what follows is sent when that one is done. A chord
+    with such a header would never be complete: its others go one by one, and plan their join.
+    """
+    links = canvas.links if isinstance(canvas, Chain) else canvas.headers
+    if not any(link.queue in remote for link in links):
+        return [canvas]
+    if isinstance(canvas, Chord):
+        return [Chain((link,)) for link in links if link.queue not in remote]
+    near = tuple(takewhile(lambda link: link.queue not in remote, links))
+    return [Chain(near)] if near else []
+
+
+def successor(graph: Graph, step: Step) -> Step | None:
+    """The one step that must follow this one, if there is no choice and no join between them."""
+    if step.following is not None:
+        return graph.steps[step.following]
+    edges = graph.tasks[step.task].outgoing
+    if step.outcomes or step.container or len(edges) != 1 or edges[0].on != "success":
+        return None
+    target = graph.tasks[edges[0].target]
+    return graph.steps[target.steps[0]] if len(target.incoming) == 1 else None
+
+
+def segment_of(graph: Graph, step: Step) -> list[Step]:
+    """A step and those that certainly follow it, up to a choice, a join or the end."""
+    steps = [step]
+    while (following := successor(graph, steps[-1])) is not None:
+        steps.append(following)
+    return steps
+
+
+def join_of(graph: Graph, step: Step) -> int | None:
+    """The join a branch leads to: one segment, without a choice, on one queue; else None."""
+    steps = segment_of(graph, step)
+    if any(following.queue != step.queue for following in steps):
+        return None
+    step = steps[-1]
+    edges = graph.tasks[step.task].outgoing
+    chooses = step.outcomes or step.container or step.following is not None
+    if chooses or len(edges) != 1 or edges[0].on != "success":
+        return None
+    return edges[0].target
+
+
+def chain_of(place: Place, step: Step, most: int) -> tuple[Link, ...]:
+    """The segments that certainly follow each other from this step, one a change of queue."""
+    links = [link(place, step)]
+    while len(links) < most:
+        following = successor(place.graph, step)
+        if following is None:
+            break
+        if following.queue != step.queue:
+            links.append(link(place, following))
+        step = following
+    return tuple(links)

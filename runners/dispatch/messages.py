@@ -1,0 +1,246 @@
+"""Canvas becomes messages, after the commit. A message is a hint: losing one costs time only.
+
+Failing to publish is therefore logged, never raised: the run is put back to those that nobody was
+sent for, which the sweeper sends each second, and where that fails too it finds the pending run.
+"""
+
+import logging
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+from celery import Signature, chain, chord, current_app, group
+from django.conf import settings
+from django.db import Error, transaction
+from kombu.exceptions import BatchPublishError, OperationalError  # type: ignore[attr-defined] # old stubs
+
+from executions.definition.graph.places import Place
+from executions.definition.limits import limits
+from executions.definition.versions import compiled
+from runners import statements
+from runners.conf import config
+from runners.dispatch import capacity, durations
+from runners.dispatch.canvas import Canvas, Chain, Chord, Link, arrange, ours
+from runners.dispatch.message_copies import Alike
+from runners.dispatch.packing import NONE, Packing
+
+log = logging.getLogger(__name__)
+
+RUN_SEGMENT = "runners.run_segment"
+ADVANCE = "runners.advance"
+PREPARE_REMOTE = "runners.prepare_remote"
+PREPARED_BY = "default"  # the queue whose workers render inputs of remote steps
+PREPARED_TOGETHER = 50  # remote steps of one execution in one message, at most
+TOGETHER = 500  # messages that the broker is sent at once, at most
+
+
+@dataclass(frozen=True, slots=True)
+class Parcel:
+    """Ready work of one execution."""
+
+    execution_id: UUID
+    version_id: UUID
+    priority: int
+    canvas: tuple[Canvas, ...]
+
+
+def parcel(
+    execution_id: UUID, version_id: UUID, priority: int, place: Place, ready: Sequence[int]
+) -> Parcel:
+    """Arrange an execution's ready steps for sending."""
+    return Parcel(execution_id, version_id, priority, arranged(version_id, place, ready))
+
+
+def arranged(version_id: UUID, place: Place, ready: Sequence[int]) -> tuple[Canvas, ...]:
+    """How the ready steps of an execution of this version are sent."""
+    most = config()
+    rules = _packing(version_id, place, ready) if len(ready) > 1 else NONE
+    canvas = arrange(
+        place, list(ready), headers=most.chord_headers, links=most.chain_links, rules=rules
+    )
+    return tuple(canvas)
+
+
+def _packing(version_id: UUID, place: Place, ready: Sequence[int]) -> Packing:
+    """By how long these steps took lately."""
+    steps = [place.graph.steps[index] for index in ready]
+    durations.learn(compiled(version_id).workflow_id, steps)
+    most = config()
+    return Packing(most.pack_seconds, most.pack_steps, durations.estimate, capacity.serving)
+
+
+def publish_segment_after_commit(
+    execution_id: UUID, version_id: UUID, priority: int, segment: str, queue: str, name: str
+) -> None:
+    """Send one segment when the open transaction commits."""
+    canvas = Chain((Link(segment, queue, name),))
+    publish_after_commit([Parcel(execution_id, version_id, priority, (canvas,))])
+
+
+def publish_after_commit(parcels: Sequence[Parcel]) -> None:
+    """Send when the open transaction commits, or now when there is none.
+
+    Of remote queues, workers are asked to render the inputs; then the runs wait to be leased.
+    """
+    sent = [near for item in parcels if (near := _near(item)).canvas]
+    if sent:
+        transaction.on_commit(lambda: publish(sent), robust=True)
+    remote = [far for item in parcels if (far := _far(item)).canvas]
+    if remote:
+        transaction.on_commit(lambda: prepare_remote(remote), robust=True)
+
+
+def publish(parcels: Sequence[Parcel]) -> None:
+    """Send now, over one connection; what cannot be sent is left to the sweeper."""
+    try:
+        with current_app.producer_or_acquire() as producer:
+            if sum(len(item.canvas) for item in parcels) > 1:
+                _send_together(parcels, producer)
+            else:
+                _send(parcels, producer)
+    except (OperationalError, ConnectionError, TimeoutError, OSError) as error:
+        log.warning("messages not sent (%s); the sweeper will send them", error)
+        _unsend(parcels)
+    except Exception:
+        # Not the broker's doing, so it may fail again: not tried each second, before all others.
+        log.exception("messages not sent; the sweeper will send them")
+
+
+def prepare_remote(parcels: Sequence[Parcel]) -> None:
+    """Ask workers to render the inputs of remote steps now; the sweeper asks again where needed."""
+    try:
+        with current_app.producer_or_acquire() as producer:
+            for item in parcels:
+                segments = list(_segments(item.canvas))
+                for first in range(0, len(segments), PREPARED_TOGETHER):
+                    some = segments[first : first + PREPARED_TOGETHER]
+                    current_app.send_task(
+                        PREPARE_REMOTE,
+                        args=(str(item.execution_id), str(item.version_id), some),
+                        queue=PREPARED_BY,
+                        priority=broker_priority(item.priority),
+                        producer=producer,
+                        ignore_result=True,
+                    )
+    except Exception as error:
+        log.warning("remote steps not sent for rendering (%s); the sweeper will send them", error)
+        _unsend(parcels)
+
+
+def _unsend(parcels: Sequence[Parcel]) -> None:
+    """Note that nobody was sent for these, or they would count as on their way for a while.
+
+    Of many some may have arrived; one that comes twice does no harm.
+    """
+    unsent = [(item.execution_id, path) for item in parcels for path in _segments(item.canvas)]
+    noted = {"executions": [one for one, _ in unsent], "segments": [path for _, path in unsent]}
+    try:
+        statements.fetch("unsend", noted)
+    except Error as error:
+        log.warning("messages not sent are not noted (%s); the sweeper will miss them", error)
+
+
+def _segments(canvas: Sequence[Canvas]) -> Iterator[str]:
+    """What the messages of a canvas would have begun with; what a chain leads to has no run yet."""
+    for whole in canvas:
+        for link in whole.headers if isinstance(whole, Chord) else whole.links[:1]:
+            yield from (link.segment, *link.others)
+
+
+def _send_together(parcels: Sequence[Parcel], producer: Any) -> None:
+    """Hand them to the broker by the hundred where it takes so many at once, as Redis does."""
+    try:
+        with producer.batch(TOGETHER):
+            _send(parcels, producer)
+    except BatchPublishError as error:
+        # Which of them arrived nobody knows, and one that comes twice does no harm.
+        log.info("messages are sent again, one by one (%s)", error)
+        _send(parcels, producer)
+
+
+def _send(parcels: Sequence[Parcel], producer: Any) -> None:
+    alike = Alike(producer)
+    for item in parcels:
+        for canvas in item.canvas:
+            make = partial(_signature, item, canvas)
+            if isinstance(canvas, Chain) and len(canvas.links) == 1:
+                alike.send((item.version_id, item.priority, canvas), item.execution_id, make)
+            else:
+                make().apply_async(producer=producer, ignore_result=True)
+
+
+def advance(execution_id: UUID) -> None:
+    """Ask for an execution to be planned from its rows."""
+    try:
+        _advance(execution_id).apply_async(ignore_result=True)
+    except Exception as error:
+        log.warning("advance of %s not sent (%s); the sweeper will", execution_id, error)
+
+
+def tell_after_commit(task: str, subject: UUID) -> None:
+    """Ask, when the open transaction commits, for a task about one thing on the control queue."""
+    transaction.on_commit(partial(tell, task, subject), robust=True)
+
+
+def tell(task: str, subject: UUID) -> None:
+    """Ask for a task about one thing; a duty of the sweeper does what could not be asked for."""
+    try:
+        current_app.send_task(task, args=(str(subject),), queue="control", ignore_result=True)
+    except Exception as error:
+        log.warning("%s of %s not sent (%s); the sweeper will do it", task, subject, error)
+
+
+def broker_priority(priority: int) -> int:
+    """Ours is 9 first; so is RabbitMQ's, but Redis's is 0 first."""
+    redis = str(settings.CELERY_BROKER_URL).startswith(("redis", "unix"))
+    return 9 - priority if redis else priority
+
+
+def _near(item: Parcel) -> Parcel:
+    remote = limits().remote_queues
+    if not remote:
+        return item
+    return replace(item, canvas=tuple(c for whole in item.canvas for c in ours(whole, remote)))
+
+
+def _far(item: Parcel) -> Parcel:
+    """What begins with remote steps of it."""
+    remote = limits().remote_queues
+    if not remote:
+        return replace(item, canvas=())
+    links = [
+        link
+        for whole in item.canvas
+        for link in (whole.headers if isinstance(whole, Chord) else whole.links[:1])
+        if link.queue in remote
+    ]
+    return replace(item, canvas=tuple(Chain((link,)) for link in links))
+
+
+def _signature(item: Parcel, canvas: Canvas) -> Signature:
+    if isinstance(canvas, Chord):
+        headers = group([_segment(item, link) for link in canvas.headers])
+        return chord(headers, _advance(item.execution_id))
+    assert isinstance(canvas, Chain)
+    links = [_segment(item, link) for link in canvas.links]
+    return links[0] if len(links) == 1 else chain(*links)
+
+
+def _segment(item: Parcel, link: Link) -> Signature:
+    named = (str(item.execution_id), str(item.version_id), link.segment)
+    return current_app.signature(
+        RUN_SEGMENT,
+        args=(*named, link.others) if link.others else named,
+        immutable=True,
+        queue=link.queue,
+        priority=broker_priority(item.priority),
+        shadow=link.name,
+    )
+
+
+def _advance(execution_id: UUID) -> Signature:
+    return current_app.signature(
+        ADVANCE, args=(str(execution_id),), immutable=True, queue="control"
+    )

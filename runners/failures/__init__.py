@@ -1,0 +1,1 @@
+"""What a failure is: its class, its retry, its traceback."""

@@ -1,0 +1,55 @@
+"""How long to wait before the next attempt: pure, with randomness given as an argument."""
+
+import math
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from executions.definition.graph.model import RetryPolicy
+
+MAX_DELAY_SECONDS = 86_400.0
+# 2**60 seconds is far past every cap, and still a number.
+MAX_DOUBLINGS = 60
+
+
+def delay(
+    policy: "RetryPolicy", attempt: int, *, random: float, retry_after: float | None = None
+) -> float | None:
+    """Seconds to wait before the attempt after `attempt` (from 1); None when it was the last.
+
+    The base doubles with each attempt; the jitter (`random` is from 0 to 1) is added, then the
+    policy's cap applies. A server's Retry-After counts where it is longer. Never over a day.
+    """
+    if attempt >= policy.max_attempts:
+        return None
+    seconds = policy.base_seconds * 2.0 ** min(attempt - 1, MAX_DOUBLINGS)
+    low, high = policy.jitter_add
+    seconds += low + (high - low) * random
+    seconds *= 1 + policy.jitter_ratio * (2 * random - 1)
+    if policy.max_seconds is not None:
+        seconds = min(seconds, policy.max_seconds)
+    if retry_after is not None and retry_after > seconds:
+        seconds = retry_after
+    return max(0.0, min(seconds, MAX_DELAY_SECONDS))
+
+
+def parse_retry_after(value: str | None, now: datetime) -> float | None:
+    """The seconds a Retry-After header asks for, from now; None when it says nothing usable.
+
+    Takes both forms of RFC 9110 section 10.2.3: seconds, or an HTTP date. A moment in the past
+    is 0.
+    """
+    if value is None:
+        return None
+    value = value.strip()
+    if value.isascii() and value.isdigit():
+        return float(value[:10])
+    try:
+        moment = parsedate_to_datetime(value)
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return None
+    # A date without a zone is in GMT, as the RFC asks of old clients' dates.
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    seconds = (moment - now).total_seconds()
+    return max(0.0, seconds) if math.isfinite(seconds) else None

@@ -1,0 +1,1 @@
+"""What a worker logs and traces of what it runs."""

@@ -1,0 +1,95 @@
+"""What a worker executes is seen here: its ids on log lines, a line if it fails, its span."""
+
+import logging
+from collections.abc import Callable
+from functools import partial, wraps
+from uuid import UUID
+
+from executions.definition.graph.model import Step
+from executions.observability import log_context
+from executions.telemetry import switch
+from runners.segment.state import Journey
+from runners.segment.work import Unit, Work
+
+log = logging.getLogger(__name__)
+
+Perform = Callable[[Journey, Work], Unit]
+MOST_MESSAGE = 500
+
+
+def observed(perform: Perform) -> Perform:
+    """A way to perform claimed runs that tells of them; the ids stay until the task's end."""
+
+    @wraps(perform)
+    def seen(journey: Journey, work: Work) -> Unit:
+        log_context.at(partial(ids_of, journey, work))
+        if not switch.on():
+            return told(journey, work)
+        from runners.observability import run_spans
+
+        return run_spans.traced(told, journey, work)
+
+    def told(journey: Journey, work: Work) -> Unit:
+        unit = perform(journey, work)
+        if unit.failure is not None:
+            tell_failure(work, unit)
+        return unit
+
+    return seen
+
+
+def ids_of(journey: Journey, work: Work) -> dict[str, object]:
+    """What log lines say of a run."""
+    version = journey.version
+    return {
+        "execution_id": journey.execution_id,
+        "workflow": version.graph.name,
+        "workspace": version.workspace_id,
+        "trace_id": journey.trace_id,
+        "run_id": work.run_id,
+        "task_id": work.step.task_uuid,
+        "step": work.path,
+        "attempt": work.attempt,
+    }
+
+
+def tell_failure(work: Work, unit: Unit) -> None:
+    """One line for a failed attempt; what follows from it is decided from rows."""
+    failure = unit.failure
+    assert failure is not None
+    log.warning(
+        "step %s failed in attempt %s (%s, %s): %s",
+        work.path,
+        work.attempt,
+        failure.error_type.value,
+        failure.exception,
+        failure.message[:MOST_MESSAGE],
+    )
+
+
+def facts_of(journey: Journey, step: Step, path: str, attempt: int) -> dict[str, str | int]:
+    """What a span says of a step: ids and names, nothing of its payload."""
+    version = journey.version
+    return {
+        "execution.id": str(journey.execution_id),
+        "task.id": str(step.task_uuid),
+        "attempt": attempt,
+        "step.path": path,
+        "module": step.module,
+        "queue": step.queue,
+        "workflow.id": str(version.workflow_id),
+        "workflow.name": version.graph.name,
+        "workflow.version": version.number,
+        "workspace.id": str(version.workspace_id),
+    }
+
+
+def tell_taken_over(run_id: UUID, path: str, leased_by: str, *, crashed: bool) -> None:
+    """One line for a run that somebody else held and did not end."""
+    log.warning(
+        "run %s of step %s is taken over from %s, %s",
+        run_id,
+        path,
+        leased_by.partition("|")[0] or "nobody",
+        "whose process is gone: a crash" if crashed else "whose lease ran out or who said goodbye",
+    )

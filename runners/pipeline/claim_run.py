@@ -1,0 +1,255 @@
+"""Look at a segment's live run and claim it: the token in the row is the fence."""
+
+import time
+from collections import deque
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from executions.definition.graph.model import Step
+from executions.definition.graph.places import find, place_of, split
+from executions.definition.templates import TemplateError
+from executions.definition.versions import compiled
+from executions.errors import PayloadError
+from runners import metrics, statements
+from runners.conf import config
+from runners.dispatch.resend import resend
+from runners.failures.classification import Failure, classify, template_failure
+from runners.observability.tracing import tell_taken_over
+from runners.process.cause_of_death import Death, judge
+from runners.process.identity import gone, holder
+from runners.segment.inputs import Prepared, prepare, restored
+from runners.segment.live_run import Seen
+from runners.segment.release import release
+from runners.segment.run_pack import Pack
+from runners.segment.state import Journey
+from runners.segment.template_scope import reads_of
+from runners.segment.work import Work
+from runners.stalls import here
+from runners.states import HOLDS, ErrorType, RunState
+
+Inputs = tuple[Prepared | None, Failure | None]  # of a step, or why they cannot be made
+CLAIMABLE = (RunState.PENDING, RunState.RUNNING)
+
+
+def load(
+    execution_id: UUID,
+    version_id: UUID,
+    segment: str,
+    *,
+    links: tuple[str, ...] = (),
+    header: bool = False,
+    others: Sequence[str] = (),
+    states: tuple[str, ...] = CLAIMABLE,
+) -> tuple[Journey, Seen] | None:
+    """The segment's live run and what its first step needs; None when there is nothing to do.
+
+    `others` are siblings that came with it: what they read is loaded too. `states` are those in
+    which the run is of interest.
+    """
+    began = time.perf_counter()
+    version = compiled(version_id)
+    try:
+        place, first = find(version.graph, segment)
+        reads = reads_of(place, first)
+        for other in others:
+            reads += reads_of(*find(version.graph, other))
+    except KeyError:
+        return None  # a message of another time, or of nobody's making
+    row = statements.fetch_one(
+        "load",
+        {
+            "execution": execution_id,
+            "segment": segment,
+            "want_input": version.reads_input,
+            "want_vars": bool(version.graph.variables),
+            "reads": list(set(reads)) if others else reads,
+        },
+    )
+    if row is None:
+        return None
+    state, epoch, started_at, principal_id, payload, variables = row[:6]
+    run_id, path, attempt, budget, run_state, token, leased_by = row[6:13]
+    crashes, suspect, overrides, details, priority, expired = row[13:19]
+    waits_for, wake, inputs, publications, trace_id, results = row[19:]
+    if state != "RUNNING" or run_state not in states:
+        return None
+    prefix, inner = split(path)
+    if prefix != place.prefix:  # a batch of a map's items, taken over in the middle
+        place = place_of(version.graph, prefix)
+    # Who put a run to sleep left nothing behind; anybody else may have known more than the rows.
+    woken = bool(waits_for) and publications == 1
+    journey = Journey(
+        execution_id=execution_id,
+        version=version,
+        place=place,
+        segment=segment,
+        queue=place.graph.steps[place.graph.by_path[inner]].queue,
+        epoch=epoch,
+        priority=priority,
+        started_at=started_at,
+        principal_id=principal_id,
+        trace_id=trace_id,
+        input=payload,
+        variables=variables or {},
+        links=links,
+        header=header,
+        resumed=not woken and (token > 0 or path != segment),
+        taken_up=began,
+    )
+    journey.learn(results or [])
+    seen = Seen(
+        run_id, place.graph.steps[place.graph.by_path[inner]], attempt, budget, run_state, token,
+        leased_by, crashes, suspect, overrides, details, bool(expired), waits_for, wake, inputs,
+    )  # fmt: skip
+    return journey, seen
+
+
+def pack(journey: Journey, others: deque[str]) -> Pack:
+    """The siblings that came with a journey's segment; those that wait untouched are seen.
+
+    The worker leaves to others what it has not begun when its patience ends.
+    """
+    until = time.monotonic() + config().pack_patience
+    made = Pack(journey.execution_id, journey.version, others, until, journey.priority)
+    if journey.resumed:
+        return made  # this one was tried before: each of the others is looked at in its turn
+    found = statements.fetch(
+        "siblings",
+        {"execution": journey.execution_id, "epoch": journey.epoch, "paths": list(others)},
+    )
+    for run_id, path, attempt, budget in found:
+        _, step = find(journey.version.graph, path)
+        made.seen[path] = Seen(
+            run_id, step, attempt, budget, RunState.PENDING, 0, "", 0,
+            suspect=False, overrides=None, details=None, expired=False,
+        )  # fmt: skip
+    return made
+
+
+def claim(journey: Journey, seen: Seen, inputs: Inputs | None = None) -> Work | None:
+    """Claim the run; None when it is somebody else's, not due, or not wanted any more.
+
+    Inputs and key are stored with the claim, before the step can have any effect. A run whose
+    inputs cannot be made is claimed too, and fails. Threads that share a process do not claim a run
+    that was lost with its holder: it is executed apart (`runners/isolation`). `inputs` are given
+    where they were made before.
+    """
+    limits = config()
+    holder_gone = seen.state == RunState.RUNNING and gone(seen.leased_by)
+    if seen.state == RunState.RUNNING and not (seen.expired or holder_gone):
+        return None
+    death = judge(seen.leased_by) if seen.state == RunState.RUNNING else Death()
+    crashes = seen.crashes + death.crashed
+    prepared: Prepared | None = None
+    failure: Failure | None
+    if crashes >= limits.poison:
+        failure = poisoned(journey.path(seen.step), crashes, death.cause)
+    else:
+        here.executes(seen.id, seen.token)  # its templates may stall the process too
+        prepared, failure = inputs or _inputs(journey, seen)
+    me = holder()
+    row = statements.fetch_one(
+        "claim",
+        {
+            "execution": journey.execution_id,
+            "epoch": journey.epoch,
+            "run": seen.id,
+            "token": seen.token,
+            "holder": me,
+            "holder_gone": holder_gone,
+            "lease": limits.lease,
+            "timeout": seen.step.timeout_seconds,
+            "lost": death.lost,
+            "crashed": death.crashed,
+            "cause": death.cause,
+            "suspect": death.suspect,
+            "inputs": prepared.text if prepared else None,
+            "inputs_hash": prepared.hash if prepared else "",
+            "config_hash": seen.step.config_hash,
+            "key": prepared.key if prepared else "",
+        },
+    )
+    if row is None:
+        return None
+    here.executes(seen.id, row[0])
+    metrics.claimed(journey.queue, row[1], journey.taken_up)
+    journey.taken_up = 0.0
+    if seen.state == RunState.RUNNING:
+        metrics.RECOVERIES.labels("claim").inc()
+    if seen.state == RunState.RUNNING:
+        path = journey.path(seen.step)
+        tell_taken_over(seen.id, path, seen.leased_by, crashed=bool(death.crashed))
+    journey.carried = 1
+    journey.seconds = seen.step.timeout_seconds
+    return Work(
+        run_id=seen.id,
+        token=row[0],
+        holder=me,
+        step=seen.step,
+        prepared=prepared,
+        failure=failure,
+        attempt=seen.attempt,
+        budget=seen.budget,
+        overrides=seen.overrides,
+        last_details=seen.details,
+        path=journey.path(seen.step),
+        wake=None if seen.waits_for in HOLDS else seen.wake,
+        held_seconds=_held_seconds(seen),
+    )
+
+
+def claim_following(journey: Journey) -> Work | None:
+    """Claim the next sibling that came with the journey's message; None when there is none."""
+    while journey.pack is not None and (seen := journey.pack.following()) is not None:
+        journey.turn_to(seen.step)
+        work = claim(journey, seen)
+        if work is not None:
+            return work
+    return None
+
+
+def _inputs(journey: Journey, seen: Seen) -> tuple[Prepared | None, Failure | None]:
+    """A woken run's inputs are those it began to wait with; others are rendered."""
+    if seen.wake is not None:
+        return restored(journey, seen.step, seen.inputs, seen.overrides), None
+    return attempt_prepare(journey, seen.step, seen.attempt, seen.overrides)
+
+
+def _held_seconds(seen: Seen) -> float:
+    """How long the run was held back so far before its module ran."""
+    return float((seen.wake or {}).get("waitedSeconds", 0)) if seen.waits_for in HOLDS else 0.0
+
+
+def attempt_prepare(
+    journey: Journey, step: Step, attempt: int, overrides: Any = None
+) -> tuple[Prepared | None, Failure | None]:
+    """The step's inputs, or why they cannot be made."""
+    try:
+        return prepare(journey, step, attempt, overrides), None
+    except TemplateError as error:
+        return None, template_failure(error, journey.path(step))
+    except PayloadError as error:
+        return None, permanent(error.message, "PayloadError")
+    except RecursionError as error:
+        return None, classify(error)
+
+
+def permanent(message: str, exception: str) -> Failure:
+    """A failure that no retry will mend."""
+    return Failure(ErrorType.PERMANENT, message, exception, None, None, "")
+
+
+def poisoned(path: str, crashes: int, cause: str) -> Failure:
+    """The failure of a step that ended its process again and again."""
+    return permanent(
+        f"Step {path} ended its worker process {crashes} times, so it is not tried again. The last "
+        f"time, {cause or 'the process ended'}. Look for what ends the process: memory, a crash in "
+        "a library, os._exit.",
+        "WorkerLost",
+    )
+
+
+def give_back(work: Work) -> None:
+    """Let go of a held run so that it is sent again at once; nothing is counted against it."""
+    resend(release(work.run_id, work.token))

@@ -1,0 +1,78 @@
+"""Take a run from a holder that is lost, and hold against it only what it alone can have done.
+
+The run is released and sent again; after `config().poison` crashes of its own it fails for good.
+"""
+
+import logging
+from uuid import UUID
+
+from runners import metrics, statements
+from runners.conf import config
+from runners.dispatch.resend import resend
+from runners.pipeline import end_run
+from runners.pipeline.claim_run import poisoned
+from runners.process.cause_of_death import Death, crash
+from runners.segment.release import release
+
+log = logging.getLogger(__name__)
+
+# A second crash in a row is waited for so long, a third twice as long: no hot loop.
+FIRST_DELAY, MOST_DELAY = 1.0, 60.0
+
+
+def blame(run_id: UUID, token: int, cause: str) -> bool:
+    """Count a crash against the run that stalled or ended its process, and send it again.
+
+    False when the run was taken over since `token` was seen: nothing is counted then.
+    """
+    looked = end_run.look(run_id)
+    if looked is None or looked.token != token:
+        return False
+    return bool(mend(run_id, token, looked.crashes, crash(cause)))
+
+
+def mend(run_id: UUID, token: int, crashes: int, death: Death, *, at_once: bool = False) -> int:
+    """Release a lost run and send it, or fail it where it crashed too often; 1, or 0 if taken over.
+
+    `crashes` are those counted before. After the second the run waits, unless `at_once`.
+    """
+    crashes += death.crashed
+    if crashes >= config().poison:
+        return _end(run_id, token, crashes, death)
+    delay = backoff(crashes) if death.crashed and not at_once else 0
+    rows = release(run_id, token, death, delay=delay)
+    if rows:
+        metrics.DEATHS.labels("step" if death.crashed else "unknown").inc()
+        metrics.RECOVERIES.labels("sweeper").inc()
+        if not delay:
+            resend(rows)
+        _send_siblings(run_id)
+        log.warning("run %s is sent again: %s", run_id, death.cause or "its holder was lost")
+    return len(rows)
+
+
+def backoff(crashes: int) -> float:
+    """How long a run waits after so many crashes; not at all after the first."""
+    if crashes <= 1:
+        return 0.0
+    return float(min(MOST_DELAY, FIRST_DELAY * 2 ** min(crashes - 2, 10)))
+
+
+def _end(run_id: UUID, token: int, crashes: int, death: Death) -> int:
+    looked = end_run.look(run_id)
+    if looked is None:
+        return 0
+    failure = poisoned(looked.work.path, crashes, death.cause)
+    ended = end_run.fail(run_id, failure, token=token, crash_cause=death.cause)
+    if ended and death.crashed:
+        metrics.DEATHS.labels("step").inc()
+    return int(ended)
+
+
+def _send_siblings(run_id: object) -> None:
+    """Send again what may have come with the same message, and is with nobody now."""
+    limits = config()
+    found = statements.fetch("stranded", {"run": run_id, "most": limits.pack_steps - 1})
+    if found:
+        stranded = {"runs": [run for (run,) in found], "patience": limits.patience}
+        resend(statements.fetch("resend", stranded))

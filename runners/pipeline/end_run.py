@@ -1,0 +1,138 @@
+"""End a live run from outside its holder: out of time, poison, or quarantined by hand.
+
+The run is seized first (its token grows), so whatever its holder does from then on is refused;
+then it fails as any step does, with retry, error edge or dead letter.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+
+from executions.definition.graph.places import find
+from executions.definition.versions import compiled
+from executions.errors import WrongState
+from runners import statements
+from runners.failures.classification import Failure
+from runners.pipeline import record_result
+from runners.process.identity import holder
+from runners.segment import execution_lock
+from runners.segment.state import Journey
+from runners.segment.work import Unit, Work
+from runners.states import LIVE
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """A run as it stands now, with its execution's state."""
+
+    state: str
+    token: int
+    leased_by: str
+    crashes: int
+    execution_state: str
+    journey: Journey
+    work: Work
+    holds_body: bool  # a container that waits for what runs inside it
+
+
+def look(run_id: UUID) -> Looked | None:
+    """The run and its execution; None when there is none of the present epoch."""
+    row = statements.fetch_one("look", {"run": run_id})
+    if row is None:
+        return None
+    (execution_id, epoch, path, segment, attempt, budget, state, token, leased_by, overrides,
+     crashes, execution_state, version_id, priority, holds_body) = row  # fmt: skip
+    version = compiled(version_id)
+    place, step = find(version.graph, path)
+    journey = Journey(
+        execution_id=execution_id,
+        version=version,
+        place=place,
+        segment=segment,
+        queue="",
+        epoch=epoch,
+        priority=priority,
+        started_at=None,
+        input=None,
+        variables={},
+        resumed=True,
+        stays=False,
+        hands_over=True,
+    )
+    work = Work(
+        run_id=run_id,
+        token=token,
+        holder=holder(),
+        step=step,
+        path=path,
+        prepared=None,
+        attempt=attempt,
+        budget=budget,
+        overrides=overrides,
+    )
+    return Looked(state, token, leased_by, crashes, execution_state, journey, work, holds_body)
+
+
+def fail(
+    run_id: UUID, failure: Failure, *, token: int | None = None, crash_cause: str = ""
+) -> bool:
+    """Fail a live run with retry, error edge or dead letter; False when it is not live any more.
+
+    With `token`, only if nobody took the run over since that token was seen. With `crash_cause`,
+    one more crash is counted.
+    """
+    with transaction.atomic():
+        seized = _seize(run_id, token, crash_cause)
+        if seized is None:
+            return False
+        record_result.record(seized.journey, seized.work, Unit(None, failure=failure))
+    return True
+
+
+def dead_letter(run_id: UUID, failure: Failure, *, manual: str) -> Any:
+    """Send a live run to the dead-letter queue by hand; the dead letter, or None if not live.
+
+    Raises WrongState for a container whose body is under way.
+    """
+    with transaction.atomic():
+        seized = _seize(run_id, None)
+        if seized is None:
+            return None
+        return record_result.dead_letter(
+            seized.journey, seized.work, Unit(None, failure=failure), failure, manual=manual
+        )
+
+
+def _seize(run_id: UUID, token: int | None, crash_cause: str = "") -> Looked | None:
+    looked = look(run_id)
+    if looked is None:
+        return None
+    locked = statements.fetch_one("lock", {"execution": looked.journey.execution_id})
+    if locked is None or locked[0] not in ("RUNNING", "PAUSED"):
+        return None
+    execution_lock.note_state(looked.journey, locked[0])
+    looked = look(run_id)
+    if looked is None or looked.state not in LIVE or token not in (None, looked.token):
+        return None
+    if looked.holds_body:
+        raise WrongState(
+            f"Run {run_id} of step {looked.work.path} holds a body that is under way. Quarantine "
+            "the steps inside it, or cancel the execution.",
+            looked.state,
+        )
+    row = statements.fetch_one(
+        "seize",
+        {
+            "run": run_id,
+            "token": looked.token,
+            "holder": looked.work.holder,
+            "crashed": int(bool(crash_cause)),
+            "cause": crash_cause,
+        },
+    )
+    if row is None:
+        return None
+    looked.work.token = row[0]
+    return looked

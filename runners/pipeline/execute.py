@@ -1,0 +1,435 @@
+"""Carry a segment: load, claim, execute, record, and on to the next step, until nothing follows.
+
+No database connection is held while a module does I/O.
+"""
+
+import logging
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import replace
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+from django.db import IntegrityError, connection
+
+from executions import payloads
+from executions.definition.graph.model import Step
+from runners.conf import config, pool
+from runners.containers import bodies
+from runners.dispatch import durations
+from runners.errors import LeaseLost, StepFailed
+from runners.failures.classification import Failure
+from runners.isolation import carrying
+from runners.modules import registry
+from runners.modules.base import StepError, Wait
+from runners.observability.tracing import observed
+from runners.pipeline import (
+    claim_run,
+    gates,
+    lease_renewal,
+    record_result,
+    result_cache,
+    reveal_secrets,
+)
+from runners.pipeline.failure_target import talked_to
+from runners.pipeline.reveal_secrets import Revealed
+from runners.pipeline.step_failures import failure_of, seconds_for
+from runners.process.draining import draining
+from runners.secrets.log_scrubbing import scrubbed_logs
+from runners.segment import run_rows, template_scope
+from runners.segment.inputs import Prepared, prepare
+from runners.segment.run_pack import Pack
+from runners.segment.state import Journey, Segment
+from runners.segment.step_context import Context
+from runners.segment.time_limit import StepTimeout, time_limit
+from runners.segment.work import Broken, Done, Unit, Work
+from runners.stalls import here
+from runners.waits import announce
+
+log = logging.getLogger(__name__)
+
+_NOTHING_TO_HIDE = nullcontext()
+
+
+def carry_segment(
+    execution_id: UUID,
+    version_id: UUID,
+    segment: str,
+    *,
+    others: Sequence[str] = (),
+    links: tuple[str, ...] = (),
+    header: bool = False,
+) -> None:
+    """Run a segment from its one live run on, and then its siblings that came with it.
+
+    A message that comes twice, late or for nothing finds no run to claim and returns. Raises
+    LeaseLost when somebody else took the run over meanwhile, StepFailed (outside chains and
+    chords) when a step failed, so that Flower shows it.
+    """
+    until = time.monotonic() + config().stay_seconds
+    left = deque((segment, *others))
+    failure: Failure | None = None
+    try:
+        while left:
+            onward: Segment | None = Segment(left.popleft(), "", "")
+            now_links, now_header = links, header
+            while onward is not None:
+                journey = _carry(
+                    execution_id,
+                    version_id,
+                    onward,
+                    until,
+                    left,
+                    links=now_links,
+                    header=now_header,
+                )
+                if journey is None:
+                    break
+                now_links, now_header, onward = (), False, journey.onward
+                failure = failure or (None if journey.header or journey.links else journey.failure)
+    finally:
+        here.rests()
+    if failure is not None:
+        raise StepFailed(f"{failure.exception}: {failure.message}")
+
+
+def _carry(
+    execution_id: UUID,
+    version_id: UUID,
+    segment: Segment,
+    until: float,
+    others: deque[str],
+    *,
+    links: tuple[str, ...],
+    header: bool,
+) -> Journey | None:
+    """Carry one segment; what it knows at the end names the segment to go on with, if any.
+
+    `until` (of `time.monotonic`) is when this worker takes on no further segment by itself;
+    `others` are siblings to be carried too, and those that were are taken out.
+    """
+    taken = take_up(execution_id, version_id, segment, others, links=links, header=header)
+    if taken is None:
+        return None
+    journey, work = taken
+    held_now = work
+    try:
+        while work is not None or (work := claim_run.claim_following(journey)) is not None:
+            held_now = work
+            unit = perform(journey, held_now)
+            journey.stays = time.monotonic() < until and not draining()
+            work = record_result.record(journey, held_now, unit)
+            if draining():
+                leave(journey, work)
+                break
+    except IntegrityError as error:
+        # Somebody planned the whole execution while steps of ours were in memory only.
+        log.warning("segment %s of %s planned twice: %s", journey.segment, execution_id, error)
+        leave(journey, held_now)
+        return None
+    except LeaseLost:
+        leave(journey, None)
+        raise
+    return journey
+
+
+def carry_alone(
+    execution_id: UUID, version_id: UUID, segment: str, *, links: tuple[str, ...] = ()
+) -> None:
+    """Carry the one step that a segment is at; whatever follows is sent to workers."""
+    taken = take_up(execution_id, version_id, Segment(segment, "", ""), links=links)
+    if taken is None:
+        return
+    journey, work = taken
+    if work is None:
+        return
+    journey.stays, journey.hands_over = False, True
+    try:
+        record_result.record(journey, work, perform(journey, work))
+    except IntegrityError as error:
+        log.warning("segment %s of %s planned twice: %s", segment, execution_id, error)
+        leave(journey, work)
+    except LeaseLost:
+        log.info("the run of segment %s of %s was taken over", segment, execution_id)
+
+
+def leave(journey: Journey, work: Work | None) -> None:
+    """Leave to others what is held, and the siblings that were not begun."""
+    if work is not None:
+        claim_run.give_back(work)
+    if journey.pack is not None:
+        journey.pack.hand_back()
+
+
+def take_up(
+    execution_id: UUID,
+    version_id: UUID,
+    segment: Segment,
+    others: deque[str] | None = None,
+    *,
+    links: tuple[str, ...] = (),
+    header: bool = False,
+) -> tuple[Journey, Work | None] | None:
+    """Load a segment and claim its live run; None when there is none, no work when it is taken.
+
+    `others` are the siblings that came with it, left to the journey to take out and carry.
+    """
+    found = claim_run.load(
+        execution_id, version_id, segment.path, others=others or (), links=links, header=header
+    )
+    if found is None:
+        return None
+    journey, seen = found
+    if carrying.apart(seen):
+        carrying.carry(journey, seen)
+        return journey, None
+    # A process that was lost with a suspect may have been lost by a step that follows in memory:
+    # that one gets a run of its own, which can be blamed.
+    journey.hands_over = seen.suspect
+    if others:
+        journey.pack = claim_run.pack(journey, others)
+    if segment.batch and not journey.resumed:
+        journey.batch = list(segment.batch)
+        if any(step.reads_item for step in journey.graph.steps):
+            template_scope.load_items(journey, [journey.place.index, *journey.batch])
+    return journey, claim_run.claim(journey, seen)
+
+
+@observed
+def perform(journey: Journey, work: Work) -> Unit:
+    """Execute the claimed step, and with a pure one the pure steps that follow from it."""
+    if work.failure is not None or work.prepared is None:
+        assert work.failure is not None
+        return Unit(None, failure=work.failure)
+    here.executes(work.run_id, work.token)
+    if work.step.container:
+        return bodies.perform(journey, work)
+    reused = result_cache.lookup(journey, work.step, work.prepared)
+    if reused is not None:
+        journey.ended(work.step, reused.result.outcome, reused.result.outputs)
+        return Unit(reused)
+    unit = _run(journey, work, work.prepared)
+    here.goes_on_after(work.run_id, work.token)
+    if unit.wait is None and not work.step.inline:
+        durations.note(work.step, unit.head.milliseconds if unit.head else unit.milliseconds)
+    if unit.head is not None:
+        head = unit.head
+        journey.ended(work.step, head.result.outcome, head.result.outputs)
+        if work.step.inline and not journey.hands_over:
+            stretch(journey, unit)
+    return unit
+
+
+def _run(journey: Journey, work: Work, prepared: Prepared) -> Unit:
+    """Ask the gates, then let the module do its work: how that ended."""
+    started = time.perf_counter()
+    context = _context(journey, work)
+    revealed: Revealed | None = None
+    passage = gates.OPEN
+    try:
+        if reveal_secrets.uses_secrets(work.step):
+            revealed = _reveal(journey, work, prepared, context)
+        asked = _ask(journey, work, prepared, revealed)
+        if isinstance(asked, Wait):
+            return Unit(None, wait=asked)
+        passage = asked
+        context.target_timeout = passage.timeout
+        with _logs(revealed), held(work, context, journey.pack):
+            head = execute(journey, work.step, prepared, context, work.wake, revealed)
+    except (Exception, StepTimeout) as error:
+        milliseconds = 1000 * (time.perf_counter() - started)
+        failure = replace(
+            failure_of(error, work.step, work.path, revealed),
+            target=talked_to(work.step.module, prepared, revealed),
+        )
+        passage.ended(failure)
+        return Unit(
+            None,
+            failure=failure,
+            milliseconds=milliseconds,
+            logs=context.log.kept(),
+            details=context.told,
+            spent=tuple(context.costs.values()),
+        )
+    passage.ended(None)
+    if isinstance(head, Wait):
+        milliseconds = 1000 * (time.perf_counter() - started)
+        spent = tuple(context.costs.values())
+        return Unit(
+            None, wait=head, milliseconds=milliseconds, logs=context.log.kept(), spent=spent
+        )
+    return Unit(head)
+
+
+def stretch(journey: Journey, unit: Unit) -> None:
+    """Execute pure steps in memory while there are any, up to the stretch's bounds."""
+    limits = config()
+    until = time.perf_counter() + limits.stretch_seconds
+    most = limits.batch_steps if journey.batch else limits.stretch_steps
+    while len(unit.more) + 1 < most and time.perf_counter() < until:
+        steps = journey.graph.steps
+        index = next((i for i in journey.frontier.ready if steps[i].inline), None)
+        if index is None and next_item(journey, unit):
+            continue
+        if index is None or (unit.head is not None and _writes(unit)):
+            return
+        journey.frontier.ready.remove(index)
+        step = steps[index]
+        prepared = None
+        try:
+            prepared = prepare(journey, step, 1)
+            context = Context(
+                execution_id=journey.execution_id,
+                step_path=journey.path(step),
+                attempt=1,
+                idempotency_key=prepared.key,
+                seconds=step.timeout_seconds,
+                variables=journey.variables,
+            )
+            with time_limit(seconds_for(step) - prepared.seconds):
+                done = _at_once(execute(journey, step, prepared, context))
+        except (Exception, StepTimeout) as error:
+            unit.broken = Broken(step, prepared, failure_of(error, step, journey.path(step)))
+            return
+        unit.more.append(done)
+        journey.ended(step, done.result.outcome, done.result.outputs)
+
+
+def _at_once(done: Done | Wait) -> Done:
+    if isinstance(done, Wait):
+        raise StepError("A step that runs inline cannot wait; declare its module not inline.")
+    return done
+
+
+def next_item(journey: Journey, unit: Unit) -> bool:
+    """Go on with the next item of a pure map's batch, once every task of this one has ended."""
+    if not journey.batch or not journey.settled or journey.frontier.ready:
+        return False
+    graph = journey.graph
+    unit.skipped += [
+        run_rows.skipped(graph.steps[graph.tasks[task].steps[0]], journey.prefix)
+        for task in journey.frontier.skipped
+    ]
+    journey.ended_turns.append(journey.place.index)
+    journey.enter(journey.batch.pop(0))
+    return True
+
+
+def _reveal(journey: Journey, work: Work, prepared: Prepared, context: Context) -> Revealed:
+    """The secrets of a step that uses some, given to its module alone."""
+    revealed = reveal_secrets.revealed(
+        journey, work.step, prepared.value, attempt=work.attempt, overrides=work.overrides
+    )
+    context.reveal(revealed.credential, revealed.scrub)
+    return revealed
+
+
+def _ask(
+    journey: Journey, work: Work, prepared: Prepared, revealed: Revealed | None
+) -> gates.Passage | Wait:
+    """Whether the step may run now; one that goes on after a wait of its own was asked before."""
+    if work.step.inline or work.wake is not None:
+        return gates.OPEN
+    module = registry.get(work.step.module)
+    inputs = None
+    if module.has_circuit():
+        inputs = module.validated(prepared.value if revealed is None else revealed.inputs)
+    if revealed is None:
+        return gates.ask(gates.Asked(journey, work, module, inputs, None))
+    asked = gates.Asked(journey, work, module, inputs, revealed.scrub, revealed.credential)
+    return gates.ask(asked)
+
+
+def _logs(revealed: Revealed | None) -> AbstractContextManager[None]:
+    return scrubbed_logs(revealed.scrub) if revealed is not None else _NOTHING_TO_HIDE
+
+
+def execute(
+    journey: Journey,
+    step: Step,
+    prepared: Prepared,
+    context: Context,
+    wake: Any = None,
+    revealed: Revealed | None = None,
+) -> Done | Wait:
+    """Run the step's module on its inputs (or let it go on); raises whatever the module raises."""
+    started = time.perf_counter()
+    module = registry.get(step.module)
+    if revealed is None:
+        result = module.run(prepared.value, context, wake)
+    else:
+        with revealed.used():
+            result = module.run(revealed.inputs, context, wake)
+        result = revealed.cleaned(result, journey.path(step))
+    if isinstance(result, Wait):
+        return result
+    if result.outcome != "success" and result.outcome not in step.outcomes:
+        raise StepError(
+            f"The module {step.module} ended with the outcome {result.outcome!r}, which it does "
+            f"not declare; declared: {', '.join(step.outcomes) or 'success'}."
+        )
+    undeclared = set(result.variables or ()) - set(context.variables)
+    if undeclared:
+        raise StepError(
+            f"The step {journey.path(step)} sets {', '.join(sorted(undeclared))}, which the "
+            "workflow does not declare. Add it to `variables` with a default."
+        )
+    outputs = payloads.dump(result.outputs, f"output of step {journey.path(step)}")
+    return Done(
+        step,
+        journey.place,
+        prepared,
+        result,
+        outputs,
+        1000 * (time.perf_counter() - started),
+        context.log.kept(),
+        tuple(context.costs.values()),
+    )
+
+
+@contextmanager
+def held(work: Work, context: Context, pack: Pack | None = None) -> Iterator[None]:
+    """The block in which a module runs: timed, its lease renewed, no connection kept.
+
+    What the step's inputs took to render is taken off its time limit.
+    """
+    rendering = work.prepared.seconds if work.prepared is not None else 0.0
+    if work.step.inline:
+        with time_limit(seconds_for(work.step) - rendering):
+            yield
+        return
+    if pool() == "threads":
+        connection.close()  # back to the pool
+    heart = lease_renewal.heart()
+    seconds = max(0.001, work.step.timeout_seconds - rendering)
+    beat = heart.hold(work, seconds, pack)
+    context.mind(cancelled=beat.cancelled, details=beat.tell)
+    try:
+        with time_limit(seconds):
+            yield
+    finally:
+        heart.release(beat)
+
+
+def _context(journey: Journey, work: Work) -> Context:
+    assert work.prepared is not None
+    context = Context(
+        execution_id=journey.execution_id,
+        step_path=work.path,
+        attempt=work.attempt,
+        idempotency_key=work.prepared.key,
+        seconds=work.step.timeout_seconds,
+        variables=journey.variables,
+        last_details=work.last_details,
+    )
+    context.publish_by(partial(announce.announce, journey, work))
+    return context
+
+
+def _writes(unit: Unit) -> bool:
+    """Whether the last step in the unit wrote variables: such a step ends its segment."""
+    last = unit.more[-1] if unit.more else unit.head
+    return last is not None and last.step.writes_variables

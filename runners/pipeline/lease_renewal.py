@@ -1,0 +1,201 @@
+"""One thread a process renews the leases of the steps that run long, and ends those out of time.
+
+It starts with the first step that may run long (never before a fork), on a connection of its
+own, which it opens again after any error.
+"""
+
+import logging
+import os
+import signal
+import threading
+import time
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import psycopg
+from django.db import connection
+
+from executions import payloads
+from runners import statements
+from runners.conf import config, pool
+from runners.failures.classification import Failure
+from runners.process import own_connection
+from runners.segment.run_pack import Pack
+from runners.segment.work import Work
+from runners.stalls import here
+from runners.states import ErrorType
+
+log = logging.getLogger(__name__)
+
+TICK = 0.5
+MAX_DETAILS_BYTES = 64 * 1024
+
+
+@dataclass(slots=True)
+class Beat:
+    """One step being executed here."""
+
+    work: Work
+    until: float  # time.monotonic() of the deadline
+    renewed: float
+    unwanted: bool = False
+    expired: bool = False
+    details: str | None = None  # canonical JSON
+    pack: Pack | None = None  # siblings that wait for this step to end
+
+    def cancelled(self) -> bool:
+        """Whether the run is not wanted any more."""
+        return self.unwanted
+
+    def tell(self, details: Any) -> None:
+        """Keep details for the next attempt; written with the next renewal.
+
+        Raises PayloadError for what cannot be stored: here, where it ends the step that gave it,
+        and not at the renewal, which serves every step of the process.
+        """
+        self.details = payloads.dump(details, "details of the heartbeat", MAX_DETAILS_BYTES)
+
+
+class Heart:
+    """The steps that execute in this process now, and the thread that minds them."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._beats: dict[Any, Beat] = {}
+        self._thread: threading.Thread | None = None
+        self._connection: psycopg.Connection[Any] | None = None
+        self._wake = threading.Event()
+
+    def hold(self, work: Work, seconds: float, pack: Pack | None = None) -> Beat:
+        """Mind a step from now on, and the siblings behind it: they go to others if it is slow."""
+        now = time.monotonic()
+        beat = Beat(work, until=now + seconds, renewed=now, pack=pack)
+        with self._lock:
+            self._beats[work.run_id] = beat
+            if self._thread is None:
+                self._thread = threading.Thread(
+                    target=self._mind, name="valkyr-heartbeat", daemon=True
+                )
+                self._thread.start()
+        return beat
+
+    def release(self, beat: Beat) -> None:
+        """The step ended."""
+        with self._lock:
+            self._beats.pop(beat.work.run_id, None)
+
+    def stuck(self) -> int:
+        """How many steps are past their deadline and still here."""
+        with self._lock:
+            return sum(beat.expired for beat in self._beats.values())
+
+    def _mind(self) -> None:
+        here.heart_begins()
+        while True:
+            time.sleep(TICK)
+            with self._lock:
+                beats = list(self._beats.values())
+            if beats:
+                try:
+                    self._look_after(beats)
+                except Exception:
+                    # Without this thread every step of the process would lose its lease.
+                    log.exception("the heartbeat met an error; it goes on")
+
+    def _look_after(self, beats: list[Beat]) -> None:
+        self._renew(beats)
+        self._expire(beats)
+        self._hand_back(beats)
+
+    def _renew(self, beats: list[Beat]) -> None:
+        limits = config()
+        now = time.monotonic()
+        old = [
+            beat
+            for beat in beats
+            if now - beat.renewed > min(limits.heartbeat, limits.lease / 3)
+            and not (beat.unwanted or beat.expired)
+        ]
+        if not old:
+            return
+        try:
+            wanted = self._statement(
+                "renew",
+                {
+                    "runs": [beat.work.run_id for beat in old],
+                    "tokens": [beat.work.token for beat in old],
+                    "details": [beat.details for beat in old],
+                    "lease": limits.lease,
+                    "grace": limits.grace,
+                },
+            )
+        except psycopg.Error as error:
+            log.warning("leases not renewed (%s); trying again", error)
+            self._drop()
+            return
+        kept = {row[0] for row in wanted}
+        for beat in old:
+            beat.renewed = now
+            beat.unwanted = beat.work.run_id not in kept
+
+    def _expire(self, beats: list[Beat]) -> None:
+        limits = config()
+        now = time.monotonic()
+        for beat in beats:
+            if beat.expired or beat.unwanted or now < beat.until + limits.grace:
+                continue
+            beat.expired = True
+            self._end(beat)
+        if pool() == "threads" and self.stuck() >= limits.stuck_threads:
+            log.error("%s steps ignore their time-outs; this worker restarts", self.stuck())
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    def _hand_back(self, beats: list[Beat]) -> None:
+        """Apart from this thread, since a broker that does not answer must not cost a lease."""
+        for beat in beats:
+            if beat.pack is not None and beat.pack.left and beat.pack.late():
+                threading.Thread(target=beat.pack.hand_back, name="valkyr-pack").start()
+
+    def _end(self, beat: Beat) -> None:
+        from runners.pipeline import end_run
+
+        work = beat.work
+        failure = Failure(
+            ErrorType.TIMEOUT,
+            f"Step {work.path} was not done after {work.step.timeout_seconds:g} s, its "
+            "time-out, and did not yield.",
+            "StepTimeout",
+            None,
+            None,
+            "",
+        )
+        try:
+            end_run.fail(work.run_id, failure, token=work.token)
+        except Exception:
+            log.exception("could not record the time-out of run %s", work.run_id)
+        finally:
+            connection.close()
+        if pool() != "threads":
+            log.error("step %s ignores its time-out; its process ends", work.path)
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def _statement(self, name: str, params: dict[str, Any]) -> list[tuple[Any, ...]]:
+        if self._connection is None or self._connection.closed:
+            self._connection = psycopg.connect(autocommit=True, **own_connection.parameters())
+        return self._connection.execute(statements.statement(name), params).fetchall()
+
+    def _drop(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+        self._connection = None
+
+
+@lru_cache(maxsize=4)
+def _heart(pid: int) -> Heart:
+    return Heart()
+
+
+def heart() -> Heart:
+    """This process's heart; a forked child has one of its own."""
+    return _heart(os.getpid())

@@ -1,0 +1,200 @@
+"""Plan an execution whole, from its rows: every turn of every body that is under way.
+
+For whoever cannot know what others knew: the body of a chord, a resume, the sweeper, a worker that
+took a segment over. The caller holds the execution's lock.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from executions.definition.graph.model import Graph
+from executions.definition.graph.places import Place, first_turn, split
+from executions.definition.graph.plan import Plan, StepFact, StepStatus, plan, task_outcomes
+from executions.definition.graph.turns import MapTurns
+from runners import statements
+from runners.containers import iterations
+from runners.dispatch import messages
+from runners.segment import insert_runs, run_rows
+from runners.segment.state import Journey
+from runners.states import LIVE, WaitKind
+
+
+@dataclass(slots=True)
+class Overview:
+    """What a whole plan found: whether it set anything moving, and what stands in the way."""
+
+    moved: bool = False
+    live: bool = False  # the workflow's own steps, containers included
+    dead: list[str] = field(default_factory=list)  # step paths
+    blocked: list[str] = field(default_factory=list)  # task ids
+    outcomes: dict[int, str] = field(default_factory=dict)  # of the workflow's own tasks
+
+
+@dataclass(slots=True)
+class _Container:
+    """A container under way, and how its open turns stand."""
+
+    place: Place  # any of its turns
+    turns: iterations.Turns
+    ended: list[int] = field(default_factory=list)
+    failed: list[int] = field(default_factory=list)
+    begun: list[int] = field(default_factory=list)
+    unstarted: list[int] = field(default_factory=list)
+    counted_anew: bool = False  # after a roll-back: what was set back is not under way yet
+
+    @property
+    def spare(self) -> tuple[int, ...]:
+        """Items of a map that were put aside."""
+        return self.turns.spare if isinstance(self.turns, MapTurns) else ()
+
+    @property
+    def changed(self) -> bool:
+        """Whether its counters are to be changed, or nothing is under way though items wait."""
+        idle = not self.turns.places and bool(self.spare)
+        return idle or self.counted_anew or bool(self.ended or self.begun or self.unstarted)
+
+
+def plan_all(journey: Journey) -> Overview:
+    """Start everything that is ready, turn over every body that is done; one query a level."""
+    found = Overview()
+    containers: dict[str, _Container] = {}
+    level = [Place("", journey.version.graph)]
+    while level:
+        facts = _facts(journey, level)
+        following: list[Place] = []
+        for place in level:
+            following += _plan_place(journey, place, facts[place.prefix], found, containers)
+        level = following
+    for container in containers.values():
+        if container.changed:
+            found.moved |= iterations.turn_over(
+                journey,
+                container.place,
+                ended=container.ended,
+                failed=container.failed,
+                begun=container.begun,
+                unstarted=container.unstarted,
+                counted_anew=container.counted_anew,
+            )
+    return found
+
+
+def place_facts(journey: Journey, place: Place) -> dict[int, StepFact]:
+    """How the steps of one place stand, by their rows."""
+    return dict(facts_of(place.graph, _facts(journey, [place])[place.prefix]))
+
+
+def facts_of(graph: Graph, found: Iterable[tuple[Any, ...]]) -> dict[int, StepFact]:
+    """Steps' facts from rows (path, state, outcome, …), paths within the graph.
+
+    A failed or cancelled step without an outcome has none. Of a step with several rows the one
+    that is live or done counts.
+    """
+    facts: dict[int, StepFact] = {}
+    for path, state, outcome, *_ in found:
+        index = graph.by_path.get(split(path)[1])
+        if index is None:
+            continue
+        if state in LIVE:
+            facts[index] = StepFact(StepStatus.LIVE)
+        elif state == "SUCCESS":
+            facts[index] = StepFact(StepStatus.DONE, outcome)
+        elif state == "SKIPPED":
+            facts[index] = StepFact(StepStatus.SKIPPED)
+        elif state == "FAILED" and outcome == "error":
+            facts.setdefault(index, StepFact(StepStatus.FAILED_OVER))
+        elif state == "DLQ":
+            facts.setdefault(index, StepFact(StepStatus.DEAD))
+    return facts
+
+
+def begin(journey: Journey, place: Place, planned: Plan) -> bool:
+    """Insert the runs a plan starts and skips, and send the started ones after the commit."""
+    graph = place.graph
+    parts = [run_rows.pending(graph.steps[index], place.prefix) for index in planned.start]
+    parts += [
+        run_rows.skipped(graph.steps[graph.tasks[task].steps[0]], place.prefix)
+        for task in planned.skip
+    ]
+    insert_runs.insert(journey, parts)
+    if planned.start:
+        messages.publish_after_commit(
+            [
+                messages.parcel(
+                    journey.execution_id,
+                    journey.version.id,
+                    journey.priority,
+                    place,
+                    planned.start,
+                )
+            ]
+        )
+    return bool(planned.start)
+
+
+def _facts(journey: Journey, level: list[Place]) -> dict[str, list[tuple[Any, ...]]]:
+    paths = [place.prefix + path for place in level for path in place.graph.by_path]
+    by_place: dict[str, list[tuple[Any, ...]]] = defaultdict(list)
+    if paths:
+        found = statements.fetch(
+            "facts", {"execution": journey.execution_id, "epoch": journey.epoch, "paths": paths}
+        )
+        for row in found:
+            by_place[split(row[0])[0]].append(row)
+    return by_place
+
+
+def _plan_place(
+    journey: Journey,
+    place: Place,
+    found: list[tuple[Any, ...]],
+    overview: Overview,
+    containers: dict[str, _Container],
+) -> list[Place]:
+    """Plan one place; returns the open turns of the containers that stand in it."""
+    facts = facts_of(place.graph, found)
+    if place.outer is not None and not facts and place.graph.kind == "map":
+        # Handed out and never started: it goes back, and is started as soon as there is room.
+        container = containers[place.holder]
+        if place.index not in container.spare:
+            container.unstarted.append(place.index)
+        return []
+    if place.outer is not None and place.index in containers[place.holder].spare:
+        containers[place.holder].begun.append(place.index)
+    planned = plan(place.graph, facts)
+    overview.moved |= begin(journey, place, planned)
+    overview.dead += [place.prefix + place.graph.steps.path(index) for index in planned.dead]
+    if place.outer is None:
+        overview.live = planned.live or bool(planned.start)
+        overview.outcomes = task_outcomes(place.graph, facts)
+        overview.blocked = [place.graph.tasks[task].id for task in planned.blocked]
+    elif planned.finished and not planned.dead and not planned.blocked:
+        container = containers[place.holder]
+        container.ended.append(place.index)
+        outcomes = task_outcomes(place.graph, facts)
+        if iterations.failed_in(place, outcomes):
+            container.failed.append(place.index)
+    return [
+        turn
+        for path, state, _, waits_for, progress, run_id in found
+        if state == "WAITING" and waits_for == WaitKind.BODY
+        for turn in _open_turns(journey, place, path, progress, run_id, containers)
+    ]
+
+
+def _open_turns(
+    journey: Journey,
+    place: Place,
+    path: str,
+    progress: Any,
+    run_id: UUID,
+    containers: dict[str, _Container],
+) -> list[Place]:
+    graph = place.graph
+    first = first_turn(place, graph.steps[graph.by_path[split(path)[1]]].task)
+    turns = iterations.read_turns(journey, first, run_id, progress)
+    containers[path] = container = _Container(first, turns, counted_anew=progress is None)
+    return [first.turn(index) for index in (*turns.places, *container.spare)]

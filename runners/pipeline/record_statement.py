@@ -1,0 +1,289 @@
+"""The one statement that records a unit and adds what is next, and the rows it adds."""
+
+import logging
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from django.db import InterfaceError, OperationalError, connection, transaction
+
+from executions import payloads
+from runners import metrics, statements
+from runners.budgets import spending
+from runners.conf import config
+from runners.errors import LeaseLost
+from runners.failures.classification import Failure
+from runners.pipeline import result_cache
+from runners.pipeline.next_steps import Onward
+from runners.segment import execution_lock, run_rows
+from runners.segment.inputs import Prepared
+from runners.segment.live_run import Seen
+from runners.segment.state import Journey
+from runners.segment.work import Unit, Work
+from runners.states import RunState
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a record under the execution's lock found."""
+
+    others: bool | None  # whether other runs are live
+    figures: Any = None  # the execution's, where it seemed to be at its end
+
+
+def write(
+    journey: Journey,
+    work: Work,
+    unit: Unit,
+    onward: Onward,
+    *,
+    state: RunState = RunState.SUCCESS,
+    outcome: str | None = None,
+    survey: bool = False,
+) -> bool | None:
+    """Record the unit and what is next; whether other runs are live, if asked. Raises LeaseLost."""
+    if not survey and state is RunState.SUCCESS and _went_on(journey, work, unit, onward):
+        return None
+    row = _insist(*_record(journey, work, unit, onward, state, outcome, survey=survey))
+    return _written(journey, work, unit, onward, state, row)
+
+
+def _went_on(journey: Journey, work: Work, unit: Unit, onward: Onward) -> bool:
+    """Whether there was but one step to record and one to begin, and both were done."""
+    done, step, prepared = unit.head, onward.step, onward.prepared
+    more = unit.more or unit.skipped or journey.frontier.skipped or onward.pending or unit.costs
+    if more or done is None or done.logs or done.cached_from or step is None or prepared is None:
+        return False
+    limits = config()
+    begun = _insist(
+        "go_on",
+        {
+            "execution": journey.execution_id,
+            "epoch": journey.epoch,
+            "run": work.run_id,
+            "token": work.token,
+            "holder": work.holder,
+            "outcome": done.result.outcome,
+            "outputs": done.outputs,
+            "duration_ms": done.milliseconds,
+            "lease": limits.lease,
+            "next": onward.run_id,
+            "segment": journey.segment,
+            "path": journey.path(step),
+            "task": step.task_uuid,
+            "module_id": step.module_uuid,
+            "module": step.module,
+            "queue": step.queue,
+            "timeout": step.timeout_seconds,
+            "key": prepared.key,
+            "inputs_hash": prepared.hash,
+            "config_hash": step.config_hash,
+            "inputs": prepared.text,
+        },
+    )
+    if begun is None:
+        return False
+    _note(journey, work, unit, RunState.SUCCESS, recorded=1, retried=False)
+    return True
+
+
+def lock_and_write(
+    journey: Journey,
+    work: Work,
+    unit: Unit,
+    onward: Onward,
+    *,
+    state: RunState = RunState.SUCCESS,
+    outcome: str | None = None,
+) -> Written:
+    """Lock the execution, then `write`, in one round trip; the figures too where all has ended.
+
+    Call inside a transaction. A statement of its own, the record sees what was committed while the
+    lock was waited for. Raises LeaseLost: whatever was written then is undone with the transaction.
+    """
+    seems_over = (
+        onward.step is None
+        and not onward.pending
+        and journey.settled
+        and not journey.resumed
+        and journey.place.outer is None
+    )
+    record = _record(journey, work, unit, onward, state, outcome, survey=True)
+    asked = [execution_lock.asked(journey), record]
+    if seems_over:
+        asked.append(("metrics", {"execution": journey.execution_id}))
+    locked, recorded, *figures = statements.fetch_together(asked)
+    execution_lock.check(journey, locked[0] if locked else None)
+    others = _written(journey, work, unit, onward, state, recorded[0])
+    return Written(others, figures[0][0][0] if figures else None)
+
+
+def _record(
+    journey: Journey,
+    work: Work,
+    unit: Unit,
+    onward: Onward,
+    state: RunState,
+    outcome: str | None,
+    *,
+    survey: bool,
+) -> tuple[str, dict[str, Any]]:
+    """The statement that records, and adds rows if there are any."""
+    ending = _ending(journey, work, unit, state, outcome) | {"survey": survey}
+    added = _rows(journey, unit, onward)
+    if not added:
+        return "complete", ending
+    limits = config()
+    bounds = {"lease": limits.lease, "patience": limits.patience}
+    return "record", ending | bounds | {"rows": f"[{','.join(added)}]"}
+
+
+def _written(
+    journey: Journey,
+    work: Work,
+    unit: Unit,
+    onward: Onward,
+    state: RunState,
+    row: tuple[Any, ...] | None,
+) -> bool | None:
+    assert row is not None
+    recorded, _, claims, others = row
+    _note(journey, work, unit, state, recorded=recorded, retried=onward.retry is not None)
+    if onward.step is not None and not claims:
+        onward.step = None  # paused: the row is pending, and waits for the resume
+        onward.run_id = None
+    return None if others is None else bool(others)
+
+
+def hand_on(
+    journey: Journey, work: Work, unit: Unit, following: Seen, prepared: Prepared | None
+) -> bool:
+    """Record a segment's last step and claim a pending sibling, in one statement.
+
+    Nothing else follows from the step. Whether the sibling is ours now. Raises LeaseLost.
+    """
+    row = _insist(
+        "hand_on",
+        _ending(journey, work, unit, RunState.SUCCESS, None)
+        | {
+            "lease": config().lease,
+            "next": following.id,
+            "timeout": following.step.timeout_seconds,
+            "inputs": prepared.text if prepared else None,
+            "inputs_hash": prepared.hash if prepared else "",
+            "config_hash": following.step.config_hash,
+            "key": prepared.key if prepared else "",
+        },
+    )
+    assert row is not None
+    recorded, claimed = row
+    _note(journey, work, unit, RunState.SUCCESS, recorded=recorded, retried=False)
+    return bool(claimed)
+
+
+def _ending(
+    journey: Journey, work: Work, unit: Unit, state: RunState, outcome: str | None
+) -> dict[str, Any]:
+    """What is written of a run that ends, and what its fence compares."""
+    head, failure = unit.head, unit.failure
+    tokens, amount = spending.totals(unit)
+    logs = head.logs if head else unit.logs
+    return {
+        "execution": journey.execution_id,
+        "epoch": journey.epoch,
+        "run": work.run_id,
+        "token": work.token,
+        "holder": work.holder,
+        "state": state.value,
+        "outcome": outcome or (head.result.outcome if head else ""),
+        "outputs": head.outputs if head else None,
+        "error": failure.message if failure else "",
+        "error_type": failure.error_type.value if failure else "",
+        "error_details": _error_details(failure),
+        "logs": payloads.dump(logs, "log") if logs else None,
+        "duration_ms": head.milliseconds if head else unit.milliseconds,
+        "cost_tokens": tokens,
+        "cost_amount": amount,
+        "cached_from": head.cached_from if head else None,
+    }
+
+
+def _note(
+    journey: Journey, work: Work, unit: Unit, state: RunState, *, recorded: int, retried: bool
+) -> None:
+    """Raise LeaseLost where nothing was recorded; else tell of the run's end."""
+    if not recorded:
+        log.warning(
+            "fenced: run %s of step %s is no more ours; what it came to is dropped",
+            work.run_id,
+            work.path,
+        )
+        raise LeaseLost(str(work.run_id))
+    metrics.recorded(work, unit, state, retried=retried)
+    if work.step.cache is not None:
+        transaction.on_commit(partial(result_cache.store, journey, work, unit), robust=True)
+
+
+def _rows(journey: Journey, unit: Unit, onward: Onward) -> list[str]:
+    steps, tasks, prefix = journey.graph.steps, journey.graph.tasks, journey.prefix
+    parts = [
+        run_rows.succeeded(
+            done.step, done.place.prefix, journey.segment, done.prepared, done.outputs,
+            done.result.outcome, done.milliseconds, done.run_id,
+        )
+        for done in unit.more
+    ]  # fmt: skip
+    parts += unit.skipped
+    parts += [
+        run_rows.skipped(steps[tasks[task].steps[0]], prefix) for task in journey.frontier.skipped
+    ]
+    if onward.step is not None and onward.run_id is not None:
+        parts.append(
+            run_rows.claimed(onward.step, prefix, journey.segment, onward.run_id, onward.prepared)
+        )
+    parts += [run_rows.pending(steps[index], prefix) for index in onward.pending]
+    if onward.retry is not None:
+        parts.append(onward.retry)
+    return parts
+
+
+def _insist(name: str, params: dict[str, Any]) -> tuple[Any, ...] | None:
+    """Run the statement, once more if the connection was lost: a result is worth a second try.
+
+    The fence makes that safe: what was recorded already is not recorded again.
+    """
+    try:
+        return statements.fetch_one(name, params)
+    except (OperationalError, InterfaceError):
+        if connection.in_atomic_block:
+            raise
+        connection.close()
+        return statements.fetch_one(name, params)
+
+
+def retry_row(journey: Journey, work: Work, delay: float, details: Any = None) -> str:
+    """The next attempt of a failed step, due in `delay` seconds, with what this one told."""
+    return run_rows.pending(
+        work.step,
+        journey.prefix,
+        segment=journey.segment,
+        attempt=work.attempt + 1,
+        budget=work.budget,
+        delay=delay,
+        overrides=work.overrides,
+        details=details,
+    )
+
+
+def _error_details(failure: Failure | None) -> str | None:
+    if failure is None:
+        return None
+    told = {
+        "exception": failure.exception,
+        "traceback": failure.traceback,
+        "details": failure.details,
+    }
+    names = {"fingerprint": failure.fingerprint, "target": failure.target}
+    return payloads.dump(told | {name: text for name, text in names.items() if text}, "error")

@@ -1,0 +1,86 @@
+"""Results of steps that equal ones reuse, across executions, until they expire.
+
+Equal means: the same module type, the same `with` as written and as rendered, in the same
+workflow or workspace. A result is a convenience: where it is missing, or cannot be kept, the
+step runs.
+"""
+
+import logging
+from hashlib import sha256
+from typing import Any
+
+from django.db import DatabaseError
+from uuid6 import uuid7
+
+from executions import payloads
+from executions.definition.graph.model import CachePolicy, Step
+from runners import statements
+from runners.modules.base import Result
+from runners.segment.inputs import Prepared
+from runners.segment.state import Journey
+from runners.segment.work import Done, Unit, Work
+
+log = logging.getLogger(__name__)
+
+WORKSPACE = "workspace"
+
+
+def lookup(journey: Journey, step: Step, prepared: Prepared) -> Done | None:
+    """What an equal step gave, as if this one had run; None when it has to run.
+
+    Its `cached_from` is the run that made the result.
+    """
+    policy = step.cache
+    if policy is None:
+        return None
+    row = statements.fetch_one("cached", _owned(journey, policy, step, prepared))
+    if row is None:
+        return None
+    run_id, outcome, outputs = row
+    return Done(
+        step,
+        journey.place,
+        prepared,
+        Result(outputs=outputs, outcome=outcome),
+        payloads.dump(outputs, "result reused"),
+        0.0,
+        logs=[{"ms": 0, "level": "info", "message": f"reused the result of run {run_id}"}],
+        cached_from=run_id,
+    )
+
+
+def store(journey: Journey, work: Work, unit: Unit) -> None:
+    """Keep the result of a step that was recorded, if its policy says so and it made it itself.
+
+    Never raises for the database's sake: the step is done, whether its result is kept or not.
+    """
+    policy, done = work.step.cache, unit.head
+    if policy is None or done is None or done.cached_from is not None:
+        return
+    try:
+        statements.fetch(
+            "cache",
+            {
+                **_owned(journey, policy, done.step, done.prepared),
+                "id": uuid7(),
+                "run": work.run_id,
+                "outcome": done.result.outcome,
+                "outputs": done.outputs,
+                "seconds": policy.ttl_seconds,
+            },
+        )
+    except DatabaseError as error:
+        log.warning("the result of run %s is not kept for reuse: %s", work.run_id, error)
+
+
+def key(step: Step, inputs_hash: str) -> str:
+    """What equal steps have in common: SHA-256 over module type, config and inputs, in hex."""
+    return sha256(f"{step.module}\n{step.config_hash}\n{inputs_hash}".encode()).hexdigest()
+
+
+def _owned(journey: Journey, policy: CachePolicy, step: Step, prepared: Prepared) -> dict[str, Any]:
+    return {
+        "workflow": journey.version.workflow_id,
+        "shared": policy.scope == WORKSPACE,
+        "key": key(step, prepared.hash),
+    }

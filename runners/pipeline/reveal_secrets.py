@@ -1,0 +1,248 @@
+"""What a step's module gets in place of `[secret:…]`, and what takes it out of what comes back.
+
+Rows, hashes, messages and logs hold references only. The values are read right before a module
+runs, in one query, and only for steps that name secrets or a credential (`uses_secrets`).
+
+A step gets a credential only within its boundary: `credentials.use` judges module and workflow
+here, `Revealed.used` has the module's connections judged by host.
+
+    revealed(journey, step, inputs, attempt=…, overrides=…) -> Revealed
+    secret_places(journey, step, inputs, attempt=…, overrides=…)   for `filled`, in a worker
+    filled(journey, step, inputs, places) -> Revealed   the same in a process that renders nothing
+    scrubber_of(journey, step) -> Scrubber      for what a remote runner hands in later
+"""
+
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from executions import credentials
+from executions.credentials import Boundary, Opened
+from executions.credentials.use import Use, refusal
+from executions.definition.graph.model import Step
+from executions.definition.templating.errors import Pointer, key_path
+from executions.definition.templating.secrets import (
+    Place,
+    SecretField,
+    at,
+    fill,
+    places,
+    reference,
+    reveal,
+)
+from runners.modules import registry
+from runners.modules.base import Result, StepError, Wait
+from runners.modules.network.judging import using
+from runners.secrets.scrubbing import Scrubber
+from runners.segment.inputs import budget_of
+from runners.segment.state import Journey
+
+Fields = Mapping[str, str]
+
+
+class SecretUnavailable(StepError):
+    """A step names a secret that it cannot have; no retry mends that."""
+
+
+class SecretRefused(SecretUnavailable):
+    """A step names a credential whose boundary it is outside of."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Revealed:
+    """The module's real inputs, its credential's fields, and what scrubs its results of both.
+
+    `boundaries` are those of all credentials that the step names.
+    """
+
+    inputs: Any
+    credential: Fields | None
+    scrub: Scrubber
+    boundaries: Mapping[str, Boundary]
+
+    def used(self) -> AbstractContextManager[None]:
+        """The block in which the module has the secrets: each connection is judged by host."""
+        return using(self.boundaries)
+
+    def cleaned(self, ended: Result | Wait, path: str) -> Result | Wait:
+        """What the module gave back, without secrets; raises StepError, PayloadError."""
+        scrub = self.scrub
+        if isinstance(ended, Wait):
+            if scrub.text(ended.key) != ended.key:
+                raise StepError(
+                    f"Step {path} waits under a name that holds a secret, which would be stored."
+                )
+            return replace(ended, facts=scrub.value(ended.facts, f"facts of step {path}"))
+        return replace(
+            ended,
+            outputs=scrub.value(ended.outputs, f"output of step {path}"),
+            variables=scrub.value(ended.variables, f"variables of step {path}"),
+        )
+
+
+def uses_secrets(step: Step) -> bool:
+    """Whether the step names a secret or a credential."""
+    return bool(step.secrets or step.credential)
+
+
+def revealed(
+    journey: Journey, step: Step, inputs: Any, *, attempt: int, overrides: Any = None
+) -> Revealed:
+    """Read the values of a step that uses secrets, and put them where its inputs name them.
+
+    `inputs` are the rendered ones, with references (`Prepared.value`); they are not changed.
+    Raises SecretUnavailable, TemplateError, and what `credentials.opened_of` raises.
+    """
+    opened = _read(journey, step, remote=False)
+    found = {name: one.fields for name, one in opened.items()}
+    values = {secret: _value(journey, step, found, secret) for secret in step.secrets}
+    given, left = inputs, list[Pointer]()
+    if step.secrets:
+        scope = journey.scope(step, attempt)
+        given, left = reveal(
+            step.config.sealed, inputs, scope, values, budget_of(step, time.monotonic())
+        )
+        _refuse_written(journey, step, inputs, left, overrides)
+    return _revealed(step, given, opened)
+
+
+def secret_places(
+    journey: Journey, step: Step, inputs: Any, *, attempt: int, overrides: Any = None
+) -> list[Place]:
+    """Where a step's rendered inputs name secrets, for `filled`; reads no values.
+
+    Raises SecretUnavailable for a reference that somebody wrote by hand, TemplateError.
+    """
+    if not step.secrets:
+        return []
+    scope = journey.scope(step, attempt)
+    budget = budget_of(step, time.monotonic())
+    found, left = places(step.config.sealed, inputs, scope, budget)
+    _refuse_written(journey, step, inputs, left, overrides)
+    return found
+
+
+def filled(journey: Journey, step: Step, inputs: Any, found_places: Sequence[Place]) -> Revealed:
+    """As `revealed`, of inputs whose `secret_places` are known, for a remote runner.
+
+    Nothing is rendered. Where the values go from there, nobody can judge; a credential says whether
+    remote runners may have it. Raises SecretUnavailable, and what `credentials.opened_of` raises.
+    """
+    opened = _read(journey, step, remote=True)
+    found = {name: one.fields for name, one in opened.items()}
+    values = {secret: _value(journey, step, found, secret) for secret in step.secrets}
+    given = fill(found_places, inputs, values)
+    return _revealed(step, given, opened)
+
+
+def scrubber_of(journey: Journey, step: Step) -> Scrubber:
+    """What scrubs the results of a step that uses secrets, by the values they have now."""
+    return _scrubber(step, {name: one.fields for name, one in _found(journey, step).items()})
+
+
+def _read(journey: Journey, step: Step, *, remote: bool) -> Mapping[str, Opened]:
+    """The step's credentials, each within its boundary."""
+    found = _found(journey, step)
+    boundaries = {name: one.boundary for name, one in found.items()}
+    in_texts = {name for name, _ in step.secrets}
+    module = registry.get(step.module)
+    places = ((pointer, named) for pointer, _, named in step.config.sealed)
+    kept = {
+        name
+        for pointer, named in places
+        if pointer and pointer[0] in module.keeps
+        for name, _ in named
+    }
+    use = Use(
+        step.module,
+        module.judges_hosts,
+        journey.version.workflow_id,
+        in_texts,
+        kept,
+        remote=remote,
+    )
+    why = refusal(use, boundaries)
+    if why is not None:
+        raise SecretRefused(
+            f"{_who(journey, step)}: {why}. Use another credential, or ask somebody who may "
+            "configure credentials to widen its boundary, then requeue the step."
+        )
+    return found
+
+
+def _found(journey: Journey, step: Step) -> Mapping[str, Opened]:
+    names = {name for name, _ in step.secrets}
+    if step.credential:
+        names.add(step.credential)
+    found = credentials.opened_of(journey.version.workspace_id, names)
+    missing = sorted(names - found.keys())
+    if missing:
+        raise SecretUnavailable(
+            f'{_who(journey, step)} needs the credential "{missing[0]}", which its workspace does '
+            "not have. Create it, then requeue the step."
+        )
+    return found
+
+
+def _value(journey: Journey, step: Step, found: Mapping[str, Fields], secret: SecretField) -> str:
+    name, field = secret
+    if field not in found[name]:
+        raise SecretUnavailable(
+            f'{_who(journey, step)} needs the field "{field}" of the credential "{name}", which '
+            f"has only: {', '.join(sorted(found[name])) or 'none'}. Add it, or name another field."
+        )
+    return found[name][field]
+
+
+def _revealed(step: Step, given: Any, opened: Mapping[str, Opened]) -> Revealed:
+    found = {name: one.fields for name, one in opened.items()}
+    boundaries = {name: one.boundary for name, one in opened.items()}
+    return Revealed(given, found.get(step.credential), _scrubber(step, found), boundaries)
+
+
+def _scrubber(step: Step, found: Mapping[str, Fields]) -> Scrubber:
+    names = {
+        found[name][field]: reference((name, field))
+        for name, field in step.secrets
+        if field in found[name]
+    }
+    own = found.get(step.credential, {})
+    return Scrubber(
+        names | {value: reference((step.credential, field)) for field, value in own.items()}
+    )
+
+
+def _refuse_written(
+    journey: Journey, step: Step, inputs: Any, left: list[Pointer], overrides: Any
+) -> None:
+    """Refuse a reference that somebody wrote by hand: the module would get it as mere text."""
+    names = [reference(secret) for secret in step.secrets]
+    filled = {pointer for pointer, _, _ in step.config.sealed} - set(left)
+    written: list[tuple[Pointer, Any]] = []
+    if overrides and "inputs" in overrides:
+        written += _texts(overrides["inputs"], ())
+    written += [(pointer, at(inputs, pointer)) for pointer in left]
+    for pointer, text in written:
+        found = [name for name in names if isinstance(text, str) and name in text]
+        if found and pointer not in filled:
+            raise SecretUnavailable(
+                f"{_who(journey, step)}: {key_path(pointer)} is not what the workflow puts there "
+                f"any more, so {found[0]} in it cannot be filled in. Requeue it without a change "
+                "of that value, or write one without secrets."
+            )
+
+
+def _texts(value: Any, pointer: Pointer) -> list[tuple[Pointer, str]]:
+    if isinstance(value, str):
+        return [(pointer, value)]
+    if isinstance(value, Mapping):
+        pairs: Any = value.items()
+    else:
+        pairs = enumerate(value) if isinstance(value, list) else ()
+    return [found for key, item in pairs for found in _texts(item, (*pointer, key))]
+
+
+def _who(journey: Journey, step: Step) -> str:
+    return f'Step {journey.path(step)} of workflow "{journey.graph.name}"'

@@ -1,0 +1,53 @@
+"""What the loss of a holder says about a run that it held.
+
+A run is blamed only where nothing else can have ended the process: it was the only one executing
+there, and the process's parent, which would have ended with the container, the host or the whole
+worker, still lives.
+"""
+
+from dataclasses import dataclass
+
+from runners.models import Runner
+from runners.process.identity import gone, lives, parent_lives, shared
+
+MOST = 200  # characters of a cause
+
+
+@dataclass(frozen=True, slots=True)
+class Death:
+    """What is counted: `crashed` is held against the run, a `suspect` is executed apart then."""
+
+    lost: int = 0
+    crashed: int = 0
+    cause: str = ""
+    suspect: bool = False
+
+
+LOST = Death(lost=1, suspect=True)
+SILENT = Death(lost=1)
+
+
+def crash(cause: str) -> Death:
+    """A death that this run alone can have caused."""
+    return Death(lost=1, crashed=1, cause=cause[:MOST], suspect=True)
+
+
+def judge(leased_by: str, companions: int = 0, cause: str = "") -> Death:
+    """What to count for a run whose holder is gone or renewed its lease no more.
+
+    `companions` are other runs that the same process held. A worker that said that it was leaving
+    counts for nothing, and a process that lives but could not renew its leases ended for nobody.
+    """
+    if announced(leased_by):
+        return Death()
+    if lives(leased_by):
+        return SILENT
+    if shared(leased_by) or companions or not gone(leased_by) or not parent_lives(leased_by):
+        return LOST
+    return crash(cause or "its process ended while its worker lived on")
+
+
+def announced(leased_by: str) -> bool:
+    """Whether the holder's worker said that it was leaving: then its end is no crash."""
+    name = leased_by.partition("|")[0]
+    return bool(name) and Runner.objects.filter(name=name, leaving_at__isnull=False).exists()

@@ -1,0 +1,152 @@
+"""Signs of life: a file that each worker and each beat renews, and the check that reads it.
+
+For containers: `python runners/process/signs_of_life.py worker` ends with 0 or 1 and says why, in a
+twentieth of a second, since it starts neither Django nor Celery. A worker renews its file only when
+a message of its own came back to it through the broker, so that one which lives and no longer takes
+messages is found out. This file needs nothing but Python.
+"""
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+KINDS = ("web", "worker", "beat")
+ANSWER_SECONDS = 3.0
+DEFAULT_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Sign:
+    """What a process last said of itself; `at` is of the machine's monotonic clock.
+
+    `grace` is how many seconds longer than usual it may be silent after this sign.
+    """
+
+    kind: str
+    name: str
+    pid: int
+    queues: tuple[str, ...]
+    state: str
+    at: float
+    grace: float = 0.0
+
+    @property
+    def age(self) -> float:
+        """Seconds since then."""
+        return time.monotonic() - self.at
+
+
+def patience() -> float:
+    """After how many seconds without a sign a process counts as unwell."""
+    return float(os.environ.get("VALKYR_HEALTH_SECONDS", "").strip() or DEFAULT_SECONDS)
+
+
+def folder() -> Path:
+    """Where the signs are: a place that this user alone writes to."""
+    chosen = os.environ.get("VALKYR_HEALTH_DIR", "").strip()
+    return Path(chosen or Path(tempfile.gettempdir()) / f"valkyr-signs-{os.getuid()}")
+
+
+def give(
+    kind: str, name: str, state: str, queues: tuple[str, ...] = (), grace: float = 0.0
+) -> None:
+    """Give a sign of this process; raises OSError where nothing can be written."""
+    where = folder()
+    where.mkdir(mode=0o700, parents=True, exist_ok=True)
+    sign = Sign(kind, name, os.getpid(), queues, state, time.monotonic(), grace)
+    fresh = where / f".{kind}-{sign.pid}"
+    fresh.write_text(json.dumps(asdict(sign)))
+    fresh.replace(where / f"{kind}-{sign.pid}.json")
+
+
+def take_back(kind: str) -> None:
+    """Remove this process's sign, at its end."""
+    (folder() / f"{kind}-{os.getpid()}.json").unlink(missing_ok=True)
+
+
+def check(kind: str, queue: str = "") -> tuple[bool, str]:
+    """Whether every such process of this machine is well, and why (not)."""
+    if kind == "web":
+        return _answers()
+    found = [sign for sign in _signs(kind) if not queue or queue in sign.queues]
+    which = f"{kind} of queue {queue}" if queue else kind
+    if not found:
+        return False, f"No {which} has given a sign in {folder()}. Is it running, as this user?"
+    lost = [sign for sign in found if sign.age > patience() + sign.grace]
+    if lost:
+        return False, " ".join(_unwell(sign) for sign in lost)
+    return True, " ".join(f"{s.name}: {s.state}, {s.age:.0f} s ago." for s in found)
+
+
+def _answers() -> tuple[bool, str]:
+    """Whether the web process at `PORT` answers, whatever host name it wants to be called by."""
+    from http.client import HTTPConnection, HTTPException
+
+    port = int(os.environ.get("PORT", "").strip() or 8000)
+    asked = HTTPConnection("127.0.0.1", port, timeout=ANSWER_SECONDS)
+    try:
+        asked.request("GET", "/actuator/health/live")
+        status = asked.getresponse().status
+    except (OSError, HTTPException) as error:
+        return False, f"The web process gives no answer at port {port} (PORT): {error}."
+    finally:
+        asked.close()
+    return status < 500, f"The web process answered {status} at port {port}."
+
+
+def _unwell(sign: Sign) -> str:
+    reason = (
+        "it is stuck, or messages do not reach it"
+        if sign.kind == "worker"
+        else "it is stuck, or the database keeps it waiting"
+    )
+    return (
+        f"{sign.name} (process {sign.pid}) gave its last sign {sign.age:.0f} s ago ({sign.state}); "
+        f"expected one in {patience() + sign.grace:g} s: {reason}. Restart it; its log may say "
+        "more."
+    )
+
+
+def _signs(kind: str) -> Iterator[Sign]:
+    """The signs of processes that still run; those of others are removed."""
+    for path in sorted(folder().glob(f"{kind}-*.json")):
+        try:
+            said = json.loads(path.read_text())
+            sign = Sign(**said | {"queues": tuple(said["queues"])})
+        except (OSError, ValueError, TypeError, KeyError):
+            continue
+        if _runs(sign.pid):
+            yield sign
+        else:
+            path.unlink(missing_ok=True)
+
+
+def _runs(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """0 when all is well, 1 when not; one line says why."""
+    parser = argparse.ArgumentParser(description="Whether the process here is well.")
+    parser.add_argument("kind", choices=KINDS)
+    parser.add_argument("--queue", default="", help="only workers of this queue")
+    options = parser.parse_args(arguments)
+    well, sentence = check(options.kind, options.queue)
+    print(sentence, file=sys.stdout if well else sys.stderr)
+    return 0 if well else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

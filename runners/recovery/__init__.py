@@ -1,0 +1,1 @@
+"""The sweeper, which repairs what was lost, and what follows a restored backup."""

@@ -1,0 +1,92 @@
+"""What must be done once after the database was restored from a backup, before anything starts.
+
+A restored database lives the time after its backup a second time, and counts the same lease
+tokens again. A worker that survived from the first time, still at work on one of its runs, would
+hold the very token that a new worker is given, and would keep that one's lease alive. So every
+live run's token leaps further than one life can count. Sessions that were ended since the backup
+would be open again: all are ended.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from django.contrib.sessions.models import Session
+from django.db import connection, transaction
+from django.db.models import Max
+
+from executions.access.actor import Actor, record
+from executions.accounts.sessions import end_all
+from executions.audit import seals
+from executions.models import WorkflowExecution
+from runners.statements import fetch
+
+# More claims than a run can see in one life; lease tokens are 32 bits wide.
+LEAP = 1_000_000
+BATCH = 5_000
+FIRST = UUID(int=0)
+
+
+class StillConnected(Exception):
+    """Processes of ours have sessions in the database that should rest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """What was done, and how far the backup reaches."""
+
+    runs: int
+    sessions: int
+    newest: datetime | None
+
+
+def settle(actor: Actor, *, force: bool = False) -> Restored:
+    """Fence whoever held a run, end all sessions, and write it down; once a restore.
+
+    Raises StillConnected while processes of ours are connected: workers of the time before, or
+    new ones started too early (`force` does it all the same; what these run is done again).
+    """
+    others = connected()
+    if others and not force:
+        raise StillConnected(
+            f"{len(others)} processes of Valkyr are connected to this database "
+            f"({', '.join(sorted(set(others))[:5])}). Stop them first: a worker of the time before "
+            "the restore must not go on."
+        )
+    runs = sum(_leap())
+    with transaction.atomic():
+        Session.objects.all().delete()
+        sessions = end_all()
+        newest = WorkflowExecution.objects.aggregate(at=Max("created_at"))["at"]
+        record(
+            actor,
+            "installation.restored",
+            workspace_id=None,
+            object_type="Installation",
+            object_id="",
+            after={"runs": runs, "sessions": sessions},
+        )
+    # The server may number transactions anew: what is unsealed gets a link, and so does this.
+    seals.seal_after_restore()
+    return Restored(runs, sessions, newest)
+
+
+def connected() -> list[str]:
+    """The names of our other processes with a session in this database."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT application_name FROM pg_stat_activity "
+            "WHERE datname = current_database() AND pid <> pg_backend_pid() "
+            "AND application_name LIKE 'valkyr-%%' ORDER BY 1 LIMIT 100",
+            [],
+        )
+        return [name for (name,) in cursor.fetchall()]
+
+
+def _leap() -> list[int]:
+    """How many runs were fenced, by batch; each batch is a transaction."""
+    done, after = [], FIRST
+    while found := fetch("fence", {"after": after, "most": BATCH, "leap": LEAP}):
+        done.append(len(found))
+        after = max(row[0] for row in found)
+    return done

@@ -1,0 +1,73 @@
+"""Leases that ran out: the holder's host is lost, or the step outstayed its time.
+
+A step of our own workers is blamed only where its process is gone and executed nothing else. A
+remote runner cannot be looked at: its silence counts as a crash where it held this one run alone,
+so that a step that ends its runner every time comes to an end.
+"""
+
+from uuid import UUID
+
+from django.db.models import Count
+
+from executions.definition.limits import limits
+from runners import metrics, statements
+from runners.conf import config
+from runners.failures.classification import Failure
+from runners.models import Run
+from runners.pipeline import end_run
+from runners.pipeline.claim_run import permanent
+from runners.pipeline.crashes import mend
+from runners.process.cause_of_death import MOST, SILENT, Death, judge
+from runners.recovery.sweeper.each import each
+from runners.states import HELD, ErrorType
+
+BATCH = 200
+
+
+def sweep() -> int:
+    """Time out or release the runs whose lease is over; returns how many."""
+    count = 0
+    rows = statements.fetch("expired", {"batch": BATCH})
+    # Before the first is released: the last of several would seem to have been alone.
+    held = _held([leased_by for _, _, leased_by, *_ in rows])
+    for run_id, token, leased_by, crashes, queue, overdue in rows:
+        companions = held.get(leased_by, 1) - 1
+        if overdue:
+            count += each(f"overdue run {run_id}", _time_out, run_id, token)
+        elif queue in limits().remote_queues:
+            silent = (run_id, token, leased_by, crashes, companions)
+            count += each(f"silent run {run_id}", _take_back, *silent)
+        else:
+            death = judge(leased_by, companions)
+            count += each(f"expired run {run_id}", mend, run_id, token, crashes, death)
+    return count
+
+
+def _time_out(run_id: UUID, token: int) -> int:
+    message = "The step was not done at its deadline and its worker renewed the lease no more."
+    failure = Failure(ErrorType.TIMEOUT, message, "LeaseExpired", None, None, "")
+    return end_run.fail(run_id, failure, token=token)
+
+
+def _take_back(run_id: UUID, token: int, leased_by: str, crashes: int, companions: int) -> int:
+    if companions:
+        return mend(run_id, token, crashes, SILENT)
+    cause = f"the remote runner {leased_by} fell silent while it held this step alone"
+    death = Death(lost=1, crashed=1, cause=cause[:MOST])
+    silent = crashes + 1
+    if silent < config().poison:
+        return mend(run_id, token, crashes, death, at_once=True)  # the lease was long enough
+    failure = permanent(
+        f"Remote runners fell silent over this step {silent} times, the last of them {leased_by}, "
+        "so it is not tried again. Look for what ends them, or keeps them from their heartbeats.",
+        "RunnerLost",
+    )
+    metrics.DEATHS.labels("step").inc()
+    return end_run.fail(run_id, failure, token=token, crash_cause=death.cause)
+
+
+def _held(holders: list[str]) -> dict[str, int]:
+    """How many runs each of these holders has, expired or not."""
+    runs = Run.objects.filter(state__in=sorted(HELD), leased_by__in=set(holders))
+    counts = runs.order_by().values_list("leased_by").annotate(number=Count("pk"))
+    return dict(counts) if holders else {}

@@ -1,0 +1,161 @@
+"""A result given by a person in place of a run: recorded as any other, and never executed."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+from uuid import UUID
+
+from executions import payloads
+from executions.database.clock import ClockTimestamp
+from executions.definition.catalog import catalog
+from executions.definition.graph.model import Graph, Step
+from executions.definition.graph.places import find
+from executions.definition.graph.problem import Problem
+from executions.definition.versions import compiled
+from executions.errors import WithProblems
+from executions.models import WorkflowExecution
+from runners import statements
+from runners.models import Run
+from runners.repair.reruns import newest_dead
+from runners.states import RunState
+from runners.time_travel.approvals import refuse_given_result
+
+MAX_PROBLEMS = 100
+
+
+class ResultRefused(WithProblems):
+    """The step could not have come to this result."""
+
+    code = "invalid_result"
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A result that the step could have come to; `note` says who gave it."""
+
+    outputs: Any
+    outcome: str
+    variables: str  # those it writes, as canonical JSON; "" for a step that writes none
+    note: str
+
+
+def check(version_id: UUID, step_path: str, outputs: Any, outcome: str | None, note: str) -> Given:
+    """What a step of this version is told to have come to.
+
+    What its module may leave empty and nobody gave is null.
+    Raises ResultRefused with every problem: outputs that break the module's output schema, an
+    outcome the step cannot have, variables that the workflow does not declare; ApprovalNeeded for
+    an approval; PayloadError for outputs that cannot be stored.
+    """
+    graph = compiled(version_id).graph
+    _, step = find(graph, step_path)
+    refuse_given_result(step.module, step_path)
+    outputs = _completed(step.module, outputs)
+    payloads.dump(outputs, f"output of step {step_path}")
+    problems = [
+        *_schema_problems(step.module, outputs),
+        *_outcome_problems(step, outcome),
+        *(_variable_problems(graph, outputs) if step.writes_variables else ()),
+    ]
+    if problems:
+        raise ResultRefused(f"Step {step_path} cannot have come to this result.", problems)
+    changes = payloads.dump(outputs, "variables") if step.writes_variables else ""
+    return Given(outputs, outcome or "success", changes, note)
+
+
+def give(execution: WorkflowExecution, dead_run_id: UUID, *, run_id: UUID, given: Given) -> None:
+    """Record the next attempt of a dead run's step as a success with the given result.
+
+    The caller holds the execution's lock and plans it afterwards. Raises WrongState as
+    `reruns.again`.
+    """
+    dead = newest_dead(execution, dead_run_id)
+    _, step = find(compiled(execution.version_id).graph, dead.step_path)
+    Run.objects.create(
+        pk=run_id,
+        execution_id=execution.pk,
+        epoch=execution.epoch,
+        segment=dead.step_path,
+        step_path=dead.step_path,
+        task_id=step.task_uuid,
+        module_id=step.module_uuid,
+        module=step.module,
+        attempt=dead.attempt + 1,
+        budget_start=dead.attempt + 1,
+        state=RunState.SUCCESS,
+        queue=step.queue,
+        priority=execution.priority,
+        config_hash=step.config_hash,
+        outputs=given.outputs,
+        outcome=given.outcome,
+        logs=[{"ms": 0, "level": "info", "message": given.note}],
+        queued_at=ClockTimestamp(),
+        started_at=ClockTimestamp(),
+        finished_at=ClockTimestamp(),
+        duration_ms=0,
+    )
+    if given.variables:
+        told = {"execution": execution.pk, "changes": given.variables}
+        statements.fetch("variables", told)
+
+
+def _completed(module: str, outputs: Any) -> Any:
+    """The outputs with null for what may be null and was left out, as the module gives them."""
+    spec = catalog().get(module)
+    if not isinstance(outputs, dict) or spec is None or spec.outputs_schema is None:
+        return outputs
+    known = spec.outputs_schema.get("properties", {})
+    return {name: None for name, schema in known.items() if _may_be_null(schema)} | outputs
+
+
+def _may_be_null(schema: Any) -> bool:
+    return any(option.get("type") == "null" for option in schema.get("anyOf", ()))
+
+
+def _schema_problems(module: str, outputs: Any) -> list[Problem]:
+    validator = _validator(module)
+    if validator is None:
+        return []
+    return [
+        Problem(_path("outputs", error.absolute_path), str(error.validator), error.message[:500])
+        for error, _ in zip(validator.iter_errors(outputs), range(MAX_PROBLEMS), strict=False)
+    ]
+
+
+@lru_cache(maxsize=256)
+def _validator(module: str) -> Any:
+    """Checks what a module gives back; None where it does not describe it."""
+    from jsonschema import Draft202012Validator
+
+    spec = catalog().get(module)
+    if spec is None or spec.outputs_schema is None:
+        return None
+    return Draft202012Validator(dict(spec.outputs_schema))
+
+
+def _outcome_problems(step: Step, outcome: str | None) -> list[Problem]:
+    names = step.outcomes or ("success",)
+    if outcome in names or (outcome is None and not step.outcomes):
+        return []
+    listed = ", ".join(f'"{name}"' for name in names)
+    if outcome is None:
+        message = f"This step decides where to go on; say how it ended: {listed}."
+        return [Problem("outcome", "outcome_required", message)]
+    message = f'The step cannot end in "{outcome}", only in {listed}.'
+    return [Problem("outcome", "unknown_outcome", message)]
+
+
+def _variable_problems(graph: Graph, outputs: Any) -> list[Problem]:
+    if not isinstance(outputs, dict):
+        message = "This step writes variables: expected an object of their names and values."
+        return [Problem("outputs", "object", message)]
+    known = ", ".join(graph.variables) or "none"
+    return [
+        Problem(f"outputs.{name}", "unknown_variable", f"Declared variables: {known}.")
+        for name in outputs
+        if name not in graph.variables
+    ][:MAX_PROBLEMS]
+
+
+def _path(start: str, parts: Any) -> str:
+    return start + "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in parts)

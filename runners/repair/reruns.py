@@ -1,0 +1,184 @@
+"""Further runs of steps that failed for good, for who mends them: one, or many at once."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from executions.definition.graph.places import find
+from executions.definition.versions import compiled
+from executions.errors import WrongState
+from executions.models import WorkflowExecution
+from runners import statements
+from runners.dispatch import messages
+from runners.dispatch.canvas import Chain, link
+from runners.models import Run
+from runners.segment import insert_runs, run_rows
+from runners.segment.state import Journey
+
+
+@dataclass(frozen=True, slots=True)
+class Rerun:
+    """A dead run's next attempt: as what, in which locked execution, how urgent.
+
+    `new_key` gives the step another idempotency key.
+    """
+
+    run_id: UUID
+    dead_run_id: UUID
+    execution_id: UUID
+    version_id: UUID
+    epoch: int
+    priority: int
+    overrides: Any = None
+    new_key: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Dead:
+    """What is known of a dead run."""
+
+    step_path: str
+    attempt: int
+    overrides: Any
+
+
+def again(
+    execution: WorkflowExecution,
+    dead_run_id: UUID,
+    *,
+    run_id: UUID,
+    overrides: Any,
+    new_key: bool,
+    priority: int | None = None,
+) -> None:
+    """Insert the next attempt of a dead run's step, pending, with a new retry budget.
+
+    The caller holds the execution's lock, and sends the run; its priority is the execution's unless
+    given. Raises WrongState when the run is not the step's newest or not dead, or belongs to a time
+    before a roll-back.
+    """
+    dead = newest_dead(execution, dead_run_id)
+    rerun = Rerun(
+        run_id=run_id,
+        dead_run_id=dead_run_id,
+        execution_id=execution.pk,
+        version_id=execution.version_id,
+        epoch=execution.epoch,
+        priority=execution.priority if priority is None else priority,
+        overrides=overrides,
+        new_key=new_key,
+    )
+    journey, part = _row(rerun, _Dead(dead.step_path, dead.attempt, dead.overrides))
+    if not insert_runs.insert(journey, [part]):
+        raise WrongState(
+            f"Step {dead.step_path} has a live or successful run already; nothing was done.",
+            dead.state,
+        )
+
+
+def again_many(reruns: Sequence[Rerun]) -> set[UUID]:
+    """As `again`, in one statement; the ids of the new runs, which are sent after the commit.
+
+    The caller holds the executions' locks. A dead run that has no next attempt is left out.
+
+    Nothing is planned: a FAILED execution had nothing left to start, and one under way plans by
+    itself whatever its steps' ends make ready.
+    """
+    dead = newest_dead_of([rerun.dead_run_id for rerun in reruns])
+    texts: list[str] = []
+    parcels: dict[UUID, messages.Parcel] = {}
+    for rerun in reruns:
+        if rerun.dead_run_id in dead:
+            journey, part = _row(rerun, dead[rerun.dead_run_id])
+            texts += insert_runs.owned(journey, [part])
+            parcels[rerun.run_id] = _parcel(rerun, journey)
+    added = insert_runs.insert_all(texts)
+    messages.publish_after_commit([item for pk, item in parcels.items() if pk in added])
+    return added
+
+
+def newest_dead_of(run_ids: Sequence[UUID]) -> dict[UUID, _Dead]:
+    """Those of some dead runs that are their step's newest attempt; one query."""
+    found = statements.fetch("newest_dead", {"ids": list(run_ids)})
+    return {pk: _Dead(path, attempt, overrides) for pk, _, path, attempt, overrides in found}
+
+
+def newest_dead(execution: WorkflowExecution, dead_run_id: UUID) -> Run:
+    """The dead run, if it is its step's newest attempt; raises WrongState."""
+    dead = Run.objects.only(
+        "id", "execution_id", "epoch", "step_path", "attempt", "state", "overrides", "superseded"
+    ).get(pk=dead_run_id)
+    newest = (
+        Run.objects.filter(
+            execution_id=execution.pk,
+            epoch=execution.epoch,
+            step_path=dead.step_path,
+            superseded=False,
+        )
+        .order_by("-attempt")
+        .values_list("pk", flat=True)
+        .first()
+    )
+    if dead.state != "DLQ" or newest != dead.pk:
+        raise WrongState(
+            f"Run {dead.pk} of step {dead.step_path} is not the step's newest attempt any more; "
+            "nothing was done.",
+            dead.state,
+        )
+    return dead
+
+
+def _row(rerun: Rerun, dead: _Dead) -> tuple[Journey, str]:
+    version = compiled(rerun.version_id)
+    place, step = find(version.graph, dead.step_path)
+    journey = Journey(
+        execution_id=rerun.execution_id,
+        version=version,
+        place=place,
+        segment=dead.step_path,
+        queue="",
+        epoch=rerun.epoch,
+        priority=rerun.priority,
+        started_at=None,
+        input=None,
+        variables={},
+        resumed=True,
+    )
+    attempt = dead.attempt + 1
+    overrides = _overrides(dead.overrides, rerun.overrides, attempt, new_key=rerun.new_key)
+    part = run_rows.pending(
+        step,
+        place.prefix,
+        attempt=attempt,
+        budget=attempt,
+        overrides=overrides,
+        run_id=rerun.run_id,
+    )
+    return journey, part
+
+
+def _parcel(rerun: Rerun, journey: Journey) -> messages.Parcel:
+    _, step = find(journey.version.graph, journey.segment)
+    canvas = Chain((link(journey.place, step),))
+    return messages.Parcel(rerun.execution_id, rerun.version_id, rerun.priority, (canvas,))
+
+
+def _overrides(before: Any, inputs: Any, attempt: int, *, new_key: bool) -> Any:
+    """What the run carries: merged inputs, and a salt that makes its idempotency key a new one."""
+    earlier = before or {}
+    out: dict[str, Any] = {}
+    if inputs or earlier.get("inputs"):
+        out["inputs"] = one_after_other(earlier.get("inputs") or {}, inputs or {})
+    salt = str(attempt) if new_key else earlier.get("salt")
+    if salt:
+        out["salt"] = salt
+    return out or None
+
+
+def one_after_other(first: Any, second: Any) -> Any:
+    """One JSON merge patch that does what two do in turn; its nulls remove what they are about."""
+    if not isinstance(first, dict) or not isinstance(second, dict):
+        return second
+    changed = {name: one_after_other(first.get(name), value) for name, value in second.items()}
+    return first | changed

@@ -1,0 +1,1 @@
+"""What is known of an execution while one of its segments runs: its state, its rows, its lock."""

@@ -1,0 +1,92 @@
+"""A step's inputs: rendered, merged with an operator's overrides, hashed, keyed."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+from executions import payloads
+from executions.definition.graph.model import Step
+from executions.definition.templates import Budget
+from runners.segment.state import Journey
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """Inputs ready to run: their value, canonical JSON, hash and the idempotency key.
+
+    `seconds` is how long they took to render, which counts towards the step's time limit.
+    """
+
+    value: Any
+    text: str
+    hash: str
+    key: str
+    seconds: float = 0.0
+
+
+def prepare(
+    journey: Journey, step: Step, attempt: int, overrides: Mapping[str, Any] | None = None
+) -> Prepared:
+    """Render a step's `with`.
+
+    `overrides` is what a requeue stored: `inputs`, merged into the rendered ones (nested keys
+    too), and `salt`, which makes the key a new one. Raises TemplateError, PayloadError, and
+    TemplateTimeout when rendering alone takes the step's time limit.
+    """
+    began = time.monotonic()
+    value = step.config.render(journey.scope(step, attempt), budget_of(step, began))
+    if overrides and overrides.get("inputs"):
+        value = merged(value, overrides["inputs"])
+    return restored(journey, step, value, overrides, began)
+
+
+def budget_of(step: Step, began: float) -> Budget | None:
+    """What rendering a step's inputs may spend: no more time than the step has."""
+    if step.config.constant:
+        return None
+    return Budget(seconds=step.timeout_seconds, deadline=began + step.timeout_seconds)
+
+
+def restored(
+    journey: Journey,
+    step: Step,
+    value: Any,
+    overrides: Mapping[str, Any] | None = None,
+    began: float | None = None,
+) -> Prepared:
+    """The same of inputs that were rendered already: those of a run that is woken.
+
+    `began` is when rendering began, where it was now (of `time.monotonic`).
+    """
+    text = payloads.dump(value, f"inputs of step {journey.path(step)}")
+    hashed = sha256(text.encode()).hexdigest()
+    salt = overrides.get("salt", "") if overrides else ""
+    seconds = 0.0 if began is None else time.monotonic() - began
+    return Prepared(value, text, hashed, key(journey, step, hashed, salt), seconds)
+
+
+def key(journey: Journey, step: Step, inputs_hash: str, salt: str = "") -> str:
+    """The idempotency key: SHA-256 over execution, step path, module, inputs and config.
+
+    Equal for every attempt with equal inputs; after a permanent failure a requeue adds a salt.
+    """
+    parts = (
+        f"{journey.execution_id}\n{journey.path(step)}\n{step.module_uuid}\n{inputs_hash}\n"
+        f"{step.config_hash}\n{salt}"
+    )
+    return sha256(parts.encode()).hexdigest()
+
+
+def merged(base: Any, changes: Any) -> Any:
+    """JSON merge patch (RFC 7396): nested keys are merged, null removes a key."""
+    if not isinstance(changes, Mapping):
+        return changes
+    out = dict(base) if isinstance(base, dict) else {}
+    for name, value in changes.items():
+        if value is None:
+            out.pop(name, None)
+        else:
+            out[name] = merged(out.get(name), value)
+    return out

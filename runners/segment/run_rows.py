@@ -1,0 +1,101 @@
+"""Runs to be, as JSON rows for `record.sql` and `insert.sql`.
+
+What a step never changes is written once a process; the rest is joined as text, since inputs and
+outputs are canonical JSON already. `prefix` is the place of the body a step stands in: empty for
+the workflow itself, `refine[2].` inside a loop.
+"""
+
+import json
+from functools import lru_cache
+from typing import Any
+from uuid import UUID
+
+from uuid6 import uuid7
+
+from executions import payloads
+from executions.definition.graph.model import Step
+from runners.segment.inputs import Prepared
+
+
+@lru_cache(maxsize=50_000)
+def _static(step: Step) -> str:
+    return json.dumps(
+        {
+            "task": str(step.task_uuid),
+            "module_id": str(step.module_uuid),
+            "module": step.module,
+            "queue": step.queue,
+            "config_hash": step.config_hash,
+            "timeout": step.timeout_seconds,
+        }
+    )[1:-1]
+
+
+def skipped(step: Step, prefix: str) -> str:
+    """A step that no taken edge leads to."""
+    path = prefix + step.path
+    return (
+        f'{{"id":"{uuid7()}","state":"SKIPPED","path":"{path}","segment":"{path}","attempt":1,"budget":1,'
+        f"{_static(step)}}}"
+    )
+
+
+def pending(
+    step: Step,
+    prefix: str,
+    *,
+    segment: str | None = None,
+    attempt: int = 1,
+    budget: int = 1,
+    delay: float | None = None,
+    overrides: Any = None,
+    details: Any = None,
+    run_id: UUID | None = None,
+) -> str:
+    """A step that is ready; with `delay`, a retry due in so many seconds.
+
+    `details` is what the attempt before said of itself.
+    """
+    more = "" if delay is None else f'"delay":{delay},'
+    if overrides is not None:
+        more += f'"overrides":{payloads.dump(overrides, "overrides")},'
+    if details is not None:
+        more += f'"details":{payloads.dump(details, "details")},'
+    path = prefix + step.path
+    return (
+        f'{{"id":"{run_id or uuid7()}","state":"PENDING","path":"{path}",'
+        f'"segment":"{segment or path}",'
+        f'"attempt":{attempt},"budget":{budget},{more}{_static(step)}}}'
+    )
+
+
+def claimed(step: Step, prefix: str, segment: str, run_id: UUID, prepared: Prepared | None) -> str:
+    """The step this worker goes on with."""
+    inputs = ""
+    if prepared is not None:
+        inputs = f'"key":"{prepared.key}","inputs_hash":"{prepared.hash}","inputs":{prepared.text},'
+    return (
+        f'{{"id":"{run_id}","state":"RUNNING","path":"{prefix}{step.path}",'
+        f'"segment":"{segment}","attempt":1,"budget":1,'
+        f"{inputs}{_static(step)}}}"
+    )
+
+
+def succeeded(
+    step: Step,
+    prefix: str,
+    segment: str,
+    prepared: Prepared,
+    outputs: str,
+    outcome: str,
+    milliseconds: float,
+    run_id: UUID | None = None,
+) -> str:
+    """A pure step that already ran, in memory."""
+    return (
+        f'{{"id":"{run_id or uuid7()}","state":"SUCCESS","path":"{prefix}{step.path}",'
+        f'"segment":"{segment}","attempt":1,"budget":1,'
+        f'"key":"{prepared.key}","inputs_hash":"{prepared.hash}","inputs":{prepared.text},'
+        f'"outputs":{outputs},"outcome":{json.dumps(outcome)},"ms":{milliseconds:.3f},'
+        f"{_static(step)}}}"
+    )

@@ -1,0 +1,212 @@
+"""What a module may know and say while it runs."""
+
+import time
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from runners.conf import default_currency
+from runners.failures.storable import storable_text
+from runners.modules.base import PublishedEvent, StepError
+from runners.secrets.scrubbing import Scrubber
+from runners.segment.work import Cost
+
+# Publishes an event by name and payload, as the step's first, second, …
+Publisher = Callable[[str, Any, int], PublishedEvent]
+
+MAX_ENTRIES = 200
+MAX_TEXT = 2_000
+MAX_INTEGER = 2**63
+MAX_AMOUNT = Decimal(10**9)
+MAX_NAME = 200
+MAX_MODELS = 50
+CURRENCY_LETTERS = 3
+
+
+class Log:
+    """Messages kept with the run, the first 200; later ones are counted."""
+
+    __slots__ = ("_began", "entries", "left_out", "scrub")
+
+    def __init__(self) -> None:
+        self.entries: list[dict[str, Any]] = []
+        self.left_out = 0
+        self.scrub: Scrubber | None = None
+        self._began = time.monotonic()
+
+    def debug(self, message: str, **fields: Any) -> None:
+        """Say what only somebody looking for a fault wants to know."""
+        self._add("debug", message, fields)
+
+    def info(self, message: str, **fields: Any) -> None:
+        """Say what happened."""
+        self._add("info", message, fields)
+
+    def warning(self, message: str, **fields: Any) -> None:
+        """Say what went not quite as it should."""
+        self._add("warning", message, fields)
+
+    def error(self, message: str, **fields: Any) -> None:
+        """Say what went wrong."""
+        self._add("error", message, fields)
+
+    def kept(self) -> list[dict[str, Any]] | None:
+        """What is stored with the run, or None."""
+        if self.left_out:
+            more = {"level": "warning", "message": f"{self.left_out} more messages were left out"}
+            return [*self.entries, more]
+        return self.entries or None
+
+    def _add(self, level: str, message: str, fields: dict[str, Any]) -> None:
+        if len(self.entries) >= MAX_ENTRIES:
+            self.left_out += 1
+            return
+        entry: dict[str, Any] = {
+            "ms": round(1000 * (time.monotonic() - self._began)),
+            "level": level,
+            "message": self._text(message),
+        }
+        if fields:
+            entry["fields"] = {
+                self._text(name): self._plain(value) for name, value in fields.items()
+            }
+        self.entries.append(entry)
+
+    def _plain(self, value: Any) -> Any:
+        if value is None or isinstance(value, bool):
+            return value
+        small = isinstance(value, int) and abs(value) < MAX_INTEGER
+        if small and (self.scrub is None or self.scrub.details(value) == value):
+            return value
+        return self._text(value)
+
+    def _text(self, value: Any) -> str:
+        text = str(value)
+        # First scrubbed, then cut: half a secret would not be known.
+        return storable_text(text if self.scrub is None else self.scrub.message(text), MAX_TEXT)
+
+
+class Context:
+    """The engine's `StepContext`; `modules/base.py` documents each name."""
+
+    __slots__ = (
+        "_cancelled",
+        "_details",
+        "_events",
+        "_publisher",
+        "attempt",
+        "costs",
+        "credential",
+        "deadline",
+        "execution_id",
+        "idempotency_key",
+        "last_details",
+        "log",
+        "step_path",
+        "target_timeout",
+        "told",
+        "variables",
+    )
+
+    def __init__(
+        self,
+        *,
+        execution_id: UUID,
+        step_path: str,
+        attempt: int,
+        idempotency_key: str,
+        seconds: float,
+        variables: Mapping[str, Any],
+        last_details: Any = None,
+    ) -> None:
+        self.execution_id = execution_id
+        self.step_path = step_path
+        self.attempt = attempt
+        self.idempotency_key = idempotency_key
+        self.deadline = time.monotonic() + seconds
+        self.variables = variables
+        self.last_details = last_details
+        self.target_timeout: float | None = None
+        self.log = Log()
+        self.credential: Mapping[str, str] | None = None
+        self.costs: dict[tuple[str, str], Cost] = {}
+        self.told: Any = None  # the details last given to `heartbeat`
+        self._details: Callable[[Any], None] | None = None
+        self._cancelled: Callable[[], bool] | None = None
+        self._publisher: Publisher | None = None
+        self._events = 0
+
+    def reveal(self, credential: Mapping[str, str] | None, scrub: Scrubber) -> None:
+        """Give the module its credential, and take secrets out of what it says from now on."""
+        self.credential = credential
+        self.log.scrub = scrub
+
+    @property
+    def uses_secrets(self) -> bool:
+        """Whether the inputs may hold values of secrets, or the step names a credential."""
+        return self.log.scrub is not None
+
+    def mind(self, *, cancelled: Callable[[], bool], details: Callable[[Any], None]) -> None:
+        """Connect the process's heartbeat, which knows of cancelling and keeps details."""
+        self._cancelled = cancelled
+        self._details = details
+
+    def publish_by(self, publisher: Publisher) -> None:
+        """Connect what tells the workspace of events."""
+        self._publisher = publisher
+
+    def publish_event(self, name: str, payload: Any) -> PublishedEvent:
+        """Tell the workspace an event, once however often the step is tried."""
+        if self._publisher is None:
+            raise StepError("this step belongs to no execution, so it can tell no workspace events")
+        self._events += 1
+        return self._publisher(name, payload, self._events)
+
+    def remaining(self) -> float:
+        """Seconds until the deadline; negative once it is past."""
+        return self.deadline - time.monotonic()
+
+    def cancelled(self) -> bool:
+        """Whether the run is not wanted any more."""
+        return self._cancelled is not None and self._cancelled()
+
+    def heartbeat(self, details: Any = None) -> None:
+        """Say that the step is alive; `details` reach the next attempt."""
+        if self._details is not None and details is not None:
+            if self.log.scrub is not None:
+                details = self.log.scrub.value(details, "details of the heartbeat")
+            self._details(details)
+            self.told = details
+
+    def cost(
+        self,
+        *,
+        tokens: int = 0,
+        amount: Decimal = Decimal(0),
+        currency: str = "",
+        model: str = "",
+        input_tokens: int = 0,
+        output_tokens: int = 0,
+    ) -> None:
+        """Add to what this step has spent."""
+        counts = (tokens, input_tokens, output_tokens)
+        known = all(0 <= count < MAX_INTEGER for count in counts)
+        if not (known and amount.is_finite() and 0 <= amount <= MAX_AMOUNT):
+            raise ValueError(
+                f"a cost is tokens from 0 up and an amount from 0 to {MAX_AMOUNT:,}; "
+                f"found {max(counts, key=abs)} tokens and {amount}"
+            )
+        key = (storable_text(model, MAX_NAME), currency or default_currency())
+        if len(key[1]) != CURRENCY_LETTERS or not key[1].isupper():
+            raise ValueError(f"a currency is three capitals, such as EUR; found {currency!r}")
+        if key not in self.costs and len(self.costs) >= MAX_MODELS:
+            key = next(reversed(self.costs))
+        old = self.costs.get(key, Cost(*key, 0, 0, 0, Decimal(0)))
+        self.costs[key] = Cost(
+            *key,
+            min(old.input_tokens + input_tokens, MAX_INTEGER - 1),
+            min(old.output_tokens + output_tokens, MAX_INTEGER - 1),
+            min(old.tokens + (tokens or input_tokens + output_tokens), MAX_INTEGER - 1),
+            min(old.amount + amount, MAX_AMOUNT),
+        )

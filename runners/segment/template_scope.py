@@ -1,0 +1,161 @@
+"""What a step's templates read, loaded from the rows: results, a map's item, a loop's past."""
+
+from typing import TYPE_CHECKING, Any
+
+from executions.definition.graph.definition import CALLBACK_URL
+from executions.definition.graph.model import Graph, Step
+from executions.definition.graph.places import Place
+from runners import statements
+from runners.segment.callback_urls import url_of
+
+if TYPE_CHECKING:
+    from runners.segment.state import Journey
+
+MAX_HISTORY = 1_000  # outputs a task
+MAX_HISTORIES = 10_000  # and a rendering
+
+
+def complete(journey: "Journey", step: Step) -> None:
+    """Load what the step's templates read and nobody loaded yet."""
+    paths = missing(journey, step)
+    if paths:
+        journey.learn(
+            statements.fetch("results", {"execution": journey.execution_id, "reads": paths})
+        )
+    if step.reads_item:
+        _load_item(journey)
+    if step.reads_last:
+        load_last(journey)
+
+
+def missing(journey: "Journey", step: Step) -> list[str]:
+    """The paths of steps whose results this step's templates read and nobody loaded yet."""
+    graph = journey.graph
+    paths = [
+        path
+        for task in step.reads
+        if graph.tasks[task].id not in journey.results
+        for path in task_paths(journey.place, task)
+    ]
+    for levels, task in step.outer_reads:
+        place = journey.place.up(levels)
+        if place.graph.tasks[task].id not in journey.outer:
+            paths += task_paths(place, task)
+    if step.reads_previous and step.previous is not None and step.previous not in journey.chain:
+        paths.append(journey.prefix + graph.steps.path(step.previous))
+    return paths
+
+
+def reads_of(place: Place, step: Step) -> list[str]:
+    """The paths of all steps whose results a step's templates read."""
+    paths = [path for task in step.reads for path in task_paths(place, task)]
+    for levels, task in step.outer_reads:
+        paths += task_paths(place.up(levels), task)
+    if step.reads_previous and step.previous is not None:
+        paths.append(place.prefix + place.graph.steps.path(step.previous))
+    return paths
+
+
+def task_paths(place: Place, task: int) -> list[str]:
+    """The paths of a task's steps."""
+    return [place.prefix + place.graph.steps.path(i) for i in place.graph.tasks[task].steps]
+
+
+def last_paths(place: Place) -> list[str]:
+    """The paths of the last step of each task: what a turn's outputs are read from.
+
+    A failed task ends with another step, which has no output.
+    """
+    return [place.prefix + place.graph.steps.path(task.steps[-1]) for task in place.graph.tasks]
+
+
+def turn(journey: "Journey") -> dict[str, Any]:
+    """`item`, `index` and `loop` of the nearest map and loop."""
+    scope: dict[str, Any] = {}
+    of_map, of_loop = journey.place.nearest("map"), journey.place.nearest("loop")
+    if of_map is not None:
+        scope["index"] = of_map.index
+        scope["item"] = journey.items.get(of_map.index)
+    if of_loop is not None:
+        scope["loop"] = {
+            "index": of_loop.index,
+            "iteration": of_loop.index + 1,
+            "previous": journey.last,
+        }
+    return scope
+
+
+def load_items(journey: "Journey", indexes: list[int]) -> None:
+    """Load items of the nearest map."""
+    place = journey.place.nearest("map")
+    assert place is not None
+    found = statements.fetch(
+        "items",
+        {
+            "execution": journey.execution_id,
+            "epoch": journey.epoch,
+            "path": place.holder,
+            "indexes": indexes,
+        },
+    )
+    journey.items = dict(found)
+
+
+def outputs_of_turn(journey: "Journey", place: Place) -> dict[str, Any]:
+    """The outputs of one turn's tasks by id; null where a task was skipped or failed."""
+    paths = dict(zip(last_paths(place), place.graph.tasks, strict=True))
+    outputs: dict[str, Any] = {task.id: None for task in place.graph.tasks}
+    rows = statements.fetch("results", {"execution": journey.execution_id, "reads": list(paths)})
+    for path, state, _, value, *_ in rows:
+        if state == "SUCCESS":
+            outputs[paths[path].id] = value
+    return outputs
+
+
+def with_histories(journey: "Journey", step: Step) -> dict[str, Any]:
+    """The tasks whose `history` the step reads, with it."""
+    graph = journey.graph
+    for task in step.histories:
+        name = graph.tasks[task].id
+        if name not in journey.histories:
+            journey.histories[name] = _history(journey, graph, task, len(step.histories))
+    blank = {"output": None, "outcome": "", "error": None}
+    return {
+        name: journey.results.get(name, blank) | {"history": journey.histories[name]}
+        for name in (graph.tasks[task].id for task in step.histories)
+    }
+
+
+def with_callback_urls(journey: "Journey", step: Step, tasks: dict[str, Any]) -> dict[str, Any]:
+    """The tasks whose `callbackUrl` the step reads, with it; they need not have started."""
+    found = {}
+    for levels, task in step.callbacks:
+        place = journey.place.up(levels)
+        name, path = place.graph.tasks[task].id, task_paths(place, task)[-1]
+        blank = {"output": None, "outcome": "", "error": None}
+        found[name] = tasks.get(name, blank) | {CALLBACK_URL: url_of(journey.execution_id, path)}
+    return found
+
+
+def _history(journey: "Journey", graph: Graph, task: int, sharing: int) -> list[Any]:
+    most = min(MAX_HISTORY, MAX_HISTORIES // sharing)
+    place = journey.place
+    indexes = range(max(0, place.index - most), place.index)
+    last = graph.steps[graph.tasks[task].steps[-1]].path
+    paths = {f"{place.turn(index).prefix}{last}": index for index in indexes}
+    rows = statements.fetch("results", {"execution": journey.execution_id, "reads": list(paths)})
+    found = {paths[row[0]]: row[3] for row in rows if row[1] == "SUCCESS"}
+    return [found[index] for index in sorted(found)]
+
+
+def _load_item(journey: "Journey") -> None:
+    place = journey.place.nearest("map")
+    if place is not None and place.index not in journey.items:
+        load_items(journey, [place.index])
+
+
+def load_last(journey: "Journey") -> None:
+    """Load the outputs of the iteration before, of the nearest loop."""
+    place = journey.place.nearest("loop")
+    if place is not None and place.index and journey.last is None:
+        journey.last = outputs_of_turn(journey, place.turn(place.index - 1))

@@ -1,0 +1,89 @@
+"""The values that pass along the executor's pipeline."""
+
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from executions.definition.graph.model import Step
+from executions.definition.graph.places import Place
+from runners.failures.classification import Failure
+from runners.modules.base import Result, Wait
+from runners.segment.inputs import Prepared
+
+
+@dataclass(slots=True)
+class Work:
+    """A run this process holds: claimed, its inputs rendered, or known to fail already."""
+
+    run_id: UUID
+    token: int
+    holder: str
+    step: Step
+    path: str
+    prepared: Prepared | None
+    failure: Failure | None = None
+    attempt: int = 1
+    budget: int = 1
+    overrides: Any = None
+    last_details: Any = None
+    wake: Any = None  # what ended the run's wait, where it has waited
+    held_seconds: float = 0.0  # how long a gate held it back before its module ran
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What an attempt spent on one model or service (`StepContext.cost`)."""
+
+    model: str
+    currency: str
+    input_tokens: int
+    output_tokens: int
+    tokens: int
+    amount: Decimal
+
+
+@dataclass(slots=True)
+class Done:
+    """A step that ran: what it gave, as value and as JSON text, and what it took."""
+
+    step: Step
+    place: Place
+    prepared: Prepared
+    result: Result
+    outputs: str
+    milliseconds: float
+    logs: Any = None
+    costs: tuple[Cost, ...] = ()
+    run_id: UUID | None = None  # of one that ran in memory, where it was told of already
+    cached_from: UUID | None = None  # the run whose result this is, where nothing was run
+
+
+@dataclass(slots=True)
+class Broken:
+    """A step whose inputs could not be made, or that failed in memory: it is claimed next."""
+
+    step: Step
+    prepared: Prepared | None
+    failure: Failure
+
+
+@dataclass(slots=True)
+class Unit:
+    """What is recorded together: one step with an effect, or a stretch of pure ones."""
+
+    head: Done | None
+    failure: Failure | None = None
+    more: list[Done] = field(default_factory=list)
+    broken: Broken | None = None
+    wait: Wait | None = None  # the head went to sleep instead
+    skipped: list[str] = field(default_factory=list)  # rows of a batch's items that are done
+    milliseconds: float = 0.0
+    logs: Any = None
+    details: Any = None  # what a failed attempt said of itself, for the next one
+    spent: tuple[Cost, ...] = ()  # by an attempt that failed or went to sleep
+
+    @property
+    def costs(self) -> tuple[Cost, ...]:
+        """What the attempt spent, however it ended."""
+        return self.head.costs if self.head is not None else self.spent

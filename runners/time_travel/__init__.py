@@ -1,0 +1,1 @@
+"""Fork, restore points, roll back, replay and verify."""

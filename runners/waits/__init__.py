@@ -1,0 +1,1 @@
+"""Timers, approvals, events, signals and callbacks: what waiting steps wait for."""

@@ -1,0 +1,117 @@
+"""A person decides on an approval: who may, once, and what is kept of it."""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+
+from executions.access import Action, Forbidden, Powers, User, powers_on
+from executions.access.actor import Actor, record
+from executions.database.clock import database_now
+from executions.errors import NotFound, WrongState
+from executions.models import WorkflowExecution
+from executions.states import Role
+from runners.models import Run
+from runners.states import RunState, WaitKind
+from runners.waits import wake_runs
+
+APPROVED, REJECTED = "approved", "rejected"
+DECISIONS = (APPROVED, REJECTED)
+
+
+def decide(run_id: UUID, decision: str, comment: str, *, user: User, actor: Actor) -> Run:
+    """Approve or reject what a run waits for; returns the run, which goes on with it.
+
+    Of two decisions the first counts. Raises NotFound for who may not know of the run, Forbidden
+    for who may not decide, and WrongState when the run does not wait for a decision (any more).
+    """
+    with transaction.atomic():
+        run = _locked(run_id)
+        may = (
+            powers_on(user, run.execution.workspace_id, run.execution.workflow_id)
+            if run is not None
+            else None
+        )
+        if run is None or may is None or not (may.role or may.any):
+            raise _unknown(run_id)
+        _check_right(run, user, may)
+        if run.state != RunState.WAITING or run.waits_for != WaitKind.APPROVAL:
+            raise WrongState(_not_waiting(run, named=may.allows(Action.VIEW)), run.state)
+        waking = {
+            "by": "person",
+            "decision": decision,
+            "comment": comment,
+            "actor": user.get_username(),
+            "at": database_now().isoformat(),
+        }
+        if not wake_runs.wake(run.pk, WaitKind.APPROVAL, waking):
+            state = run.execution.state
+            raise WrongState(f"Its execution is {state}, so there is nothing to decide.", state)
+        record(
+            actor,
+            "run.decide",
+            workspace_id=run.execution.workspace_id,
+            object_type="Run",
+            object_id=run.pk,
+            reason=comment,
+            details={"decision": decision, "step": run.step_path},
+        )
+        run.refresh_from_db(fields=["state", "wake"])
+    return run
+
+
+def may_decide(name: str, may: Powers, approvers: Sequence[str]) -> bool:
+    """Whether a member may decide: one named, or of a named role; without names, who may operate.
+
+    What reads as a role means the role, even where a user has that name.
+    """
+    if not approvers:
+        return may.allows(Action.OPERATE)
+    if may.limits is not None and Action.OPERATE not in may.limits.scopes:
+        return False
+    named = name in approvers and name not in Role.values
+    return may.role in approvers or (named and bool(may.role or may.any))
+
+
+def approvers_of(run: Run) -> list[str]:
+    """The approvers a waiting run was given; [] for everybody who may operate."""
+    facts: Any = run.progress or {}
+    return list(facts.get("approvers", ()))
+
+
+def _locked(run_id: UUID) -> Run | None:
+    """The run, its execution locked."""
+    own = Run.objects.filter(pk=run_id).values("execution_id")
+    locked = WorkflowExecution.objects.select_for_update(no_key=True).filter(pk__in=own)
+    if not locked.values_list("pk", flat=True):
+        return None
+    # Read in a statement of its own: what others did before we had the lock counts.
+    return Run.objects.select_related("execution").get(pk=run_id)
+
+
+def _check_right(run: Run, user: User, may: Powers) -> None:
+    approvers = approvers_of(run)
+    if may_decide(user.get_username(), may, approvers):
+        return
+    if not may.any:
+        raise _unknown(run.pk)
+    who = ", ".join(approvers) or "who may operate executions"
+    raise Forbidden(f"You may not decide this; {who} may. Ask one of them.")
+
+
+def _unknown(run_id: UUID) -> NotFound:
+    return NotFound(f"There is no run {run_id} in your workspaces.")
+
+
+def _not_waiting(run: Run, *, named: bool) -> str:
+    if run.waits_for != WaitKind.APPROVAL:
+        if not named:
+            return f"Run {run.pk} waits for no decision: its step is no approval."
+        return f"Step {run.step_path} waits for no decision: it is a {run.module}."
+    answer: Any = run.wake or {}
+    if answer.get("decision"):
+        return f"It was {answer['decision']} by {answer['actor']} already."
+    if answer.get("by") == "timer":
+        return "It expired before anybody decided."
+    return f"It waits for no decision: the run is {run.state}."

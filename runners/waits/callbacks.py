@@ -1,0 +1,138 @@
+"""Calls from outside to a step's own address: each address lets its step go on once.
+
+A call that comes before the step waits is kept and handed over when it begins to. The execution's
+lock decides between the two.
+"""
+
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+
+from executions.access.actor import Actor, record
+from executions.database.clock import database_now
+from executions.errors import NotFound, ValkyrError, WrongState
+from executions.models import WorkflowExecution
+from executions.states import ExecutionState
+from runners.models import EarlyCallback, Run
+from runners.segment.callback_urls import read
+from runners.states import LIVE, RunState, WaitKind
+from runners.waits import wake_runs
+
+# Its steps may still come to wait; a failed one goes on when its dead letter is requeued.
+OPEN = frozenset(
+    {
+        ExecutionState.PENDING,
+        ExecutionState.RUNNING,
+        ExecutionState.PAUSED,
+        ExecutionState.FAILED,
+    }
+)
+# A run that failed or died is tried again, or may be by hand: its step waits then.
+TO_COME = LIVE | {RunState.FAILED, RunState.DLQ}
+
+
+class UnknownCallback(NotFound):
+    """There is no such callback; use the address as it was given to you."""
+
+    code = "unknown_callback"
+
+
+class CallbackUsed(WrongState):
+    """This callback was used already; each can be used once."""
+
+    code = "callback_used"
+
+    def __init__(self) -> None:
+        """Without saying by whom."""
+        super().__init__((self.__doc__ or "").strip(), "used")
+
+
+class CallbackGone(ValkyrError):
+    """Nobody waits for this callback any more: its time is over, or its execution has ended."""
+
+    code = "callback_gone"
+
+
+def receive(token: str, payload: Any, *, actor: Actor) -> None:
+    """Let the step of an address go on with `payload`, or keep it until the step waits.
+
+    `actor` is whoever called: nobody knows more of them than where from.
+    Raises UnknownCallback for a token that is not ours, CallbackUsed, CallbackGone.
+    """
+    named = read(token)
+    if named is None:
+        raise UnknownCallback
+    execution_id, path = named
+    with transaction.atomic():
+        execution = _locked(execution_id)
+        if execution is None or execution.state not in OPEN:
+            raise CallbackUsed if _answered(execution_id, path) else CallbackGone
+        run = _newest(execution_id, path, execution.epoch)
+        if run is None or (run.waits_for == "" and run.state in TO_COME):
+            _keep(execution_id, path, payload)
+            _audit(actor, execution, path, early=True)
+            return
+        if run.state == RunState.WAITING:
+            waking = _waking(payload, database_now().isoformat())
+            if wake_runs.wake(run.pk, WaitKind.CALLBACK, waking):
+                _audit(actor, execution, path, early=False)
+                return
+        raise CallbackUsed if _woken_by_call(run) else CallbackGone
+
+
+def hand_over(execution_id: UUID, run_id: UUID, path: str) -> bool:
+    """A step begins to wait: wake it at once if its call has come; whether it had.
+
+    The caller holds the execution's lock and has put the run to sleep.
+    """
+    early = EarlyCallback.objects.filter(execution_id=execution_id, step_path=path).first()
+    if early is None:
+        return False
+    early.delete()
+    waking = _waking(early.payload, early.received_at.isoformat())
+    return bool(wake_runs.wake_all([(run_id, execution_id)], [WaitKind.CALLBACK], waking))
+
+
+def _locked(execution_id: UUID) -> WorkflowExecution | None:
+    rows = WorkflowExecution.objects.select_for_update(no_key=True)
+    return rows.only("id", "workspace_id", "state", "epoch").filter(pk=execution_id).first()
+
+
+def _audit(actor: Actor, execution: WorkflowExecution, path: str, *, early: bool) -> None:
+    record(
+        actor,
+        "execution.callback",
+        workspace_id=execution.workspace_id,
+        object_type="WorkflowExecution",
+        object_id=execution.pk,
+        details={"step": path, "early": early},
+    )
+
+
+def _newest(execution_id: UUID, path: str, epoch: int) -> Run | None:
+    """The step's newest attempt; one that a roll-back undid is none."""
+    rows = Run.objects.filter(execution_id=execution_id, step_path=path, superseded=False)
+    found = rows.filter(epoch=epoch).order_by("-attempt")
+    return found.only("id", "state", "waits_for", "wake").first()
+
+
+def _keep(execution_id: UUID, path: str, payload: Any) -> None:
+    _, created = EarlyCallback.objects.get_or_create(
+        execution_id=execution_id, step_path=path, defaults={"payload": payload}
+    )
+    if not created:
+        raise CallbackUsed
+
+
+def _answered(execution_id: UUID, path: str) -> bool:
+    runs = Run.objects.filter(execution_id=execution_id, step_path=path)
+    return any(_woken_by_call(run) for run in runs.only("id", "wake"))
+
+
+def _woken_by_call(run: Run) -> bool:
+    return bool((run.wake or {}).get("by") == "callback")
+
+
+def _waking(payload: Any, received_at: str) -> dict[str, Any]:
+    return {"by": "callback", "payload": payload, "receivedAt": received_at}

@@ -1,0 +1,222 @@
+"""Which waiting runs an event is meant for: those that listen for its name and whose filter holds.
+
+A filter is rendered in the scope of its step, with `event` for the payload. Everything a batch of
+filters reads is loaded together; one that cannot be rendered does not hold, and its run's log says
+why.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from executions.definition.graph.model import Step
+from executions.definition.graph.places import Place, find
+from executions.definition.templates import Template, TemplateError
+from executions.definition.templating.refusal import Allowance
+from executions.definition.versions import Compiled, compiled
+from runners import statements
+from runners.failures.storable import storable_text
+from runners.modules.flow import truth
+from runners.segment import template_scope
+from runners.segment.state import Journey
+
+BATCH = 500
+# Filters may read payloads of a mebibyte: only so many are held at once.
+LOADED = 50
+FILTER = "filter"
+# So many failures of its filter are kept with a run, each so long.
+NOTES, NOTE_LENGTH = 20, 500
+
+Pair = tuple[UUID, UUID]  # run, execution
+
+
+@dataclass(frozen=True, slots=True)
+class Listener:
+    """A run that waits for an event."""
+
+    run_id: UUID
+    execution_id: UUID
+    version: Compiled
+    place: Place
+    step: Step
+    path: str
+    attempt: int
+
+    @property
+    def filter(self) -> Template | None:
+        """What decides whether an event is meant; None lets every one pass."""
+        return self.step.deferred.get(FILTER)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """An event of a workspace, or (with an execution) a signal to one execution.
+
+    Only runs that waited `before` hear it; None is whoever waits now.
+    """
+
+    workspace_id: UUID
+    name: str
+    payload: Any
+    before: datetime | None = None
+    execution_id: UUID | None = None
+
+
+def listeners(call: Call) -> Iterator[list[Listener]]:
+    """Everybody who listens for it, in batches."""
+    after = UUID(int=0)
+    while True:
+        rows = statements.fetch(
+            "listeners",
+            {
+                "name": call.name,
+                "workspace": call.workspace_id,
+                "before": call.before,
+                "execution": call.execution_id,
+                "after": after,
+                "batch": BATCH,
+            },
+        )
+        if rows:
+            yield [_listener(*row) for row in rows]
+        if len(rows) < BATCH:
+            return
+        after = rows[-1][0]
+
+
+def meant(
+    found: Sequence[Listener], payload: Any, allowance: Allowance | None = None
+) -> list[Pair]:
+    """Those of one batch that a payload is meant for: without a filter, or whose filter holds.
+
+    A request gives an `allowance`; raises TimeSpent where the filters take longer.
+    """
+    allowance = allowance or Allowance(0)
+    plain = [listener for listener in found if listener.filter is None]
+    choosy = [listener for listener in found if listener.filter is not None]
+    chosen = [
+        listener
+        for first in range(0, len(choosy), LOADED)
+        for listener in _passing(choosy[first : first + LOADED], payload, allowance)
+    ]
+    return [(listener.run_id, listener.execution_id) for listener in (*plain, *chosen)]
+
+
+def _listener(
+    run_id: UUID, execution_id: UUID, version_id: UUID, path: str, attempt: int
+) -> Listener:
+    version = compiled(version_id)
+    place, step = find(version.graph, path)
+    return Listener(run_id, execution_id, version, place, step, path, attempt)
+
+
+def _passing(found: Sequence[Listener], payload: Any, allowance: Allowance) -> Iterator[Listener]:
+    failures: dict[UUID, str] = {}
+    for listener, journey in _journeys(found):
+        assert listener.filter is not None
+        try:
+            scope = journey.scope(listener.step, listener.attempt) | {"event": payload}
+            with allowance.rendering():
+                passes = truth(listener.filter.render(scope))
+            if passes:
+                yield listener
+        except TemplateError as error:
+            failures[listener.run_id] = f"The filter failed, so the event passed by: {error}"
+    if failures:
+        _note(failures)
+
+
+def _journeys(found: Sequence[Listener]) -> list[tuple[Listener, Journey]]:
+    """What each listener's filter reads, loaded for all of them together."""
+    facts = _facts(found)
+    made = []
+    for listener in found:
+        if listener.execution_id not in facts:
+            continue
+        epoch, priority, started_at, payload, variables = facts[listener.execution_id]
+        journey = Journey(
+            execution_id=listener.execution_id,
+            version=listener.version,
+            place=listener.place,
+            segment=listener.path,
+            queue="",
+            epoch=epoch,
+            priority=priority,
+            started_at=started_at,
+            input=payload,
+            variables=variables or {},
+            resumed=True,
+            stays=False,
+        )
+        made.append((listener, journey))
+    _load_results(made)
+    _load_items(made)
+    return made
+
+
+def _facts(found: Iterable[Listener]) -> dict[UUID, tuple[Any, ...]]:
+    steps = [listener.step for listener in found]
+    rows = statements.fetch(
+        "listener_facts",
+        {
+            "executions": list({listener.execution_id for listener in found}),
+            "want_input": any(step.reads_input for step in steps),
+            "want_vars": any(step.reads_vars for step in steps),
+        },
+    )
+    return {execution_id: tuple(facts) for execution_id, *facts in rows}
+
+
+def _load_results(made: Sequence[tuple[Listener, Journey]]) -> None:
+    wanted = [
+        (listener.execution_id, path)
+        for listener, journey in made
+        for path in template_scope.missing(journey, listener.step)
+    ]
+    if not wanted:
+        return
+    rows = statements.fetch(
+        "listener_results",
+        {
+            "executions": [execution for execution, _ in wanted],
+            "paths": [path for _, path in wanted],
+        },
+    )
+    known: dict[UUID, dict[str, tuple[Any, ...]]] = defaultdict(dict)
+    for execution_id, *row in rows:
+        known[execution_id][row[0]] = tuple(row)
+    for listener, journey in made:
+        paths = template_scope.missing(journey, listener.step)
+        results = known[listener.execution_id]
+        journey.learn([results[path] for path in paths if path in results])
+
+
+def _load_items(made: Sequence[tuple[Listener, Journey]]) -> None:
+    """The items of one map are loaded together, since each look unpacks its whole list."""
+    sharing: dict[tuple[UUID, str], list[Journey]] = defaultdict(list)
+    for listener, journey in made:
+        place = listener.place.nearest("map") if listener.step.reads_item else None
+        if place is not None:
+            sharing[listener.execution_id, place.holder].append(journey)
+    for journeys in sharing.values():
+        places = [journey.place.nearest("map") for journey in journeys]
+        first, *others = journeys
+        template_scope.load_items(
+            first, sorted({place.index for place in places if place is not None})
+        )
+        for journey in others:
+            journey.items = first.items
+
+
+def _note(failures: dict[UUID, str]) -> None:
+    statements.fetch(
+        "note_filters",
+        {
+            "runs": list(failures),
+            "messages": [storable_text(text, NOTE_LENGTH) for text in failures.values()],
+            "most": NOTES,
+        },
+    )

@@ -1,0 +1,68 @@
+"""Waiting runs go on: something outside, or their timer, wakes them.
+
+Waking only marks the row and sends its segment; a worker then lets the module go on. A run that
+no longer waits for that is left alone, so waking twice does no harm.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+
+from executions import payloads
+from executions.admission import capacity
+from runners import statements
+from runners.conf import config
+from runners.dispatch.resend import resend
+from runners.models import Run
+from runners.states import WaitKind
+
+ANY_KIND = tuple(kind.value for kind in WaitKind if kind is not WaitKind.BODY)
+
+
+def wake(run_id: UUID, kind: WaitKind, waking: Mapping[str, Any]) -> bool:
+    """Wake one run that waits for `kind`; `waking` reaches its module (see `Module.woken`).
+
+    Returns False when it does not wait for that (any more). Raises PayloadError for what cannot
+    be stored.
+    """
+    with transaction.atomic():
+        execution = Run.objects.filter(pk=run_id).values_list("execution_id", flat=True).first()
+        return execution is not None and bool(wake_all([(run_id, execution)], [kind], waking))
+
+
+def wake_all(
+    found: Sequence[tuple[UUID, UUID]], kinds: Sequence[str], waking: Mapping[str, Any]
+) -> int:
+    """Wake (run, execution) pairs that wait for one of `kinds`; returns how many did.
+
+    As `wake_each`, for who only counts.
+    """
+    return len(wake_each(found, kinds, waking))
+
+
+def wake_each(
+    found: Sequence[tuple[UUID, UUID]], kinds: Sequence[str], waking: Mapping[str, Any]
+) -> set[UUID]:
+    """Wake (run, execution) pairs that wait for one of `kinds`; returns the runs that did.
+
+    Call inside a transaction that holds no run's lock: the executions that must take a place again
+    are locked first.
+    """
+    if not found:
+        return set()
+    text = payloads.dump(dict(waking), "what wakes the step")
+    capacity.rouse({execution for _, execution in found})
+    rows = statements.fetch(
+        "wake",
+        {
+            "runs": [run for run, _ in found],
+            "kinds": [str(kind) for kind in kinds],
+            "wake": text,
+            "patience": config().patience,
+        },
+    )
+    # Those of paused executions, and those that need a place first, are sent by what lets them go.
+    resend(row[:-2] for row in rows if row[-2])
+    return {row[-1] for row in rows}

@@ -1,0 +1,138 @@
+"""A worker proves that it still takes messages: it sends itself one, and waits for it.
+
+The message comes in through the consumer that the steps' messages come in through: same connection,
+same channel, same loop. Brokers that went away and came back have left consumers behind that live,
+answer pings and get nothing more; here such a worker gives no sign of life any longer. While every
+place of the pool is taken the broker holds all messages back, this one too; then being busy counts.
+"""
+
+import logging
+import time
+from functools import partial
+from typing import Any
+
+from celery import bootsteps
+from celery.worker import state
+from celery.worker.consumer.tasks import Tasks
+from kombu import Exchange, Queue
+from kombu.exceptions import OperationalError
+
+from runners.process import signs_of_life
+
+log = logging.getLogger(__name__)
+NAME = "runners.canary"
+# The queue of a worker that is gone goes too, where the broker knows how (RabbitMQ).
+FORGOTTEN_SECONDS = 600.0
+CONNECT_SECONDS = 2
+# How long a worker may look for a broker that is away before it counts as stuck.
+RECONNECT_SECONDS = 600.0
+
+
+class Consuming(bootsteps.StartStopStep):
+    """Begins anew with every connection to the broker."""
+
+    requires = (Tasks,)
+
+    def __init__(self, parent: Any, **kwargs: Any) -> None:
+        """Nothing was sent or heard yet."""
+        super().__init__(parent, **kwargs)
+        self._timer: Any = None
+        self._sent_at = self._heard_at = float("-inf")
+
+    def start(self, parent: Any) -> None:
+        """Listen, send at once, and look after it from time to time."""
+        name = f"canary.{parent.hostname}"
+        parent.strategies[NAME] = partial(self._hear, parent.connection_errors)
+        parent.task_consumer.add_queue(
+            Queue(name, Exchange(""), routing_key=name, expires=FORGOTTEN_SECONDS)
+        )
+        self._timer = parent.timer.call_repeatedly(every(), self._look, (parent, name))
+        # Started, it counts as well until its first message had time to come.
+        self._heard(parent, "started")
+        self._send(parent, name)
+
+    def stop(self, parent: Any) -> None:
+        """No more looks over a connection that is gone.
+
+        Until there is another one nothing of ours runs. Restarting the worker would not bring the
+        broker back, but would end the steps that go on meanwhile.
+        """
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+            self._give(parent, "without a broker", grace=RECONNECT_SECONDS)
+
+    def shutdown(self, parent: Any) -> None:
+        """Leave no sign behind."""
+        self.stop(parent)
+        signs_of_life.take_back("worker")
+
+    def _look(self, parent: Any, name: str) -> None:
+        if self._heard_at >= self._sent_at:
+            self._heard(parent, "consuming")
+            self._send(parent, name)
+        elif _full(parent):
+            self._heard(parent, "busy in every place")
+        elif time.monotonic() - self._sent_at > signs_of_life.patience():
+            log.warning("no message has reached this worker for a while; it sends itself another")
+            self._send(parent, name)
+
+    def _hear(self, errors: tuple[type[Exception], ...], message: Any, *_: Any, **__: Any) -> None:
+        """Our message came back."""
+        message.ack_log_error(log, errors)
+        self._heard_at = time.monotonic()
+
+    def _send(self, parent: Any, name: str) -> None:
+        """Send over a connection of its own, so that a deaf broker holds the worker up briefly."""
+        options = {"socket_connect_timeout": CONNECT_SECONDS, "socket_timeout": CONNECT_SECONDS}
+        redis = str(parent.app.conf.broker_url).startswith(("redis", "unix"))
+        self._sent_at = time.monotonic()
+        try:
+            with parent.app.connection_for_write(
+                connect_timeout=CONNECT_SECONDS,
+                transport_options={**parent.app.conf.broker_transport_options, **options}
+                if redis
+                else {},
+            ) as link:
+                link.ensure_connection(max_retries=0, timeout=CONNECT_SECONDS)
+                link.Producer().publish(
+                    {},
+                    exchange="",
+                    routing_key=name,
+                    headers={"task": NAME, "id": name},
+                    expiration=FORGOTTEN_SECONDS,
+                    delivery_mode=1,
+                )
+        except (OSError, OperationalError) as error:
+            log.warning("this worker could not send itself a message (%s)", error)
+
+    def _heard(self, parent: Any, what: str) -> None:
+        global _proven_at  # noqa: PLW0603 - one worker a process
+        _proven_at = time.monotonic()
+        self._give(parent, what)
+
+    def _give(self, parent: Any, what: str, grace: float = 0.0) -> None:
+        queues = tuple(sorted(parent.app.amqp.queues.consume_from))
+        try:
+            signs_of_life.give("worker", parent.hostname, what, queues, grace)
+        except OSError as error:
+            log.warning("no sign of life can be given in %s (%s)", signs_of_life.folder(), error)
+
+
+def every() -> float:
+    """Seconds between two looks: four of them make a worker unwell."""
+    return signs_of_life.patience() / 4
+
+
+def proven() -> bool:
+    """Whether messages have reached this worker lately."""
+    return time.monotonic() - _proven_at <= signs_of_life.patience()
+
+
+def _full(parent: Any) -> bool:
+    """Whether as many messages are being worked on as the broker lets this worker have."""
+    most = parent.qos.value
+    return bool(most) and len(state.reserved_requests) >= most
+
+
+_proven_at = float("-inf")

@@ -1,0 +1,35 @@
+"""Whether workers are there: seen lately, for each of the queues that are ours."""
+
+from executions.definition.limits import OWN_QUEUES
+from executions.health.finding import Finding
+from executions.health.parts import Session, register
+
+# A worker gives a sign every 15 s, as long as messages reach it.
+SILENT_SECONDS = 60
+QUERY = """
+    SELECT queue, count(*)
+      FROM runners_runner, jsonb_array_elements_text(queues) AS queue
+     WHERE workspace_id IS NULL AND leaving_at IS NULL
+       AND seen_at > clock_timestamp() - %s * interval '1 second'
+     GROUP BY queue
+"""
+EXPECTED = f"a worker of each of {', '.join(sorted(OWN_QUEUES))} seen in the last 60 s"
+
+
+def workers(session: Session) -> Finding:
+    """That each of our queues is served."""
+    served = dict(session.execute(QUERY, [SILENT_SECONDS]).fetchall())
+    missing = sorted(OWN_QUEUES - served.keys())
+    seen = ", ".join(f"{number} of {queue}" for queue, number in sorted(served.items()))
+    if not missing:
+        return Finding(True, f"workers: {seen}", EXPECTED)
+    return Finding(
+        False,
+        f"workers: {seen or 'none'}; none of {', '.join(missing)}",
+        EXPECTED,
+        f"Start one: celery -A valkyr_project worker -Q {missing[0]}. If it runs, its log says "
+        "whether it reaches the broker and the database.",
+    )
+
+
+register("workers", workers)

@@ -1,0 +1,142 @@
+"""A worker says that it is there, that it still is, and that it leaves."""
+
+import gc
+import logging
+import os
+import socket
+from typing import Any
+
+from celery.signals import (
+    celeryd_after_setup,
+    worker_before_create_process,
+    worker_init,
+    worker_process_init,
+    worker_process_shutdown,
+    worker_ready,
+    worker_shutdown,
+    worker_shutting_down,
+)
+from django.db import Error, connection
+
+from executions.database.clock import ClockTimestamp
+from runners.models import Runner
+from runners.modules import registry
+from runners.stalls import here
+from runners.stalls.keeper import Keeper
+from runners.workers import consuming
+from runners.workers.shutdown import Departure
+
+log = logging.getLogger(__name__)
+
+EVERY = 15.0
+
+
+@worker_init.connect(weak=False)
+def name_process(sender: Any = None, **_: Any) -> None:
+    """Name this worker before it forks, so that its children's leases carry the name."""
+    os.environ.setdefault("RUNNER_ID", sender.hostname)
+    _keeper.begin()
+    sender.app.steps["consumer"].add(consuming.Consuming)
+
+
+@celeryd_after_setup.connect(weak=False)
+def warm_up(instance: Any = None, **_: Any) -> None:
+    """Import what the modules of this worker's queues import slowly, once for all children.
+
+    A pool of threads has none: it loads a module with its first step, and so holds what it uses
+    (half the memory).
+    """
+    if _forks():
+        registry.warm_up(instance.app.amqp.queues.consume_from)
+        gc.collect()
+
+
+@worker_before_create_process.connect(weak=False)
+def share_memory(**_: Any) -> None:
+    """Keep the collector off what children share: its marks would copy each page they touch."""
+    gc.freeze()
+
+
+@worker_ready.connect(weak=False)
+def arrive(sender: Any = None, **_: Any) -> None:
+    """Write the worker's row, and renew it while the worker lives."""
+    queues = sorted(sender.app.amqp.queues.consume_from)
+    _write(
+        pool=os.environ.get("VALKYR_POOL", "prefork"),
+        processes=max(1, sender.pool.num_processes or 1),
+        queues=queues,
+    )
+    sender.timer.call_repeatedly(EVERY, _seen)
+    sender.timer.call_repeatedly(EVERY, _keeper.look)
+    if not _forks():
+        here.be_watched()
+
+
+@worker_process_init.connect(weak=False)
+def begin_child(**_: Any) -> None:
+    """A child of the pool executes steps: the watchdog looks after it."""
+    here.be_watched()
+
+
+@worker_process_shutdown.connect(weak=False)
+def end_child(**_: Any) -> None:
+    """A child that ends in order is watched no longer."""
+    here.be_left_alone()
+
+
+@worker_shutting_down.connect(weak=False)
+def leave(**_: Any) -> None:
+    """Begin to end: nothing is taken on, and steps taken over from now on did not crash."""
+    _departure.begin()
+
+
+@worker_shutdown.connect(weak=False)
+def gone(**_: Any) -> None:
+    """Close what this process holds."""
+    here.be_left_alone()
+    _departure.done()
+    connection.close()
+
+
+def _forks() -> bool:
+    return os.environ.get("VALKYR_POOL", "prefork") == "prefork"
+
+
+def _write(**facts: Any) -> None:
+    try:
+        Runner.objects.update_or_create(
+            name=os.environ["RUNNER_ID"],
+            defaults={
+                "host": socket.gethostname(),
+                "pid": os.getpid(),
+                "started_at": ClockTimestamp(),
+                "seen_at": ClockTimestamp(),
+                "leaving_at": None,
+                **facts,
+            },
+        )
+    except Error as error:
+        connection.close()
+        log.warning("this worker could not register (%s)", error)
+
+
+def _announce() -> None:
+    _update(leaving_at=ClockTimestamp())
+
+
+def _seen() -> None:
+    # A worker that lives and gets no messages any more is as good as gone.
+    if consuming.proven():
+        _update(seen_at=ClockTimestamp())
+
+
+def _update(**facts: Any) -> None:
+    try:
+        Runner.objects.filter(name=os.environ.get("RUNNER_ID", "")).update(**facts)
+    except Error as error:
+        connection.close()  # the next time opens a new one
+        log.warning("this worker could not say that it lives (%s)", error)
+
+
+_departure = Departure(_announce)
+_keeper = Keeper()

@@ -1,0 +1,1 @@
+"""How the stand-alone platform serves HTTP: uvicorn, limits of requests, headers, WebSockets."""

@@ -1,0 +1,105 @@
+"""Beat reads its entries from the database; of several beats one is elected and ticks."""
+
+import logging
+import socket
+import time
+from typing import Any
+
+import psycopg
+from django.conf import settings
+from django.db import connection
+from django_celery_beat.schedulers import DatabaseScheduler
+
+from executions.database.advisory_locks import AdvisoryLock
+from runners.process import signs_of_life
+from valkyr_project.messaging import periodic_tasks
+
+log = logging.getLogger(__name__)
+
+# How long "last sent" of a duty of every few seconds may lag behind.
+LAG_SECONDS = 60.0
+
+
+class ElectedScheduler(DatabaseScheduler):
+    """A scheduler that ticks only while its session holds the election's advisory lock.
+
+    The lock lives on a direct connection of its own (`DATABASE_DIRECT_URL` where a pooler stands
+    before the database): when the process or the connection dies, PostgreSQL frees it and another
+    beat goes on.
+    """
+
+    _session: psycopg.Connection[Any] | None = None
+    _elected = False
+    _sign_at = float("-inf")
+    _written_at = float("-inf")
+
+    def tick(self, *args: Any, **kwargs: Any) -> Any:
+        """Send what is due if elected; return the seconds until the next look."""
+        elected = self._is_elected()
+        self._give_sign("ticking" if elected else "standing by")
+        if not elected:
+            return 1.0
+        return super().tick(*args, **kwargs)
+
+    def should_sync(self) -> bool:
+        """Whether to write down what was sent: at once, but once a minute what is sent often.
+
+        A beat that starts after a crash sends such a duty a little early, which harms nobody; a
+        write for each would be most of what beat does, and a commit a second or two.
+        """
+        late = time.monotonic() - self._written_at > LAG_SECONDS
+        return bool(super().should_sync() and (late or not self._dirty <= periodic_tasks.OFTEN))
+
+    def sync(self) -> None:
+        """Write down whatever was sent since the last time.
+
+        Celery does so in the handler of SIGTERM, too. One that comes while this thread waits for an
+        answer would wait for itself; then what was sent is forgotten, as in a crash.
+        """
+        session = connection.connection
+        if session is not None and session.lock.locked():
+            return
+        super().sync()
+        self._written_at = time.monotonic()
+
+    def _give_sign(self, state: str) -> None:
+        """Say every few seconds that it turns; without the database too, which no restart mends."""
+        if time.monotonic() - self._sign_at < signs_of_life.patience() / 12:
+            return
+        self._sign_at = time.monotonic()
+        try:
+            signs_of_life.give("beat", f"beat of {socket.gethostname()}", state)
+        except OSError as error:
+            log.warning("no sign of life can be given in %s (%s)", signs_of_life.folder(), error)
+
+    def _is_elected(self) -> bool:
+        try:
+            if self._session is None or self._session.closed:
+                self._elected = False
+                self._session = psycopg.connect(direct_conninfo(), autocommit=True)
+            if self._elected:
+                self._session.execute("SELECT 1")
+                return True
+            row = self._session.execute(
+                "SELECT pg_try_advisory_lock(%s)", [AdvisoryLock.BEAT_ELECTION]
+            ).fetchone()
+        except psycopg.Error as error:
+            log.warning("beat cannot reach the database (%s); it does not tick", error)
+            self._session = None
+            self._elected = False
+            time.sleep(0.2)
+            return False
+        self._elected = bool(row and row[0])
+        if self._elected:
+            log.warning("this beat is elected")
+        return self._elected
+
+
+def direct_conninfo() -> str:
+    """Where to open a session that no pooler shares."""
+    url = str(getattr(settings, "DATABASE_DIRECT_URL", "") or "")
+    if url:
+        return url
+    given = connection.get_connection_params()
+    names = ("dbname", "user", "password", "host", "port", "connect_timeout", "tcp_user_timeout")
+    return psycopg.conninfo.make_conninfo(**{k: given[k] for k in names if given.get(k)})

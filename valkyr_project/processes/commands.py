@@ -1,0 +1,108 @@
+"""The command line of every process, in one place: `make up`, containers and units start these.
+
+Reasons for the workers' flags are in docs/celery.md.
+"""
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from executions import environment as env
+
+CELERY = (sys.executable, "-m", "valkyr_project.messaging.celery_command")
+# Nobody reads gossip; mingle waits a second at every start for revoked ids we never use.
+WORKER = ("--without-gossip", "--without-mingle", "--loglevel", "WARNING")
+# Steps of `io` wait for others: 256 calls of two seconds are 128 a second. A thread that waits
+# costs some 60 KB and no database connection; a process's come from a pool (VALKYR_POOL_SIZE).
+IO_THREADS = 256
+# `control` moves everything: a handful of threads that mostly wait for PostgreSQL.
+CONTROL_THREADS = 4
+MOST_PROCESSES = 10
+
+
+@dataclass(frozen=True)
+class Program:
+    """A command line, and what its process's environment has beside the caller's."""
+
+    command: tuple[str, ...]
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Pool:
+    """How a worker does several things at once: `kind` is `threads` or `prefork`."""
+
+    kind: str
+    size: int
+
+
+def pool_of(queue: str) -> Pool:
+    """What suits a queue where nobody says otherwise: threads for waiting, processes for work."""
+    if queue == "control":
+        return Pool("threads", CONTROL_THREADS)
+    if queue == "io" or queue in env.words("VALKYR_THREAD_QUEUES"):
+        return Pool("threads", IO_THREADS)
+    return Pool("prefork", min(MOST_PROCESSES, os.cpu_count() or 1))
+
+
+def web(host: str, port: int, grace: int) -> Program:
+    """Admin, API and health, over ASGI; at its end requests get `grace` seconds to finish."""
+    command = (
+        *(sys.executable, "-m", "valkyr_project.http.server", "valkyr_project.asgi:application"),
+        *("--host", host, "--port", str(port), "--lifespan", "off"),
+        *("--timeout-graceful-shutdown", str(grace), "--log-level", "warning"),
+        # uvicorn would believe whoever calls from this machine; our own list decides.
+        *("--no-server-header", "--no-proxy-headers"),
+        # Nothing is asked of who watches over a WebSocket; uvicorn would take 16 MiB at once.
+        *("--ws-max-size", "65536"),
+    )
+    # Each request has a thread of its own under ASGI: connections come from a pool.
+    return Program(command, {"VALKYR_PROCESS": "web", "VALKYR_POOL": "threads"})
+
+
+def worker(queues: str, pool: Pool, *, task_events: bool) -> Program:
+    """A worker of one queue, or of several separated by commas; named after them.
+
+    Flower shows what workers report: 0.5 ms of processor time and 2 KB of Redis a message (a
+    segment, not a step), which halves the throughput of segments that do nothing.
+    """
+    name = queues.replace(",", "-")
+    events = ("--task-events",) if task_events else ()
+    command = (
+        *(*CELERY, "worker", "-n", f"{name}@%h", "-Q", queues),
+        *("--pool", pool.kind, "--concurrency", str(pool.size), *WORKER, *events),
+    )
+    return Program(command, {"VALKYR_PROCESS": f"worker-{name}", "VALKYR_POOL": pool.kind})
+
+
+def beat() -> Program:
+    """The clock: pokes the sweeper and the schedules; of several one is elected."""
+    command = (*CELERY, "beat", "--loglevel", "WARNING", "--pidfile", "")
+    return Program(command, {"VALKYR_PROCESS": "beat"})
+
+
+def flower(host: str, port: int, sign_in: str, *options: str) -> Program:
+    """What workers do, for operators; read-only, behind `user:password`.
+
+    Workers decide by `--task-events` whether they report each message. Flower on its own would ask
+    every worker for it, every five seconds.
+    """
+    command = (
+        *(*CELERY, "flower", f"--address={host}", f"--port={port}"),
+        *("--read_only=True", "--enable_events=False", "--max_tasks=10000", *options),
+    )
+    environment = {
+        "VALKYR_PROCESS": "flower",
+        # It warns of every worker that is still starting, which tells nobody anything.
+        "VALKYR_LOG_LEVEL": "ERROR",
+        # Not on the command line, which every user of the machine can read.
+        "FLOWER_BASIC_AUTH": sign_in,
+    }
+    return Program(command, environment)
+
+
+def migrate(*options: str) -> Program:
+    """The tables, brought up to date once, whoever else tries meanwhile."""
+    command = (sys.executable, "-m", "valkyr_project.migrate", *options)
+    return Program(command, {"VALKYR_PROCESS": "migrate"})
