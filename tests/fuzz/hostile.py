@@ -11,6 +11,10 @@ PATTERNS = (
 PARTS = ("#/$defs/a", "#/$defs/b", "#", "#/properties/a", "http://127.0.0.1:9/x", "#/nowhere")
 
 
+# Values of a schema: one of a mebibyte, which no definition may exceed, has fewer.
+MOST_VALUES = 150_000
+
+
 def hostile_schemas() -> st.SearchStrategy[Any]:
     """Schemas with references, patterns and products of alternatives."""
     parts = st.recursive(_leaves(), _applied, max_leaves=12)
@@ -19,7 +23,21 @@ def hostile_schemas() -> st.SearchStrategy[Any]:
         parts,
         parts,
         parts,
-    )
+    ).filter(lambda schema: _values(schema, {}) <= MOST_VALUES)
+
+
+def _values(value: Any, known: dict[int, int]) -> int:
+    """How many values there are when it is written out: what is shared is written each time.
+
+    Lists of sixty times the same, some levels of them, would take all memory.
+    """
+    if not isinstance(value, dict | list):
+        return 1
+    found = known.get(id(value))
+    if found is None:
+        items = value.values() if isinstance(value, dict) else value
+        found = known[id(value)] = 1 + sum(_values(item, known) for item in items)
+    return found
 
 
 def _leaves() -> st.SearchStrategy[Any]:
