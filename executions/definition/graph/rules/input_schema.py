@@ -13,7 +13,7 @@ from executions.definition.templating.errors import Pointer
 
 MAX_CHARACTERS = 131_072
 # Evaluations of the meta-schema: some 100 for a part of a schema.
-CHECKING = 200_000
+CHECKING = 100_000
 MAX_PROBLEMS = 100
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
