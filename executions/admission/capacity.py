@@ -158,7 +158,7 @@ def doze(*execution_ids: UUID) -> None:
     The caller holds the executions' locks and saw that all their live runs wait, none of them for
     a child. After the commit, those that wait for places get them.
     """
-    freed = _about(execution_ids, "doze")
+    (freed,) = _about(execution_ids, "doze")
     admitting = {workspace_id: pk for pk, workspace_id, limited in freed if limited}
     for execution_id in admitting.values():
         transaction.on_commit(partial(admit_next, execution_id), robust=True)
@@ -171,15 +171,17 @@ def rouse(execution_ids: Collection[UUID]) -> None:
     After the commit they get places as far as there are any; until then nothing of them is
     claimed.
     """
-    woken = _about(execution_ids, "rouse")
+    _, woken = _about(execution_ids, "lock_awake", "rouse")
     for workspace_id in {workspace for workspace, place in woken if place == Place.WANTED}:
         transaction.on_commit(partial(admit, workspace_id), robust=True)
 
 
-def _about(execution_ids: Collection[UUID], name: str) -> list[tuple[Any, ...]]:
-    """Run a statement about these executions; planned for them where they are many."""
-    many = len(execution_ids) > BATCH
-    return statements.fetch(name, {"ids": list(execution_ids)}, many=many)
+def _about(execution_ids: Collection[UUID], *names: str) -> list[list[tuple[Any, ...]]]:
+    """Run statements about these executions; planned for them where they are many."""
+    params = {"ids": list(execution_ids)}
+    if len(execution_ids) > BATCH:
+        return [statements.fetch(name, params, many=True) for name in names]
+    return statements.fetch_together([(name, params) for name in names])
 
 
 def set_running(ids: list[UUID]) -> None:

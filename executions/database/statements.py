@@ -98,3 +98,4 @@ def _end(pipeline: Pipeline) -> PQGen[None]:
 
 _own = Statements(Path(__file__).parents[1] / "sql")
 FOLDER, statement, fetch, fetch_one = _own.folder, _own.text, _own.fetch, _own.fetch_one
+fetch_together = _own.fetch_together

@@ -1,18 +1,12 @@
 -- Executions that wake want a place again; where places are not counted (any more) they have one.
--- Those awake are locked too: one that is just falling asleep, because everything in it waits as
--- far as it can see, must see that something woke, or we that it sleeps. Locked in the order of
--- their ids, so that two that wake the same ones never wait in a circle; `place` is as it is then.
-WITH counted AS MATERIALIZED (
-    SELECT e.id, e.place, t.max_concurrent IS NOT NULL AND e.parent_id IS NULL AS limited
-      FROM executions_workflowexecution e
-      JOIN executions_workspace w ON w.id = e.workspace_id
-      JOIN executions_tier t ON t.id = w.tier_id
-     WHERE e.id = ANY(%(ids)s)
-     ORDER BY e.id
-       FOR NO KEY UPDATE OF e
-)
+-- `lock_awake` locked them before, so `place` is as it is now. Nothing is joined here: while the
+-- statistics lag the planner takes thousands for one row, and would look through the whole table
+-- for each.
 UPDATE executions_workflowexecution e
-   SET place = CASE WHEN c.limited THEN 'WANTED' ELSE 'HELD' END
-  FROM counted c
- WHERE e.id = c.id AND c.place = 'FREE'
+   SET place = CASE WHEN e.parent_id IS NULL AND (
+           SELECT t.max_concurrent FROM executions_workspace w
+             JOIN executions_tier t ON t.id = w.tier_id
+            WHERE w.id = e.workspace_id
+       ) IS NOT NULL THEN 'WANTED' ELSE 'HELD' END
+ WHERE e.id = ANY(%(ids)s) AND e.place = 'FREE'
 RETURNING e.workspace_id, e.place

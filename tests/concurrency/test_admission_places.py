@@ -268,11 +268,8 @@ def test_two_that_wake_the_same_sleepers_do_not_wait_in_a_circle(
     assert (place(first), place(second)) == ("HELD", "HELD")
 
 
-def test_ten_thousand_fall_asleep_and_wake_in_a_few_statements(
-    queue: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    workspace = limited_workspace(10_000)
-    first = start(publish(ONE, workspace))
+def many(first: UUID) -> list[UUID]:
+    """Ten thousand executions, like this one; their ids with its."""
     with connection.cursor() as cursor:
         cursor.execute(
             "INSERT INTO executions_workflowexecution (id, workspace_id, workflow_id, version_id, "
@@ -280,11 +277,36 @@ def test_ten_thousand_fall_asleep_and_wake_in_a_few_statements(
             "origin_point, request_hash, error_message, error_stack_trace, trace_id) "
             "SELECT gen_random_uuid(), workspace_id, workflow_id, version_id, state, 0, 0, "
             "trigger_type, context_data, priority, created_at, started_at, '', '', '', '', '' "
-            "FROM executions_workflowexecution, generate_series(2, 10000) WHERE id = %s",
+            "FROM executions_workflowexecution, generate_series(2, 10000) WHERE id = %s "
+            "RETURNING id",
             [first],
         )
+        return [first, *(pk for (pk,) in cursor.fetchall())]
+
+
+def rows_scanned() -> int:
+    """How many executions this transaction read by scans of the whole table."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT seq_tup_read FROM pg_stat_xact_user_tables "
+            "WHERE relname = 'executions_workflowexecution'"
+        )
+        (count,) = cursor.fetchone()
+    return int(count)
+
+
+@pytest.mark.parametrize("statistics", ["as they are", "of an empty table"])
+def test_ten_thousand_fall_asleep_and_wake_in_a_few_statements(
+    statistics: str, queue: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace = limited_workspace(10_000)
+    first = start(publish(ONE, workspace))
+    if statistics == "of an empty table":
+        WorkflowExecution.objects.filter(pk__in=set(many(first)) - {first}).delete()
+        with connection.cursor() as cursor:
+            cursor.execute("VACUUM (ANALYZE, TRUNCATE OFF) executions_workflowexecution")
+    ids = many(first)
     found = WorkflowExecution.objects.filter(workspace=workspace)
-    ids = list(found.values_list("pk", flat=True))
     asked: list[str] = []
     fetch = statements.fetch
 
@@ -299,8 +321,9 @@ def test_ten_thousand_fall_asleep_and_wake_in_a_few_statements(
     assert active(workspace.pk) == 0
     with transaction.atomic(), CaptureQueriesContext(connection) as others:
         rouse(ids)
-        assert asked == ["doze", "rouse"]
-    assert len(others) == 0
+        assert asked == ["doze", "lock_awake", "rouse"]
+        assert len(others) == 0
+        assert rows_scanned() < 10 * len(ids), "not the whole table for each of them"
     assert found.filter(place="HELD").count() == 100, "the rest follows batch by batch"
     assert duty.sweep() == 2_000
     found.update(state="CANCELLED", finished_at="2026-01-01T00:00Z")
