@@ -89,4 +89,16 @@ def hostile_values() -> st.SearchStrategy[Any]:
             st.integers(1, 3_000).map(lambda n: {f"k{k}": k for k in range(n)}),
         ),
         max_leaves=4,
-    ).filter(lambda value: len(str(value)) < 3_000_000)
+    ).filter(lambda value: _written(value, {}) < 3_000_000)
+
+
+def _written(value: Any, known: dict[int, int]) -> int:
+    """About how many characters it has when it is written out, without writing it."""
+    if not isinstance(value, dict | list):
+        return len(str(value)) + 2
+    found = known.get(id(value))
+    if found is None:
+        keys = sum(len(key) + 4 for key in value) if isinstance(value, dict) else 0
+        items = value.values() if isinstance(value, dict) else value
+        found = known[id(value)] = 2 + keys + sum(_written(item, known) for item in items)
+    return found
