@@ -28,6 +28,7 @@ from executions.definition.graph.rules.typed_reads import typed_read_warnings
 from executions.definition.graph.schema import MAX_TASKS
 from executions.definition.graph.shape import shape_problems
 from executions.definition.graph.storable import storage_problems
+from executions.definition.json_schema.budget import one_definition
 from executions.definition.templates import has_template
 from executions.definition.templating.errors import Pointer
 
@@ -51,7 +52,8 @@ def problems(document: Any, catalog: Catalog, limits: Limits = DEFAULTS) -> list
     if count > MAX_TASKS:
         message = f"there are {count:,} tasks, in all bodies; at most {MAX_TASKS:,} may be"
         return [problem(("tasks",), "too_many_tasks", message)]
-    return _bounded(chain(shape_problems(document), _rule_problems(document, catalog, limits)))
+    with one_definition():
+        return _bounded(chain(shape_problems(document), _rule_problems(document, catalog, limits)))
 
 
 def warnings(document: Any, catalog: Catalog) -> list[Problem]:

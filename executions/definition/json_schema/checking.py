@@ -92,7 +92,29 @@ def _class() -> Any:
 
     known: Mapping[str, Any] = Draft202012Validator.VALIDATORS
     rules = {name: charged(name, OWN.get(name, rule)) for name, rule in known.items()}
-    return validators.extend(Draft202012Validator, rules)  # type: ignore[no-untyped-call]
+    checker: Any = validators.extend(Draft202012Validator, rules)  # type: ignore[no-untyped-call]
+    checker.evolve = _evolve
+    return checker
+
+
+def _evolve(checker: Any, **changes: Any) -> Any:
+    """Check a part of the schema by the same rules, whatever `$schema` it names.
+
+    The library would take its own class for a part that names a dialect: with `re`, without a
+    budget.
+    """
+    for attribute, argument in _fields():
+        if argument not in changes:
+            changes[argument] = getattr(checker, attribute)
+    return type(checker)(**changes)
+
+
+@lru_cache(maxsize=1)
+def _fields() -> list[tuple[str, str]]:
+    """The attributes of a validator that its constructor takes, with the arguments' names."""
+    import attrs
+
+    return [(field.name, field.alias) for field in attrs.fields(_class()) if field.init]
 
 
 @lru_cache(maxsize=1)

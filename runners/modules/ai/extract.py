@@ -9,6 +9,7 @@ from pydantic import Field, field_validator
 from runners.modules.ai.asked import AskedInputs, UsedTokens, used
 from runners.modules.ai.family import LlmModule
 from runners.modules.base import Bad, ModuleOutputs, Result, StepContext, StepError
+from runners.modules.data.validate import Validate, require_schema
 
 if TYPE_CHECKING:
     from runners.modules.ai.answer import Answer
@@ -42,13 +43,7 @@ class ExtractInputs(AskedInputs):
     @field_validator("json_schema")
     @classmethod
     def _schema_is_one(cls, schema: dict[str, Any]) -> dict[str, Any]:
-        from jsonschema import Draft202012Validator, SchemaError
-
-        try:
-            Draft202012Validator.check_schema(schema)
-        except SchemaError as error:
-            place = ".".join(map(str, error.absolute_path)) or "its top"
-            raise ValueError(f"not a JSON Schema, at {place}: {error.message[:300]}") from error
+        require_schema(schema)
         return schema
 
     def extract_body(self) -> dict[str, Any]:
@@ -172,8 +167,6 @@ class _Unfit(StepError):
 
 
 def _fitting(text: str, schema: dict[str, Any], ctx: StepContext) -> Any:
-    from runners.modules.data.validate import Validate
-
     data = _parsed(text)
     try:
         Validate().run({"data": data, "schema": schema}, ctx)

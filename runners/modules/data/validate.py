@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import Field, field_validator
 
-from executions.definition.json_schema.budget import STEP, Budget, BudgetExceeded
+from executions.definition.json_schema.budget import STEP, Budget, BudgetExceeded, for_a_schema
 from executions.definition.json_schema.checking import (
     Unresolvable,
     mistakes,
@@ -46,13 +46,7 @@ class ValidateInputs(ModuleInputs):
     @field_validator("json_schema")
     @classmethod
     def _schema_is_one(cls, schema: Any) -> Any:
-        try:
-            text = json.dumps(schema)
-        except (TypeError, ValueError, RecursionError) as error:
-            raise ValueError(f"not a JSON Schema: {error}") from error
-        # Most steps have one schema, written out; checking it takes longer than checking data.
-        check = _require_schema if len(text) <= MAX_KEPT else _require_schema.__wrapped__
-        check(text)
+        require_schema(schema)
         return schema
 
 
@@ -148,12 +142,22 @@ def _problems(data: Any, schema: Any) -> list[dict[str, str]]:
     ]
 
 
+def require_schema(schema: Any) -> None:
+    """Raise ValueError unless it is a JSON Schema whose patterns can be matched."""
+    try:
+        text = json.dumps(schema)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ValueError(f"not a JSON Schema: {error}") from error
+    # Most steps have one schema, written out; checking it takes longer than checking data.
+    check = _require_schema if len(text) <= MAX_KEPT else _require_schema.__wrapped__
+    check(text)
+
+
 @lru_cache(maxsize=256)
 def _require_schema(text: str) -> None:
-    """ValueError unless a text is a JSON Schema whose patterns can be matched."""
     schema = json.loads(text)
     try:
-        found = schema_mistakes(schema, Budget(STEP), 1)
+        found = schema_mistakes(schema, for_a_schema(), 1)
         check_patterns(schema)
     except BudgetExceeded as error:
         raise ValueError("not a JSON Schema: it has too many parts to be checked") from error

@@ -257,6 +257,10 @@ def test_two_cycles_are_two_problems():
         ({"$ref": "#"}, "input"),
         ({"properties": {"a": {"pattern": "("}}}, "input.properties.a.pattern"),
         ({"$schema": "http://json-schema.org/draft-04/schema#"}, 'input["$schema"]'),
+        (
+            {"items": {"$schema": "https://json-schema.org/draft/2020-12/schema"}},
+            'input.items["$schema"]',
+        ),
     ],
 )
 def test_an_input_schema_that_could_not_be_used_is_refused(schema, path):

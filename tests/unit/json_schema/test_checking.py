@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from jsonschema import Draft202012Validator
 
-from executions.definition.json_schema.budget import REQUEST, Budget, BudgetExceeded
+from executions.definition.json_schema.budget import DEFINITION, REQUEST, Budget, BudgetExceeded
 from executions.definition.json_schema.checking import (
     Unresolvable,
     mistakes,
@@ -45,6 +45,38 @@ def test_a_pattern_that_backtracking_never_finishes_is_matched_at_once() -> None
 
     assert found(schema, "a" * 100_000) == ["pattern"]
     assert found(schema, "a" * 30 + "@example.com") == []
+
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+SLOW_IN_RE = r"^([a-zA-Z0-9_.-]+)*@example\.com$"
+
+
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        ({"properties": {"a": {"$schema": DIALECT, "pattern": SLOW_IN_RE}}}, {"a": "a" * 60}),
+        (
+            {"$schema": DIALECT, "properties": {"a": {"pattern": SLOW_IN_RE}, "b": {"$ref": "#"}}},
+            {"b": {"a": "a" * 60}},
+        ),
+    ],
+)
+def test_a_part_that_names_a_dialect_is_checked_by_the_same_rules(schema: Any, value: Any) -> None:
+    assert found(schema, value) == ["pattern"]
+
+
+def test_a_schema_of_very_many_parts_is_refused_before_it_takes_seconds() -> None:
+    schema = {"properties": {f"f{n}": {} for n in range(10_000)}}
+
+    with pytest.raises(BudgetExceeded):
+        schema_mistakes(schema, Budget(DEFINITION), 1)
+
+
+def test_a_schema_of_a_thousand_described_fields_is_checked() -> None:
+    field = {"type": "string", "description": "what it is", "maxLength": 20}
+    schema = {"type": "object", "properties": {f"f{n}": field for n in range(1_000)}}
+
+    assert schema_mistakes(schema, Budget(DEFINITION), 1) == []
 
 
 @pytest.mark.parametrize(

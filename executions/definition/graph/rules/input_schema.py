@@ -6,15 +6,14 @@ from typing import Any
 from executions.definition.graph.canonical import canonical_json
 from executions.definition.graph.problem import Problem, problem
 from executions.definition.graph.rules.schema_references import reference_problems
-from executions.definition.json_schema.budget import Budget, BudgetExceeded
+from executions.definition.json_schema.budget import BudgetExceeded, for_a_schema
 from executions.definition.json_schema.checking import schema_mistakes
 from executions.definition.json_schema.patterns import DATA_KEYWORDS, bad_patterns
 from executions.definition.templating.errors import Pointer
 
 MAX_CHARACTERS = 131_072
-# Evaluations of the meta-schema: some 100 for a part of a schema.
-CHECKING = 100_000
 MAX_PROBLEMS = 100
+_ARTICLES = {"$id": "an", "$schema": "a"}
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
@@ -40,9 +39,9 @@ def _dialect(schema: Mapping[str, Any]) -> Iterator[Problem]:
 
 def _meta_problems(schema: Mapping[str, Any]) -> Iterator[Problem]:
     try:
-        found = schema_mistakes(schema, Budget(CHECKING), MAX_PROBLEMS)
+        found = schema_mistakes(schema, for_a_schema(), MAX_PROBLEMS)
     except BudgetExceeded:
-        message = "the schema of the payload has too many parts to be checked: split or shorten it"
+        message = "the schemas of the workflow have too many parts to be checked: shorten this one"
         yield problem(("input",), "too_large", message)
         return
     except RecursionError:
@@ -76,6 +75,7 @@ def _keyword_problems(schema: Mapping[str, Any], pointer: Pointer) -> Iterator[P
         if isinstance(target, str) and not target.startswith("#"):
             message = f'"{target}" leads out of the schema; only "#…" can be referred to'
             yield problem((*pointer, key), "bad_schema", message)
-    if len(pointer) > 1 and isinstance(schema.get("$id"), str):
-        message = "a part of the schema cannot have an $id of its own"
-        yield problem((*pointer, "$id"), "bad_schema", message)
+    for key in ("$id", "$schema") if len(pointer) > 1 else ():
+        if isinstance(schema.get(key), str):
+            message = f"a part of the schema cannot have {_ARTICLES[key]} {key} of its own"
+            yield problem((*pointer, key), "bad_schema", message)
