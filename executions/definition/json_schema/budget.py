@@ -10,8 +10,8 @@ from contextvars import ContextVar
 
 # In the web process: 0.35 s of one thread, in pure Python, which other threads interrupt.
 REQUEST = 100_000
-# All schemas of a definition that is checked: 0.9 s. A part of a schema takes some 100.
-DEFINITION = 250_000
+# All schemas of a definition that is checked: 0.8 s. A part of a schema takes some 100.
+DEFINITION = 150_000
 # In a step, whose time limit ends it as well.
 STEP = 4_000_000
 # What one evaluation is worth: characters of an error's message, instructions of a pattern.
