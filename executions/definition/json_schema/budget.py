@@ -77,6 +77,9 @@ def one_definition() -> Iterator[None]:
         _definition.reset(token)
 
 
-def for_a_schema() -> Budget:
-    """Return the definition's budget while one is checked, and a step's otherwise."""
-    return _definition.get() or Budget(STEP)
+def for_a_schema(otherwise: int = DEFINITION) -> Budget:
+    """Return what is left of the budget of the definition that is checked, if one is.
+
+    `otherwise` is the number of evaluations where none is.
+    """
+    return _definition.get() or Budget(otherwise)

@@ -157,7 +157,7 @@ def require_schema(schema: Any) -> None:
 def _require_schema(text: str) -> None:
     schema = json.loads(text)
     try:
-        found = schema_mistakes(schema, for_a_schema(), 1)
+        found = schema_mistakes(schema, for_a_schema(STEP), 1)
         check_patterns(schema)
     except BudgetExceeded as error:
         raise ValueError("not a JSON Schema: it has too many parts to be checked") from error
