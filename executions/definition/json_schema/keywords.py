@@ -186,16 +186,14 @@ def _is_one_of(instance: Any, options: Any) -> bool:
     if isinstance(instance, str):
         budget.spend(len(options) // CHARACTERS)
         return instance in options  # a text equals texts only
-    wanted = canonical(instance, budget)
-    return any(
-        canonical(option, budget) == wanted for option in options if _alike(option, instance)
-    )
+    budget.spend(len(options) // PARTS)
+    wanted, kind = canonical(instance, budget), _kind(instance)
+    return any(canonical(option, budget) == wanted for option in options if _kind(option) is kind)
 
 
-def _alike(one: Any, other: Any) -> bool:
-    """Whether two values could be equal: both lists, both objects, or both scalars."""
-    kinds = (dict, list)
-    return all(isinstance(one, kind) == isinstance(other, kind) for kind in kinds)
+def _kind(value: Any) -> type | None:
+    """What a value must be to equal it: an object, a list, or neither."""
+    return dict if isinstance(value, dict) else list if isinstance(value, list) else None
 
 
 def _brief(value: Any) -> str:

@@ -65,6 +65,14 @@ def test_a_part_that_names_a_dialect_is_checked_by_the_same_rules(schema: Any, v
     assert found(schema, value) == ["pattern"]
 
 
+def test_a_number_pays_for_each_option_of_an_enum_that_it_is_compared_with() -> None:
+    schema = {"enum": [[n] for n in range(4_000)]}
+
+    assert found(schema, 7) == ["enum"]
+    with pytest.raises(BudgetExceeded):
+        found(schema, 7, budget=500)
+
+
 def test_a_schema_of_very_many_parts_is_refused_before_it_takes_seconds() -> None:
     schema = {"properties": {f"f{n}": {} for n in range(10_000)}}
 
