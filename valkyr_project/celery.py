@@ -8,7 +8,7 @@ from celery.signals import task_postrun, task_prerun, worker_process_init
 from django.db import connections
 from psycopg.pq import TransactionStatus
 
-from valkyr_project.messaging import broker
+from executions.vendor_seams import kombu_redis
 from valkyr_project.metrics import processes  # noqa: F401 - connects on import
 from valkyr_project.telemetry import messages
 
@@ -18,12 +18,12 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "valkyr_project.settings")
 # every page and endpoint for it: 8 MB and a second. `manage.py check` tells.
 os.environ.setdefault("CELERY_SKIP_CHECKS", "true")
 
-broker.use()
+kombu_redis.use()
 # Flower reads events and asks workers; it needs the broker's settings and none of the apps, which
 # would double its memory.
 app = Celery(
     "valkyr",
-    amqp="valkyr_project.messaging.broker_connection:Amqp",
+    amqp="executions.vendor_seams.kombu_reconnect:Amqp",
     fixups=[] if os.environ.get("VALKYR_PROCESS") == "flower" else None,
 )
 app.config_from_object("django.conf:settings", namespace="CELERY")

@@ -10,7 +10,8 @@ from django.urls import reverse_lazy
 
 from executions import environment as env
 from executions.observability.proxies import read_networks
-from valkyr_project.database import pooling, replica
+from executions.vendor_seams import psycopg_reconnect
+from valkyr_project.database import replica
 from valkyr_project.http.content_security import ADMIN_POLICY
 from valkyr_project.messaging import periodic_tasks
 from valkyr_project.processes import production
@@ -176,7 +177,7 @@ if POOL == "threads":
         "max_size": env.integer("VALKYR_POOL_SIZE", 10),
         "timeout": 20,
         "max_idle": 60,
-        **pooling.OPTIONS,
+        **psycopg_reconnect.OPTIONS,
     }
     _database["CONN_MAX_AGE"] = 0
 else:
@@ -195,7 +196,9 @@ REDIS_URL = env.text("REDIS_URL", "redis://127.0.0.1:6379/0")
 CELERY_BROKER_URL = env.text("CELERY_BROKER_URL", REDIS_URL)
 CELERY_RESULT_BACKEND = env.text("CELERY_RESULT_BACKEND", REDIS_URL)
 if CELERY_RESULT_BACKEND.startswith(("redis://", "rediss://")):
-    CELERY_RESULT_BACKEND = f"valkyr_project.messaging.results:ChordCounter+{CELERY_RESULT_BACKEND}"
+    CELERY_RESULT_BACKEND = (
+        f"executions.vendor_seams.celery_results:ChordCounter+{CELERY_RESULT_BACKEND}"
+    )
 _redis_broker = CELERY_BROKER_URL.startswith(("redis", "unix"))
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None

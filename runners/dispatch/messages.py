@@ -19,11 +19,11 @@ from kombu.exceptions import BatchPublishError, OperationalError  # type: ignore
 from executions.definition.graph.places import Place
 from executions.definition.limits import limits
 from executions.definition.versions import compiled
+from executions.vendor_seams.celery_messages import Alike
 from runners import statements
 from runners.conf import config
 from runners.dispatch import capacity, durations
 from runners.dispatch.canvas import Canvas, Chain, Chord, Link, arrange, ours
-from runners.dispatch.message_copies import Alike
 from runners.dispatch.packing import NONE, Packing
 
 log = logging.getLogger(__name__)

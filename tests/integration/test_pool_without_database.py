@@ -8,7 +8,7 @@ import psycopg
 import pytest
 from psycopg_pool import ConnectionPool
 
-from valkyr_project.database import pooling
+from executions.vendor_seams import psycopg_reconnect
 from valkyr_project.embedded.child import free_port
 
 PATIENCE = 20  # as in settings
@@ -25,7 +25,7 @@ def test_all_that_wait_are_told_long_before_the_pools_time_out() -> None:
     nobody = f"postgres://x@127.0.0.1:{free_port()}/x"
     with (
         ConnectionPool(
-            nobody, min_size=0, max_size=2, timeout=PATIENCE, open=True, **pooling.OPTIONS
+            nobody, min_size=0, max_size=2, timeout=PATIENCE, open=True, **psycopg_reconnect.OPTIONS
         ) as pool,
         ThreadPoolExecutor(5) as threads,
     ):
@@ -37,7 +37,7 @@ def test_all_that_wait_are_told_long_before_the_pools_time_out() -> None:
 def test_the_next_one_is_served_once_the_database_is_back() -> None:
     kwargs = {"conninfo": f"postgres://x@127.0.0.1:{free_port()}/x"}
     with ConnectionPool(min_size=0, max_size=2, timeout=PATIENCE, open=True, **kwargs,
-                        **pooling.OPTIONS) as pool:  # fmt: skip
+                        **psycopg_reconnect.OPTIONS) as pool:  # fmt: skip
         _wait(pool)
         pool.conninfo = os.environ["DATABASE_URL"]
 

@@ -1,1 +1,1 @@
-"""The connection pool, and the settings of a read replica."""
+"""The settings of a read replica."""
