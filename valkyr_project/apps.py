@@ -1,5 +1,6 @@
 """The admin site as an app of its own, so that it can carry our title and pages."""
 
+from django.apps import apps
 from django.contrib import admin
 from django.contrib.admin.apps import SimpleAdminConfig
 
@@ -31,5 +32,6 @@ class AdminSite(SimpleAdminConfig):
 def discover() -> None:
     """Find every admin page, and leave out those that mean nothing here; twice changes nothing."""
     admin.autodiscover()
-    unseen = [model for model in admin.site._registry if model._meta.app_label in UNSEEN]
-    admin.site.unregister(unseen)
+    for model in apps.get_models():
+        if model._meta.app_label in UNSEEN and admin.site.is_registered(model):
+            admin.site.unregister(model)

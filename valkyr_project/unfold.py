@@ -24,7 +24,7 @@ def may_view(model: str) -> Any:
     """A side bar entry's permission: whether the person may see `app.model`."""
 
     def permitted(request: HttpRequest) -> bool:
-        page = admin.site._registry[apps.get_model(model)]
+        page = admin.site.get_model_admin(apps.get_model(model))
         return page.has_view_permission(request)
 
     return permitted

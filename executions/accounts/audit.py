@@ -24,7 +24,8 @@ def audit(
         actor,
         action,
         workspace_id=row.pk if own else getattr(row, "workspace_id", None),
-        object_type=type(row).__name__,
+        # A request's user is a lazy object, whose class is the account's.
+        object_type=row.__class__.__name__,
         object_id=row.pk,
         reason=reason,
         before=before,

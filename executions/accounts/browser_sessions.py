@@ -5,7 +5,7 @@ whatever keeps Django's sessions.
 """
 
 from datetime import timedelta
-from functools import partial
+from functools import cache, partial
 from typing import Any
 from uuid import UUID
 
@@ -35,8 +35,9 @@ class BrowserSessions(AuthenticationMiddleware):
     def process_request(self, request: HttpRequest) -> None:
         """Give the request its user, who is looked up when somebody asks."""
         super().process_request(request)
-        request.user = SimpleLazyObject(lambda: _user(request))  # type: ignore[assignment]
-        request.auser = sync_to_async(partial(_user, request))
+        user = cache(partial(_user, request))
+        request.user = SimpleLazyObject(user)  # type: ignore[assignment]
+        request.auser = sync_to_async(user)
 
 
 def open_for(request: Any, user: Any) -> None:
@@ -75,12 +76,7 @@ def _close(request: Any) -> None:
 
 def _user(request: Any) -> Any:
     """The signed-in user of a live session; otherwise nobody, and Django's session goes."""
-    if not hasattr(request, "_cached_user"):
-        request._cached_user = _checked(request, auth.get_user(request))
-    return request._cached_user
-
-
-def _checked(request: Any, user: Any) -> Any:
+    user: Any = auth.get_user(request)
     if not user.is_authenticated:
         return user
     session_id = current(request)

@@ -100,7 +100,8 @@ def end_others(user: User, kept: UUID | None, *, actor: Actor) -> int:
         ended = others.update(ended_at=ClockTimestamp(), end_reason=SessionEnd.REVOKED)
         if ended:
             # Not the sessions but the account: one line says it.
-            audit(actor, "user.end_sessions", _account(user), after={"ended": ended})
+            account: Any = user
+            audit(actor, "user.end_sessions", account, after={"ended": ended})
     return ended
 
 
@@ -142,8 +143,3 @@ def facts(session: AccountSession) -> Mapping[str, Any]:
         "userAgent": session.user_agent,
         "address": session.address,
     }
-
-
-def _account(user: Any) -> Any:
-    """The account itself; requests carry it behind a lazy object."""
-    return getattr(user, "_wrapped", user)

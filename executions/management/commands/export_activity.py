@@ -1,7 +1,6 @@
 """The audit trail to a file or to standard output, as JSON lines."""
 
 import os
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -72,7 +71,7 @@ def _workspace(slug: str | None) -> Any:
 def _opened(path: str | None, stdout: Any) -> Iterator[TextIO]:
     """The file, for its owner alone; one that exists is not written over."""
     if path is None:
-        yield getattr(stdout, "_out", sys.stdout)
+        yield stdout
         return
     try:
         number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
