@@ -8,7 +8,7 @@ from celery.signals import task_postrun, task_prerun, worker_process_init
 from django.db import connections
 from psycopg.pq import TransactionStatus
 
-from executions.vendor_seams import kombu_redis
+from executions.vendor_seams import celery_consumer, django_connections, kombu_redis
 from valkyr_project.metrics import processes  # noqa: F401 - connects on import
 from valkyr_project.telemetry import messages
 
@@ -19,6 +19,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "valkyr_project.settings")
 os.environ.setdefault("CELERY_SKIP_CHECKS", "true")
 
 kombu_redis.use()
+celery_consumer.leave_delays_out()
 # Flower reads events and asks workers; it needs the broker's settings and none of the apps, which
 # would double its memory.
 app = Celery(
@@ -45,10 +46,7 @@ def tidy_connections(**_: Any) -> None:
             continue
         idle = not raw.closed and raw.pgconn.transaction_status == TransactionStatus.IDLE
         if raw.closed or raw.broken or connection.in_atomic_block or not idle:
-            connection.in_atomic_block = False
-            connection.savepoint_ids = []
-            connection.needs_rollback = False
-            connection.close()
+            django_connections.discard(connection)
         elif "pool" in connection.settings_dict["OPTIONS"]:
             connection.close()  # back to the pool: a thread between tasks holds none
         else:
@@ -68,4 +66,4 @@ def limit_child_memory(**_: Any) -> None:
 def forget_parent_connections(**_: Any) -> None:
     """A forked child opens its own connections."""
     for connection in connections.all(initialized_only=True):
-        connection.connection = None
+        django_connections.forget(connection)

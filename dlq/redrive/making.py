@@ -10,6 +10,7 @@ from dlq.models import DeadLetterEntry, Redrive, RedriveItem, RedriveState, Reso
 from dlq.redrive.wish import MOST, InvalidRedrive, Wish, check
 from executions.access.actor import Actor, record
 from executions.database.clock import database_now
+from executions.vendor_seams.django_deletion import delete_without_cascade
 from runners.time_travel.overrides import names_of
 
 __all__ = ["DRAFT_HOURS", "MOST", "InvalidRedrive", "Wish", "forget_drafts", "make"]
@@ -77,7 +78,7 @@ def _forget(redrive_id: UUID) -> int:
             return 0
         # Together, not row by row as the cascade would.
         items = RedriveItem.objects.filter(redrive=draft)
-        items._raw_delete(items.db)
+        delete_without_cascade(items)
         draft.delete()
     return 1
 

@@ -16,6 +16,7 @@ from executions.database.clock import first_id_at
 from executions.models import CronTick
 from executions.states import TickStatus
 from executions.triggers import told
+from executions.vendor_seams.django_deletion import delete_without_cascade
 from runners.models import CostEntry
 
 # Times of schedules that started nothing; those that did go with their execution.
@@ -118,7 +119,7 @@ def _some(aged: Aged, rows: QuerySet[Any], most: int, tally: Tally) -> int:
     if aged.kind == "redrives" and (items := _items([pk for pk, _ in found], most)):
         return items
     gone = rows.model._default_manager.filter(pk__in=[pk for pk, _ in found])
-    gone._raw_delete(gone.db)
+    delete_without_cascade(gone)
     tally.rows += len(found)
     for _, at in found:
         tally.span(at, at)
@@ -129,4 +130,4 @@ def _items(redrives: list[Any], most: int) -> int:
     """Delete what is left of redrives' items; says `most` where there may be more to do."""
     items = RedriveItem.objects.filter(redrive_id__in=redrives)
     some = RedriveItem.objects.filter(pk__in=items.values("pk")[:most])
-    return most if some._raw_delete(some.db) else 0
+    return most if delete_without_cascade(some) else 0

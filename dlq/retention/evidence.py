@@ -14,6 +14,7 @@ from dlq.retention.pace import Pace
 from dlq.retention.tally import Tally
 from dlq.retention.wanted import Wanted
 from executions.states import FINAL
+from executions.vendor_seams.django_deletion import delete_without_cascade
 
 KIND = "dead letters"
 
@@ -52,11 +53,11 @@ def _some(wanted: Wanted, most: int, tally: Tally) -> int:
     found = list(rows.values_list("pk", "resolved_at")[:most])
     ids = [pk for pk, _ in found]
     items = RedriveItem.objects.filter(entry_id__in=ids)
-    items._raw_delete(items.db)
+    delete_without_cascade(items)
     RedriveItem.objects.filter(again_id__in=ids).update(again=None)
     DeadLetterEntry.objects.filter(follows_id__in=ids).update(follows=None)
     letters = DeadLetterEntry.objects.filter(pk__in=ids)
-    letters._raw_delete(letters.db)
+    delete_without_cascade(letters)
     tally.rows += len(ids)
     for _, at in found:
         tally.span(at, at)

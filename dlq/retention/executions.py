@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import islice
-from typing import Any
 from uuid import UUID
 
 from django.db.models import Model
@@ -20,6 +19,7 @@ from dlq.retention.pace import Pace
 from dlq.retention.tally import Tally
 from dlq.retention.wanted import Wanted
 from executions.models import Checkpoint, CronTick, RefusedMessage, WorkflowExecution
+from executions.vendor_seams.django_deletion import delete_without_cascade
 from runners.models import EarlyCallback, Run, Waiter
 
 RUNS_AT_ONCE = 5_000
@@ -156,14 +156,14 @@ def _delete(pack: list[Family], most: int) -> Counter[str]:
     if not ids:
         return Counter()
     for model in BELONGINGS:
-        _raw(model.objects.filter(execution_id__in=ids))  # type: ignore[attr-defined]
+        delete_without_cascade(model.objects.filter(execution_id__in=ids))  # type: ignore[attr-defined]
     some = Run.objects.filter(execution_id__in=ids).values("pk")[:RUNS_AT_ONCE]
-    runs = _raw(Run.objects.filter(pk__in=some))
+    runs = delete_without_cascade(Run.objects.filter(pk__in=some))
     if runs == RUNS_AT_ONCE and Run.objects.filter(execution_id__in=ids).exists():
         return Counter(runs=runs)
     RefusedMessage.objects.filter(execution_id__in=ids).update(execution=None)
     WorkflowExecution.objects.filter(origin_id__in=ids).update(origin=None)
-    executions = _raw(WorkflowExecution.objects.filter(pk__in=ids))
+    executions = delete_without_cascade(WorkflowExecution.objects.filter(pk__in=ids))
     return Counter(executions=executions, runs=runs)
 
 
@@ -172,11 +172,6 @@ def _some(roots: Iterable[UUID]) -> Iterator[list[UUID]]:
     rest = iter(roots)
     while some := list(islice(rest, ASKED_AT_ONCE)):
         yield some
-
-
-def _raw(rows: Any) -> int:
-    """Delete by one statement, without reading rows; what hangs on them is gone before."""
-    return int(rows._raw_delete(rows.db))
 
 
 def _note(tally: Tally, executions: int, runs: int, *ends: datetime) -> None:

@@ -16,6 +16,7 @@ from dlq.retention.tally import Tally
 from dlq.retention.wanted import Wanted, older_than
 from executions.models import WorkflowExecution, WorkflowVersion
 from executions.states import VersionKind
+from executions.vendor_seams.django_deletion import delete_without_cascade
 
 KIND = "tests"
 AT_ONCE = 200
@@ -98,7 +99,7 @@ def _drop(versions: dict[UUID, datetime], pace: Pace, tally: Tally) -> None:
         free = WorkflowVersion.objects.filter(pk__in=held).exclude(Exists(ran))
         ids = set(free.values_list("pk", flat=True))
         gone = WorkflowVersion.objects.filter(pk__in=ids)
-        gone._raw_delete(gone.db)
+        delete_without_cascade(gone)
     _note(tally, versions, ids)
 
 

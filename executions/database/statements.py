@@ -2,15 +2,15 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any
-from weakref import proxy
 
 from django.db import DEFAULT_DB_ALIAS, connections
-from psycopg import Pipeline
-from psycopg.abc import PQGen
 from psycopg.rows import tuple_row
+
+from executions.vendor_seams.django_connections import mark_healthy
+from executions.vendor_seams.psycopg_pipeline import end_without_flush
 
 
 class Statements:
@@ -37,8 +37,7 @@ class Statements:
             django.ensure_connection()
         with django.wrap_database_errors, django.connection.cursor(row_factory=tuple_row) as cursor:
             cursor.execute(self.text(name), params, prepare=not many)
-            # What answers is alive: Django need not ask it again before the next transaction.
-            django.health_check_done = True  # type: ignore[attr-defined]
+            mark_healthy(django)
             return cursor.fetchall() if cursor.pgresult and cursor.pgresult.nfields else []
 
     def fetch_one(self, name: str, params: Mapping[str, Any]) -> tuple[Any, ...] | None:
@@ -59,9 +58,7 @@ class Statements:
         with connections[DEFAULT_DB_ALIAS].wrap_database_errors, ExitStack() as open_cursors:
             cursors = [open_cursors.enter_context(raw.cursor(row_factory=tuple_row)) for _ in asked]
             with raw.pipeline() as pipeline:
-                # No reference back to itself: nothing is left for the collector.
-                itself: Any = proxy(pipeline)
-                pipeline._exit_gen = partial(_end, itself)
+                end_without_flush(pipeline)
                 for cursor, (name, params) in zip(cursors, asked, strict=True):
                     cursor.execute(self.text(name), params, prepare=True)
             return [cursor.fetchall() for cursor in cursors]
@@ -81,19 +78,6 @@ class Statements:
                 yield from self._lines(self.folder / "parts" / f"{line[4:]}.sql")
             elif not line.startswith("--"):
                 yield line
-
-
-def _end(pipeline: Pipeline) -> PQGen[None]:
-    """Send what is left and read all answers, with Sync as the last word.
-
-    psycopg asks for a flush after it, which is of no use, and which stops the server's clock of
-    `idle_in_transaction_session_timeout`: a client frozen just then would keep its locks for ever.
-    """
-    try:
-        pipeline._enqueue_sync()
-        yield from pipeline._communicate_gen()
-    finally:
-        yield from pipeline._fetch_gen(flush=False)
 
 
 _own = Statements(Path(__file__).parents[1] / "sql")

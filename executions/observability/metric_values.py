@@ -13,7 +13,6 @@ import tempfile
 from pathlib import Path
 
 import psutil
-from billiard import current_process
 from prometheus_client import (
     CollectorRegistry,
     Counter,
@@ -21,12 +20,13 @@ from prometheus_client import (
     Histogram,
     ProcessCollector,
     disable_created_metrics,
-    values,
 )
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import REGISTRY
 
 from executions import environment as env
+from executions.vendor_seams.billiard_slots import slot
+from executions.vendor_seams.prometheus_values import keep_in_files
 
 __all__ = ["Counter", "Gauge", "Histogram", "registry"]
 
@@ -56,8 +56,7 @@ def registry() -> CollectorRegistry:
 def count_as_child() -> None:
     """Count in the files of this child's slot from now on; call it after the fork."""
     global _slot  # noqa: PLW0603 - asked for at every count, so as cheap as can be
-    place: int = current_process().index  # type: ignore[attr-defined]
-    _slot = f"child{place}"
+    _slot = f"child{slot()}"
 
 
 def _shared() -> Path | None:
@@ -91,7 +90,4 @@ def _remove(folder: Path, owner: int) -> None:
 disable_created_metrics()  # type: ignore[no-untyped-call]
 _folder = _shared()
 if _folder is not None:
-    os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(_folder)
-    values.ValueClass = values.MultiProcessValue(  # type: ignore[no-untyped-call]
-        lambda: _slot
-    )
+    keep_in_files(_folder, lambda: _slot)

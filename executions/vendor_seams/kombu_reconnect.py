@@ -1,7 +1,12 @@
-"""A connection that looks for a broker which is away every three seconds, however long it is away.
+"""Connections to the broker that are tried again every three seconds, however long it is away.
 
 kombu waits 2 s longer after each try, up to 30: workers and beat noticed a broker's return 10 s
 late after 20 s, and half a minute late after an hour.
+
+Relies on: workers and beat connect through `Connection.ensure_connection` and pass no interval of
+their own; the app makes connections of `AMQP.Connection` (kombu 5.3 to 5.7, Celery 5.3 to 5.7).
+No public way: Celery has settings for how often it tries, none for how long it waits between.
+If it breaks: after an outage of the broker, work goes on up to 30 s later.
 """
 
 from typing import Any

@@ -1,34 +1,34 @@
-"""What Celery and kombu do with brokers that is done otherwise here.
+"""kombu's channel on Redis, with four changes.
 
-A worker outlives the loss of its Redis broker with messages in hand. kombu's channel asks its
-closed connection for an address when it puts unacknowledged messages back or acknowledges a late
-one, finds none and raises AttributeError, which ends the worker ("Unrecoverable error"). Said as
-what it is, a lost connection, kombu and Celery deal with it: they reconnect, and the messages are
-found by the broker's visibility time-out or by the sweeper.
+A worker outlives the loss of Redis with messages in hand. kombu's channel asks its closed
+connection for an address when it puts unacknowledged messages back or acknowledges a late one,
+finds none and raises AttributeError, which ends the worker ("Unrecoverable error"). Raised as a
+lost connection, kombu and Celery deal with it: they reconnect, and the broker's visibility time-out
+or the sweeper finds the messages.
 
-It outlives a Redis that refuses to write as well: a full disk (MISCONF), full memory, replicas
-missing. kombu takes that for a mistake of the caller's, which ends the worker; here it is what a
-broker that is away is, so the worker tries again until it may.
+A worker outlives a Redis that refuses to write (a full disk, full memory, missing replicas). kombu
+takes the refusal for the caller's mistake, which ends the worker; as a connection error the worker
+tries again.
 
-Asked whether a queue is there, kombu's Redis channel sends EXISTS, which is not among the commands
-to which it adds the key prefix: every queue under a prefix was missing, so that the sweeper took
-each backlog for lost and sent it again.
+A queue under a key prefix exists while it holds a message. kombu sends EXISTS, which is not among
+the commands to which it adds the prefix: every queue was missing, so the sweeper took each backlog
+for lost and sent it again.
 
-For every message that is sent or acknowledged it makes a client of its connections, 0.15 ms of the
-0.6 that a message costs. Here a channel has one as long as its connections are the same.
+A channel keeps one client as long as its connections are the same. kombu makes one for every
+message that is sent or acknowledged: 0.15 ms of the 0.6 that a message costs.
 
-A worker on RabbitMQ's quorum queues sets nothing up for delayed messages: 28 queues that would hold
-none here, where timers are rows, and an error at every first start.
+Relies on: `Channel._connparams(asynchronous)`, `Channel._create_client(asynchronous)`,
+`Channel._has_queue(queue)`, `Channel._size(queue)`, `Channel.pool`, `Transport.Channel` and
+`Transport.connection_errors` (kombu 5.5 to 5.7).
+No public way: a transport's channel is no setting; each change is a fault or a cost in kombu.
+If it breaks: workers end when Redis does, or backlogs are sent twice.
 """
 
 from typing import Any
 
-from celery.signals import worker_init
 from kombu.transport import redis as transport
 from redis.exceptions import ConnectionError as ConnectionLost
 from redis.exceptions import ResponseError
-
-DELAYS = "celery.worker.consumer.delayed_delivery:DelayedDelivery"
 
 
 class Channel(transport.Channel):
@@ -56,17 +56,8 @@ class Channel(transport.Channel):
 
 
 def use() -> None:
-    """Let kombu's Redis transport make such channels in this process, and leave that step out."""
+    """Let kombu's Redis transport make such channels in this process."""
     transport.Transport.Channel = Channel
     known = transport.Transport.connection_errors
     if ResponseError not in known:
         transport.Transport.connection_errors = (*known, ResponseError)
-    worker_init.connect(_leave_delays_out, weak=False)
-
-
-def _leave_delays_out(**_: Any) -> None:
-    from celery.worker.consumer import Consumer  # a worker loads it anyway
-
-    steps = Consumer.Blueprint.default_steps
-    if DELAYS in steps:
-        steps.remove(DELAYS)

@@ -1,25 +1,31 @@
-"""What a pool of database connections does while the database refuses them.
+"""Tells everybody who waits for a database connection as soon as the pool cannot make one.
 
-psycopg's pool tries again by itself, after 1, 2, 4, 8 … seconds for five minutes, and whoever wants
-a connection meanwhile waits for the pool's whole time-out. Here it gives up after a second, all
-that wait are told so at once (a 503 rather than a silence of 20 s), and the next one who comes
-makes it try again: work goes on as soon as the database is back, however long it was away.
+psycopg's pool retries after 1, 2, 4, 8 … seconds for five minutes, and each client waits for the
+pool's whole time-out. Here the pool gives up after a second and fails all waiting clients at once
+(a 503 rather than a silence of 20 s). The next client makes it try again, so work goes on as soon
+as the database is back.
+
+Relies on: `ConnectionPool._waiting`, a collection of clients with `fail(error)`, guarded by
+`ConnectionPool._lock` (psycopg-pool 3.2, 3.3).
+No public way: the public callback `reconnect_failed` is told of the failure, but cannot reach the
+clients that wait.
+If it breaks: requests wait 20 s for an answer while the database is down.
 """
 
 from typing import Any
 
 from psycopg import OperationalError
 
-# How long the pool tries before it tells those who wait.
+# How long the pool tries before it fails the clients that wait.
 SECONDS = 1.0
 
 
-def tell_waiting(pool: Any) -> None:
-    """Fail everybody who waits for a connection that could not be made."""
+def fail_waiting(pool: Any) -> None:
+    """Fail every client that waits for a connection that could not be made."""
     with pool._lock:
         waiting = list(pool._waiting)
     for client in waiting:
         client.fail(OperationalError("The database gives no connection just now."))
 
 
-OPTIONS: dict[str, Any] = {"reconnect_timeout": SECONDS, "reconnect_failed": tell_waiting}
+OPTIONS: dict[str, Any] = {"reconnect_timeout": SECONDS, "reconnect_failed": fail_waiting}

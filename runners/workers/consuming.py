@@ -12,11 +12,11 @@ from functools import partial
 from typing import Any
 
 from celery import bootsteps
-from celery.worker import state
 from celery.worker.consumer.tasks import Tasks
 from kombu import Exchange, Queue
 from kombu.exceptions import OperationalError
 
+from executions.vendor_seams.celery_consumer import full, listen
 from runners.process import signs_of_life
 
 log = logging.getLogger(__name__)
@@ -42,10 +42,8 @@ class Consuming(bootsteps.StartStopStep):
     def start(self, parent: Any) -> None:
         """Listen, send at once, and look after it from time to time."""
         name = f"canary.{parent.hostname}"
-        parent.strategies[NAME] = partial(self._hear, parent.connection_errors)
-        parent.task_consumer.add_queue(
-            Queue(name, Exchange(""), routing_key=name, expires=FORGOTTEN_SECONDS)
-        )
+        queue = Queue(name, Exchange(""), routing_key=name, expires=FORGOTTEN_SECONDS)
+        listen(parent, NAME, queue, partial(self._hear, parent.connection_errors))
         self._timer = parent.timer.call_repeatedly(every(), self._look, (parent, name))
         # Started, it counts as well until its first message had time to come.
         self._heard(parent, "started")
@@ -71,7 +69,7 @@ class Consuming(bootsteps.StartStopStep):
         if self._heard_at >= self._sent_at:
             self._heard(parent, "consuming")
             self._send(parent, name)
-        elif _full(parent):
+        elif full(parent):
             self._heard(parent, "busy in every place")
         elif time.monotonic() - self._sent_at > signs_of_life.patience():
             log.warning("no message has reached this worker for a while; it sends itself another")
@@ -127,12 +125,6 @@ def every() -> float:
 def proven() -> bool:
     """Whether messages have reached this worker lately."""
     return time.monotonic() - _proven_at <= signs_of_life.patience()
-
-
-def _full(parent: Any) -> bool:
-    """Whether as many messages are being worked on as the broker lets this worker have."""
-    most = parent.qos.value
-    return bool(most) and len(state.reserved_requests) >= most
 
 
 _proven_at = float("-inf")

@@ -20,6 +20,7 @@ from django.http import FileResponse
 from django.http.response import HttpResponseBase
 from django.urls import set_script_prefix
 
+from executions.vendor_seams.django_requests import set_handler
 from valkyr_project.http.disconnect import Departure
 
 # Answered at once, at most; more wait their turn. Most of these wait for a connection or an end.
@@ -73,7 +74,7 @@ class Handler(ASGIHandler):
         request_started.send(sender=type(self), scope=scope)
         request, refusal = self.create_request(scope, body)
         answer: Any = refusal if request is None else self.get_response(request)
-        answer._handler_class = type(self)
+        set_handler(answer, type(self))
         if not answer.streaming:
             answer.close()
             return answer

@@ -11,6 +11,7 @@ from django.db import connection
 from django_celery_beat.schedulers import DatabaseScheduler
 
 from executions.database.advisory_locks import AdvisoryLock
+from executions.vendor_seams.celery_beat_entries import unsaved
 from runners.process import signs_of_life
 from valkyr_project.messaging import periodic_tasks
 
@@ -48,7 +49,7 @@ class ElectedScheduler(DatabaseScheduler):
         write for each would be most of what beat does, and a commit a second or two.
         """
         late = time.monotonic() - self._written_at > LAG_SECONDS
-        return bool(super().should_sync() and (late or not self._dirty <= periodic_tasks.OFTEN))
+        return bool(super().should_sync() and (late or not unsaved(self) <= periodic_tasks.OFTEN))
 
     def sync(self) -> None:
         """Write down whatever was sent since the last time.

@@ -11,6 +11,7 @@ from typing import Any
 from executions.definition.json_schema.budget import CHARACTERS, INSTRUCTIONS, current
 from executions.definition.json_schema.canonical import canonical
 from executions.definition.patterns import Pattern, pattern
+from executions.vendor_seams.jsonschema_references import referenced
 
 Rule = Callable[[Any, Any, Any, Any], Any]
 # In-place applicators: their schemas are checked against the same value.
@@ -214,9 +215,8 @@ def _evaluated(
     found = set(own(validator, instance, schema))
     for key in _REFERENCES:
         if isinstance(schema.get(key), str):
-            resolved = validator._resolver.lookup(schema[key])
-            there = validator.evolve(schema=resolved.contents, _resolver=resolved.resolver)
-            found |= _evaluated(there, instance, resolved.contents, own)
+            contents, there = referenced(validator, schema[key])
+            found |= _evaluated(there, instance, contents, own)
     for subschema in _fitting(validator, instance, schema):
         found |= _evaluated(validator, instance, subschema, own)
     return found

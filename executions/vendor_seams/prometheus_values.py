@@ -1,0 +1,21 @@
+"""Where prometheus-client keeps counters: in files that the parent of a pool sums.
+
+Relies on: `prometheus_client.values.ValueClass`, read whenever a metric is made; it is
+`MultiProcessValue(identify)`, which asks `identify` for its file's name at every count; the
+environment's PROMETHEUS_MULTIPROC_DIR (prometheus-client 0.20 to 0.26).
+No public way: the client chooses by the environment when it is first imported, and names files by
+process id, so that each child that is replaced leaves a file behind.
+If it breaks: counts of a prefork pool's children are missing in `/metrics`.
+"""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from prometheus_client import values
+
+
+def keep_in_files(folder: Path, identify: Callable[[], str]) -> None:
+    """Count in files of this folder, one for each answer of `identify`; before a metric is made."""
+    os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(folder)
+    values.ValueClass = values.MultiProcessValue(identify)  # type: ignore[no-untyped-call]
