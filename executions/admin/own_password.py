@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django.contrib import admin
 from django.contrib.auth import get_user_model
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
@@ -10,8 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from executions.access.actor import Actor
 from executions.accounts import browser_sessions
 from executions.admin.audited import note
-
-_theirs = admin.site.password_change
+from executions.vendor_seams.django_admin_password import replace_password_change
 
 
 @transaction.atomic
@@ -30,5 +28,4 @@ def password_change(
     return answer
 
 
-# Django has no signal for it, and no hook but the site's own method.
-admin.site.password_change = password_change  # type: ignore[method-assign, assignment]
+_theirs = replace_password_change(password_change)

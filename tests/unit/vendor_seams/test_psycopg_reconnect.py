@@ -45,3 +45,10 @@ def test_the_next_one_is_served_once_the_database_is_back() -> None:
             row = connection.execute("SELECT 1").fetchone()
 
     assert row == (1,)
+
+
+def test_a_pool_keeps_its_waiting_clients_behind_its_lock() -> None:
+    pool = ConnectionPool(min_size=0, max_size=1, open=False)
+
+    assert list(pool._waiting) == [], "see executions/vendor_seams/psycopg_reconnect.py"
+    assert pool._lock.acquire(blocking=False), "see executions/vendor_seams/psycopg_reconnect.py"

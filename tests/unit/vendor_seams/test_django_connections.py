@@ -1,0 +1,66 @@
+"""What Django keeps beside a connection, and what it does by it."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.db import connections
+
+from executions.vendor_seams import django_connections
+
+pytestmark = pytest.mark.django_db
+SEE = "Django's connections have changed: see executions/vendor_seams/django_connections.py"
+
+
+@pytest.fixture
+def other() -> Iterator[Any]:
+    """An open connection of its own, beside the test's."""
+    made = connections.create_connection("default")
+    made.inc_thread_sharing()
+    made.ensure_connection()
+    yield made
+    django_connections.discard(made)
+
+
+@pytest.mark.parametrize(
+    "name", ["health_check_done", "in_atomic_block", "savepoint_ids", "needs_rollback"]
+)
+def test_a_connection_has_what_the_seam_writes(other: Any, name: str) -> None:
+    assert name in vars(other), f"{name}: {SEE}"
+
+
+def test_a_connection_that_has_just_answered_is_not_asked_again(other: Any) -> None:
+    other.health_check_enabled = True
+    other.connection.close()  # whoever asks finds it dead
+    django_connections.mark_healthy(other)
+
+    other.close_if_health_check_failed()
+    assert other.connection is not None, SEE
+
+    other.health_check_done = False
+    other.close_if_health_check_failed()
+    assert other.connection is None, SEE
+
+
+def test_a_connection_is_discarded_in_the_middle_of_a_transaction(other: Any) -> None:
+    raw = other.connection
+    other.set_autocommit(False)
+    other.in_atomic_block, other.savepoint_ids, other.needs_rollback = True, ["s1"], True
+
+    django_connections.discard(other)
+
+    assert raw.closed, SEE
+    assert other.connection is None, SEE
+    with other.cursor() as cursor:
+        cursor.execute("SELECT 1")
+        assert cursor.fetchone() == (1,), SEE
+
+
+def test_a_forgotten_connection_is_left_open(other: Any) -> None:
+    raw = other.connection
+
+    django_connections.forget(other)
+
+    assert not raw.closed
+    assert other.connection is None
+    raw.close()

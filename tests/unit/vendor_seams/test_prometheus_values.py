@@ -1,0 +1,29 @@
+"""prometheus-client counts in files that are named as we say."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.support.stack import PROJECT
+
+COUNT = """
+import sys
+from pathlib import Path
+from executions.vendor_seams.prometheus_values import keep_in_files
+slot = "slot7"
+keep_in_files(Path(sys.argv[1]), lambda: slot)
+from prometheus_client import Counter
+made = Counter("valkyr_tried", "Tries.")
+made.inc()
+slot = "slot8"
+made.inc()
+"""
+
+
+def test_each_count_goes_to_the_file_of_the_slot_of_that_moment(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-c", COUNT, str(tmp_path)], cwd=PROJECT, check=True)
+
+    found = sorted(file.name for file in tmp_path.iterdir())
+    assert found == ["counter_slot7.db", "counter_slot8.db"], (
+        "prometheus-client has changed: see executions/vendor_seams/prometheus_values.py"
+    )
