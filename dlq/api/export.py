@@ -13,6 +13,7 @@ from dlq.models import DeadLetterEntry
 from executions.access import visible
 from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
+from executions.vendor_seams.rest_framework_requests import django_request
 
 
 class LinesRenderer(BaseRenderer):
@@ -42,4 +43,4 @@ class ExportEntries(Endpoint):
         query = self.query(EntryFilters)
         rows = visible(self.user, DeadLetterEntry.objects.all(), power(query))
         batch = export.begin(passing(rows, query), self.user, query, self.actor)
-        return json_lines.answer(request._request, "dead-letters.jsonl", batch)
+        return json_lines.answer(django_request(request), "dead-letters.jsonl", batch)

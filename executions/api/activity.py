@@ -23,6 +23,7 @@ from executions.api.paging import page
 from executions.audit import download, export, seals, trail
 from executions.audit.download import LINES
 from executions.errors import NotFound
+from executions.vendor_seams.rest_framework_requests import django_request
 
 LARGE = ("before", "after", "details")
 
@@ -108,4 +109,4 @@ class ExportActivity(Endpoint):
             raise refused(None, Action.ADMINISTER)
         workspaces = [wanted] if wanted else found.workspaces
         rows = export.begin(trail.narrowed(found.rows, query), workspaces, query, self.actor)
-        return download.answer(request._request, rows)
+        return download.answer(django_request(request), rows)

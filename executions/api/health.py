@@ -22,6 +22,7 @@ from executions.health import parts
 from executions.health.finding import Finding
 from executions.health.looking import LOOKING, Findings
 from executions.observability.metrics_access import access
+from executions.vendor_seams.rest_framework_requests import django_request
 
 STATUSES = [("UP", "UP"), ("DEGRADED", "DEGRADED"), ("DOWN", "DOWN")]
 EVERY = "all"
@@ -130,4 +131,4 @@ def _may_know(request: Request, found: Findings) -> bool:
         if signed_in is not None:
             return bool(getattr(signed_in[0], "is_staff", False))
     # DRF has put nobody in the user's place, since the address is open to all.
-    return bool(getattr(get_user(request._request), "is_staff", False))
+    return bool(getattr(get_user(django_request(request)), "is_staff", False))

@@ -23,6 +23,7 @@ from executions.api.tokens import OpenEndpoint
 from executions.models import WorkflowExecution
 from executions.states import ExecutionState
 from executions.triggers import webhook
+from executions.vendor_seams.rest_framework_requests import django_request
 
 FAILED = 502
 
@@ -75,7 +76,7 @@ class Hook(OpenEndpoint):
     )
     def post(self, request: Request, triggerId: UUID) -> HttpResponse | Response:  # noqa: N803
         """Start the trigger's workflow with the body as its payload."""
-        body: bytes = request._request.body
+        body: bytes = django_request(request).body
         check_size(body)
         throttles.check_known(throttles.of_refused_hook(request))
         caller = self._authentic(triggerId, body)

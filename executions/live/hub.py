@@ -58,6 +58,11 @@ class Hub:
         if self._task is None:
             self._task = asyncio.create_task(self._run())
 
+    @property
+    def reading(self) -> bool:
+        """Whether it looks at the database from time to time."""
+        return self._task is not None
+
     def leave(self, viewer: Viewer) -> None:
         """Bring it nothing more."""
         viewer.close()
@@ -198,7 +203,7 @@ def hub() -> Hub:
 
 def at_rest() -> bool:
     """Whether no hub of this process reads any more: one that is left ends its last look first."""
-    return all(one._task is None for one in list(_hubs.values()))
+    return not any(one.reading for one in list(_hubs.values()))
 
 
 def _changes(ids: dict[Feed, list[UUID]], since: int | None) -> tuple[Mark, dict[Topic, News]]:

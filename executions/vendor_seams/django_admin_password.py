@@ -9,13 +9,15 @@ browser that changed it.
 """
 
 from collections.abc import Callable
-from typing import Any
 
 from django.contrib import admin
+from django.http import HttpResponse
+
+View = Callable[..., HttpResponse]
 
 
-def replace_password_change(view: Callable[..., Any]) -> Callable[..., Any]:
+def replace_password_change(view: View) -> View:
     """Serve this view in place of the site's; returns the one that was served."""
-    theirs: Callable[..., Any] = admin.site.password_change
+    theirs: View = admin.site.password_change
     admin.site.password_change = view  # type: ignore[method-assign, assignment]
     return theirs

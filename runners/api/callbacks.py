@@ -14,6 +14,7 @@ from executions.api.documentation import operation
 from executions.api.hook_body import check_size, payload_of
 from executions.api.hooks import AnyAnswer
 from executions.api.tokens import OpenEndpoint
+from executions.vendor_seams.rest_framework_requests import django_request
 from runners.waits import callbacks
 
 
@@ -51,7 +52,7 @@ class Callback(OpenEndpoint):
         # Only made-up addresses are counted: each of ours works once anyway.
         forged = throttles.of_refused_hook(request)
         throttles.check_known(forged)
-        body: bytes = request._request.body
+        body: bytes = django_request(request).body
         check_size(body)
         try:
             payload = payload_of(body, request.headers.get("Content-Type", ""))

@@ -17,6 +17,7 @@ from executions.live.answer import EVENTS, LiveAnswer
 from executions.live.feed import Feed
 from executions.live.places import PLACES, Full
 from executions.models import Workflow, WorkflowExecution
+from executions.vendor_seams.rest_framework_requests import django_request
 from runners.api.live_shapes import EVENT_STREAM
 from runners.live.execution import EXECUTIONS
 from runners.live.workflow import WORKFLOWS
@@ -58,7 +59,7 @@ class Subscription(Endpoint):
         full = PLACES.full(viewer)
         if full is not None:
             return _no_place(full)
-        return LiveAnswer(request._request, viewer, self.feed, pk, last)
+        return LiveAnswer(django_request(request), viewer, self.feed, pk, last)
 
 
 def _described(name: str, tag: str) -> Callable[[Any], Any]:
