@@ -1,0 +1,94 @@
+"""The statements that write a run's state make the moves of `runners.states.MOVES`, all of them."""
+
+import re
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from runners.states import LIVE, MOVES, RunState
+
+SQL = Path(__file__).parents[2] / "runners" / "sql"
+UPDATE = re.compile(
+    r"UPDATE runners_run\b(.*?)(?=RETURNING|\n\)|UPDATE |INSERT INTO|\Z)", re.DOTALL
+)
+STATE = r"(?:(?<=\br\.)|(?<![.\w]))state"
+GUARD = re.compile(STATE + r" (?:= '(\w+)'|IN \(([^)]*)\))")
+SET = re.compile(
+    r"(?<!WHEN )"
+    + STATE
+    + r" = (?:'(\w+)'|CASE WHEN r\.finished_at IS NULL THEN '(\w+)'|%\(state\)s)"
+)
+# What a result is recorded as; the code gives it as a parameter.
+RECORDED = {RunState.SUCCESS, RunState.FAILED, RunState.DLQ}
+# Guarded elsewhere than in the WHERE of the update: by the rows picked before it, or by having no
+# end yet.
+GUARDED_ELSEWHERE = {"remote_lease": {RunState.PENDING}, "undo": LIVE}
+# Takes a run to end it in the same transaction; nobody sees it RUNNING between.
+SEIZING = "seize"
+
+
+def writes() -> dict[str, tuple[set[str], set[str]]]:
+    """By statement that sets the state of runs: the states it takes them from, and sets."""
+    found = {}
+    for file in sorted(SQL.rglob("*.sql")):
+        text = "\n".join(
+            line for line in file.read_text().splitlines() if not line.lstrip().startswith("--")
+        )
+        for update in UPDATE.findall(text):
+            settings, _, condition = update.partition("WHERE")
+            set_to = SET.search(settings)
+            if set_to is not None:
+                target = set_to[1] or set_to[2]
+                sources = GUARDED_ELSEWHERE.get(file.stem) or guarded(condition)
+                found[file.stem] = (set(sources), {target} if target else set(RECORDED))
+    return found
+
+
+def guarded(condition: str) -> set[str]:
+    """The states that a WHERE names."""
+    names = ", ".join(f"'{one}'" if one else several for one, several in GUARD.findall(condition))
+    return set(re.findall(r"'(\w+)'", names))
+
+
+def test_every_statement_that_writes_states_is_read() -> None:
+    assert sorted(writes()) == [
+        "claim", "end_live", "fenced", "go_on", "hand_on", "release", "remote_heartbeat",
+        "remote_hold", "remote_lease", "seize", "suspend", "undo", "wake", "wake_container",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("statement", sorted(writes()))
+def test_a_statement_names_the_states_it_takes_runs_from(statement: str) -> None:
+    sources, targets = writes()[statement]
+
+    assert sources, f"{statement}.sql sets a state whatever the run's is"
+    assert sources <= LIVE
+    assert targets <= set(RunState)
+
+
+@pytest.mark.parametrize("statement", sorted(set(writes()) - {SEIZING}))
+def test_a_statement_makes_no_move_that_is_not_drawn(statement: str) -> None:
+    made = {
+        (source, target) for source, target in product(*writes()[statement]) if source != target
+    }
+
+    assert made <= drawn(), f"{statement}.sql makes moves that runners/states.py does not have"
+
+
+def test_a_run_that_is_seized_may_die_in_any_state() -> None:
+    sources, _ = writes()[SEIZING]
+
+    assert sources == LIVE
+    assert all(RunState.DLQ in MOVES[source] for source in sources)
+
+
+def test_every_move_that_is_drawn_is_made_by_a_statement() -> None:
+    made = {move for sources, targets in writes().values() for move in product(sources, targets)}
+    ended = set(product(writes()[SEIZING][0], RECORDED))
+
+    assert drawn() <= made | ended
+
+
+def drawn() -> set[tuple[str, str]]:
+    return {(source, target) for source, targets in MOVES.items() for target in targets}
