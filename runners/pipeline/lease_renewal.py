@@ -65,7 +65,6 @@ class Heart:
         self._beats: dict[Any, Beat] = {}
         self._thread: threading.Thread | None = None
         self._connection: psycopg.Connection[Any] | None = None
-        self._wake = threading.Event()
 
     def hold(self, work: Work, seconds: float, pack: Pack | None = None) -> Beat:
         """Mind a step from now on, and the siblings behind it: they go to others if it is slow."""
