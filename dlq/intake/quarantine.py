@@ -16,9 +16,7 @@ from runners.states import ErrorType
 
 def quarantine(run_id: UUID, *, actor: Actor, reason: str) -> DeadLetterEntry:
     """Take a live run out of circulation; raises NotFound, WrongState when it is not live."""
-    failure = Failure(
-        ErrorType.PERMANENT, f"Quarantined by {actor.name}: {reason}", "Quarantined", None, None, ""
-    )
+    failure = Failure(ErrorType.PERMANENT, f"Quarantined by {actor.name}: {reason}", "Quarantined")
     _refuse_of_test(run_id)
     with transaction.atomic():
         entry = end_run.dead_letter(run_id, failure, manual=reason or "quarantined by hand")

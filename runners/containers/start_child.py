@@ -32,9 +32,7 @@ class Refused(Exception):
 
     def __init__(self, path: str, reason: str) -> None:
         super().__init__(reason)
-        self.failure = Failure(
-            ErrorType.PERMANENT, f"Step {path}: {reason}", "ChildRefused", None, None, ""
-        )
+        self.failure = Failure(ErrorType.PERMANENT, f"Step {path}: {reason}", "ChildRefused")
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,9 +39,9 @@ class Failure:
     error_type: ErrorType
     message: str
     exception: str
-    retry_after: float | None
-    details: Any
-    traceback: str
+    retry_after: float | None = None
+    details: Any = None
+    traceback: str = ""
     fingerprint: str = ""
     target: str = ""
     http_status: int | None = None

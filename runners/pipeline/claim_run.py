@@ -237,7 +237,7 @@ def attempt_prepare(
 
 def permanent(message: str, exception: str) -> Failure:
     """A failure that no retry will mend."""
-    return Failure(ErrorType.PERMANENT, message, exception, None, None, "")
+    return Failure(ErrorType.PERMANENT, message, exception)
 
 
 def poisoned(path: str, crashes: int, cause: str) -> Failure:

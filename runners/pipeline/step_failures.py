@@ -32,7 +32,7 @@ def failure_of(
         )
     if isinstance(error, registry.UnknownModule):
         # During a deploy another worker may know it already, or still.
-        return Failure(ErrorType.TRANSIENT, str(error), "UnknownModule", None, None, "")
+        return Failure(ErrorType.TRANSIENT, str(error), "UnknownModule")
     known = _of_the_engine(error, path)
     return known or classify(error, None if revealed is None else revealed.scrub)
 
@@ -42,12 +42,12 @@ def _of_the_engine(error: BaseException, path: str) -> Failure | None:
     if isinstance(error, TemplateError):
         return template_failure(error, path)
     if isinstance(error, PayloadError):
-        return Failure(ErrorType.PERMANENT, error.message, "PayloadError", None, None, "")
+        return Failure(ErrorType.PERMANENT, error.message, "PayloadError")
     if isinstance(error, MemoryError) and limited_megabytes():
         message = (
             f"Step {path} needs more memory than its process may have "
             f"({limited_megabytes():,} MiB). Give it less to do at once, or raise "
             f"{what_to_raise()}."
         )
-        return Failure(ErrorType.PERMANENT, message, "MemoryError", None, None, "")
+        return Failure(ErrorType.PERMANENT, message, "MemoryError")
     return None

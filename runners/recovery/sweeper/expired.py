@@ -45,7 +45,7 @@ def sweep() -> int:
 
 def _time_out(run_id: UUID, token: int) -> int:
     message = "The step was not done at its deadline and its worker renewed the lease no more."
-    failure = Failure(ErrorType.TIMEOUT, message, "LeaseExpired", None, None, "")
+    failure = Failure(ErrorType.TIMEOUT, message, "LeaseExpired")
     return end_run.fail(run_id, failure, token=token)
 
 
