@@ -1,6 +1,6 @@
 """Whether beat ticks: its duties write a pulse every few seconds."""
 
-from executions.health.finding import Finding
+from executions.health.finding import HealthFinding
 from executions.health.parts import Session, register
 
 SILENT_SECONDS = 60
@@ -8,13 +8,13 @@ QUERY = "SELECT extract(epoch FROM clock_timestamp() - ticked_at)::float8 FROM d
 EXPECTED = "a duty of beat in the last 60 s"
 
 
-def beat(session: Session) -> Finding:
+def beat(session: Session) -> HealthFinding:
     """That a duty which beat sends ran lately."""
     row = session.execute(QUERY).fetchone()
     if row is not None and row[0] <= SILENT_SECONDS:
-        return Finding(True, f"a duty ran {max(0.0, row[0]):.0f} s ago", EXPECTED)
+        return HealthFinding(True, f"a duty ran {max(0.0, row[0]):.0f} s ago", EXPECTED)
     found = "no duty ever ran" if row is None else f"no duty ran for {row[0]:,.0f} s"
-    return Finding(
+    return HealthFinding(
         False,
         found,
         EXPECTED,

@@ -33,7 +33,7 @@ from executions.events import (
     execution_resumed,
 )
 from executions.models import Tier, WorkflowExecution
-from executions.states import FINAL, ExecutionState, Place
+from executions.states import FINAL, CapacityState, ExecutionState
 
 State = ExecutionState
 
@@ -131,7 +131,7 @@ def reopen(execution_id: UUID, *, workspace_id: UUID) -> WorkflowExecution:
         target = State.PENDING if waits else State.RUNNING
         WorkflowExecution.objects.filter(pk=execution_id, state=State.FAILED).update(
             state=target,
-            place=Place.HELD,
+            place=CapacityState.HELD,
             finished_at=None,
             error_message="",
             error_stack_trace="",
@@ -210,7 +210,7 @@ def _must_wait(execution_id: UUID, workspace_id: UUID) -> bool:
     full = _full(workspace_id)
     if text is None:
         return full
-    key = concurrency.Key(workflow_id, text)
+    key = concurrency.ConcurrencyKey(workflow_id, text)
     concurrency.lock([key])
     return full or concurrency.uses([key])[key].holders >= (limit or 1)
 
@@ -228,7 +228,7 @@ def _end(execution: WorkflowExecution, state: ExecutionState, *, message: str) -
     _write(
         execution,
         state,
-        place=Place.HELD,
+        place=CapacityState.HELD,
         finished_at=ClockTimestamp(),
         error_message=message,
     )

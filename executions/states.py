@@ -25,7 +25,7 @@ class TriggerType(TextChoices):
     QUEUE = "QUEUE", "queue"
 
 
-class Place(TextChoices):
+class CapacityState(TextChoices):
     """Whether an execution under way counts against its workspace's limit."""
 
     HELD = "HELD", "held"

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 
 from valkyr_project.processes import commands
-from valkyr_project.processes.commands import Pool, Program
+from valkyr_project.processes.commands import Pool, ProcessCommand
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -25,7 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     os.execvpe(program.command[0], program.command, environment)  # noqa: S606 - our own command
 
 
-def chosen(arguments: Sequence[str]) -> Program:
+def chosen(arguments: Sequence[str]) -> ProcessCommand:
     """The program that the command line names."""
     parser = _parser()
     given = parser.parse_args(arguments)
@@ -43,7 +43,7 @@ def chosen(arguments: Sequence[str]) -> Program:
     return commands.migrate(*(("--wait", str(given.wait)) if given.wait else ()))
 
 
-def _worker(given: argparse.Namespace) -> Program:
+def _worker(given: argparse.Namespace) -> ProcessCommand:
     usual = commands.pool_of(given.queue)
     pool = Pool(given.pool or usual.kind, given.concurrency or usual.size)
     if given.pool == "prefork" and not given.concurrency and usual.kind == "threads":

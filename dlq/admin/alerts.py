@@ -18,7 +18,7 @@ from executions.admin.engine import FactAdmin
 from executions.admin.filters import AgeFilter, TabFilter
 from executions.admin.operating import OperatingAdmin
 from executions.admin.operations import Operation
-from executions.admin.sections import Page, Section, facts, json_section
+from executions.admin.sections import Page, PageSection, facts, json_section
 from executions.states import Permission
 
 LATEST = 50
@@ -233,9 +233,9 @@ def _place(row: Any) -> str:
     return str(row.workspace) if row.workspace_id else "the whole installation"
 
 
-def _messages(alert: Alert) -> Section:
+def _messages(alert: Alert) -> PageSection:
     """The latest messages that began with this alert."""
-    return Section(
+    return PageSection(
         "Messages",
         headers=("Made", "State", "Because", "By", "Attempts", "Last error"),
         rows=[
@@ -253,8 +253,8 @@ def _messages(alert: Alert) -> Section:
     )
 
 
-def _attempts(delivery: AlertDelivery) -> Section:
-    return Section(
+def _attempts(delivery: AlertDelivery) -> PageSection:
+    return PageSection(
         "Attempts",
         headers=("At", "Answer", "Took", "Error"),
         rows=[

@@ -14,14 +14,14 @@ from dlq.copying.making import KINDS, CannotCopy, kind_of
 from dlq.models import DeadLetterEntry
 from executions.admin.engine import ScopedAdmin
 from executions.admin.scope import may
-from executions.admin.sections import Section
+from executions.admin.sections import PageSection
 from executions.states import Permission
 
 NAME = "dlq_deadletterentry_copy"
 SAID = "Nothing secret stands in it: fill in what is named. Read it before you run it."
 
 
-def copying_section(entry: DeadLetterEntry, *, sees: bool) -> Section:
+def copying_section(entry: DeadLetterEntry, *, sees: bool) -> PageSection:
     """A button for each kind that this failure has, and that the person may see."""
     offered = [
         (reverse(f"admin:{NAME}", args=[entry.pk, kind.name]), kind.icon, kind.title)
@@ -35,7 +35,7 @@ def copying_section(entry: DeadLetterEntry, *, sees: bool) -> Section:
         '<span class="material-symbols-outlined" aria-hidden="true">{1}</span>{2}</a>',
         offered,
     )
-    return Section("Take it along", body=format_html('<div class="vk-take">{}</div>', buttons))
+    return PageSection("Take it along", body=format_html('<div class="vk-take">{}</div>', buttons))
 
 
 class CopyingAdmin(ScopedAdmin):

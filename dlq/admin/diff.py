@@ -8,25 +8,27 @@ from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from dlq.comparing.difference import Change, Comparison, Kind, compare
+from dlq.comparing.difference import Comparison, DifferenceKind, ValueDifference, compare
 from dlq.comparing.finding import last_good, other_of_group
 from dlq.models import DeadLetterEntry
 from executions.admin import links, marks
 from executions.admin.scope import scoped
-from executions.admin.sections import Cell, Section, hidden_section
+from executions.admin.sections import Cell, PageSection, hidden_section
 from executions.definition.graph.places import module_in
 from executions.states import Permission
 
 AGAINST = "against"
 GOOD, OTHER, NOW = "Against the last good run", "Against another failure", "The definition now"
 _MARKS = {
-    Kind.ADDED: ("added", "add", "green"),
-    Kind.REMOVED: ("removed", "remove", "red"),
-    Kind.CHANGED: ("changed", "edit", "amber"),
+    DifferenceKind.ADDED: ("added", "add", "green"),
+    DifferenceKind.REMOVED: ("removed", "remove", "red"),
+    DifferenceKind.CHANGED: ("changed", "edit", "amber"),
 }
 
 
-def differences(request: HttpRequest, entry: DeadLetterEntry, *, shown: bool) -> Iterator[Section]:
+def differences(
+    request: HttpRequest, entry: DeadLetterEntry, *, shown: bool
+) -> Iterator[PageSection]:
     """The three comparisons; none of them for who may not see payloads."""
     if not shown:
         yield from (hidden_section(title) for title in (GOOD, OTHER, NOW))
@@ -36,12 +38,12 @@ def differences(request: HttpRequest, entry: DeadLetterEntry, *, shown: bool) ->
     yield _definition(entry)
 
 
-def _against_good(entry: DeadLetterEntry) -> Section:
+def _against_good(entry: DeadLetterEntry) -> PageSection:
     found = last_good(entry)
     if found.good is None:
         times = f"{found.looked:,} executions" if found.looked != 1 else "1 execution"
         text = f"No good run of this step in the last {times} of the workflow before it failed."
-        return Section(GOOD, body=text)
+        return PageSection(GOOD, body=text)
     good = found.good
     run = links.to("runners_run", good.run.pk, f"{good.run.step_path} #{good.run.attempt}")
     note = format_html(
@@ -55,7 +57,7 @@ def _against_good(entry: DeadLetterEntry) -> Section:
     return table(GOOD, compare(left, _told(entry)), note, ("The good run", "This failure"))
 
 
-def _against_other(request: HttpRequest, entry: DeadLetterEntry) -> Section:
+def _against_other(request: HttpRequest, entry: DeadLetterEntry) -> PageSection:
     rows = scoped(request, DeadLetterEntry.objects.all(), Permission.VIEW_PAYLOADS)
     asked = request.GET.get(AGAINST, "")
     wanted = _uuid(asked)
@@ -64,7 +66,7 @@ def _against_other(request: HttpRequest, entry: DeadLetterEntry) -> Section:
         text = "There is no other entry of this group." if not asked else (
             f"No entry {asked[:40]} in this group that you may see."
         )  # fmt: skip
-        return Section(OTHER, body=format_html('<span id="{}">{}</span>', AGAINST, text))
+        return PageSection(OTHER, body=format_html('<span id="{}">{}</span>', AGAINST, text))
     address = links.page("dlq_deadletterentry", other.pk)
     note = format_html(
         '<span id="{}">Left: {}, {}. Right: this failure. Choose another among the newest of the '
@@ -82,17 +84,17 @@ def _against_other(request: HttpRequest, entry: DeadLetterEntry) -> Section:
     )
 
 
-def _definition(entry: DeadLetterEntry) -> Section:
+def _definition(entry: DeadLetterEntry) -> PageSection:
     workflow = entry.workflow
     latest = workflow.latest_version
     if latest is None or latest.pk == entry.execution.version_id:
         text = f"Version {entry.version_number} ran, and is still the published one."
-        return Section(NOW, body=text, folded=True)
+        return PageSection(NOW, body=text, folded=True)
     then = module_in(entry.execution.version.definition, entry.step_path)
     now = module_in(latest.definition, entry.step_path)
     if now is None:
         text = f"Version {latest.number} has no step {entry.step_path} any more."
-        return Section(NOW, body=text, folded=True)
+        return PageSection(NOW, body=text, folded=True)
     note = f"The step as version {entry.version_number} ran it, and as {latest.number} would."
     sides = (f"Version {entry.version_number}", f"Version {latest.number}")
     return table(NOW, compare(then, now), note, sides, folded=True)
@@ -105,12 +107,12 @@ def table(
     sides: tuple[str, str],
     *,
     folded: bool = False,
-) -> Section:
+) -> PageSection:
     """A comparison as a table: a word and an icon a row, both values beside each other."""
     if found.same:
-        return Section(title, body=format_html("{} Nothing differs.", note), folded=folded)
+        return PageSection(title, body=format_html("{} Nothing differs.", note), folded=folded)
     more = "" if found.whole else " There is more than is shown."
-    return Section(
+    return PageSection(
         title,
         headers=("What", "Where", *sides),
         rows=[_row(change) for change in found.changes],
@@ -120,7 +122,7 @@ def table(
     )
 
 
-def _row(change: Change) -> list[Cell]:
+def _row(change: ValueDifference) -> list[Cell]:
     return [
         marks.mark(*_MARKS[change.kind]),
         format_html('<span class="vk-mono vk-diff-path">{}</span>', change.path),

@@ -16,7 +16,7 @@ from dlq.admin.whereabouts import page
 from dlq.models import DeadLetterEntry
 from executions.admin import links, marks
 from executions.admin.done import done_to
-from executions.admin.sections import Section, hidden_section, payload_section
+from executions.admin.sections import PageSection, hidden_section, payload_section
 from executions.admin.values import as_json
 from runners.admin.run import state_of
 from runners.models import Run
@@ -34,10 +34,10 @@ def marked(entry: DeadLetterEntry) -> SafeString:
     return format_html("{} {}", resolution(entry.resolution), pinned(entry))
 
 
-def sections(request: HttpRequest, entry: DeadLetterEntry, *, sees: bool) -> Iterator[Section]:
+def sections(request: HttpRequest, entry: DeadLetterEntry, *, sees: bool) -> Iterator[PageSection]:
     """The panels in their order; payloads for who may see them."""
     error = entry.run.error or entry.failure_reason
-    yield Section("Error", body=copy_of(error, "the error"), error=True)
+    yield PageSection("Error", body=copy_of(error, "the error"), error=True)
     trace = traceback_section(entry.run)
     if trace is not None:
         yield trace
@@ -110,7 +110,7 @@ def _kept(entry: DeadLetterEntry) -> SafeString | str:
     return marks.ago(entry.expires_at) if entry.expires_at else "it is resolved"
 
 
-def _outputs(entry: DeadLetterEntry, *, shown: bool) -> Section:
+def _outputs(entry: DeadLetterEntry, *, shown: bool) -> PageSection:
     """What the execution's newest finished steps gave, for who sees payloads."""
     title = "Outputs so far"
     if not shown:
@@ -120,7 +120,7 @@ def _outputs(entry: DeadLetterEntry, *, shown: bool) -> Section:
         .only("id", "step_path", "outputs", "finished_at")
         .order_by("-finished_at", "-id")[:STEPS]
     )
-    return Section(
+    return PageSection(
         title,
         headers=("Step", "Ended", "Outputs"),
         rows=[

@@ -16,7 +16,7 @@ from dlq.models import DeadLetterEntry, FailureGroup, GroupNote, GroupStatus, Gr
 from executions.admin import links, marks
 from executions.admin.done import done_to
 from executions.admin.scope import scoped
-from executions.admin.sections import Section, text_section
+from executions.admin.sections import PageSection, text_section
 
 ENTRIES, GROUPS = "dlq_deadletterentry", "dlq_failuregroup"
 SHOWN = 10
@@ -82,7 +82,7 @@ def facts_of(group: FailureGroup, figures: Figures) -> list[tuple[str, Any]]:
     ]
 
 
-def sections(request: HttpRequest, group: FailureGroup, figures: Figures) -> list[Section]:
+def sections(request: HttpRequest, group: FailureGroup, figures: Figures) -> list[PageSection]:
     """The panels below the facts."""
     return [
         _trend(figures),
@@ -97,18 +97,18 @@ def sections(request: HttpRequest, group: FailureGroup, figures: Figures) -> lis
     ]
 
 
-def _trend(figures: Figures) -> Section:
+def _trend(figures: Figures) -> PageSection:
     said = (
         f"Failures an hour over 7 days: {sum(figures.hours):,} in all, "
         f"{max(figures.hours):,} in the worst hour, {sum(figures.day):,} in the last 24 hours."
     )
     chart = sparkline(figures.hours, said, wide=True)
-    return Section("Last 7 days", body=format_html("{}<p class='vk-hint'>{}</p>", chart, said))
+    return PageSection("Last 7 days", body=format_html("{}<p class='vk-hint'>{}</p>", chart, said))
 
 
-def _notes(group: FailureGroup) -> Section:
+def _notes(group: FailureGroup) -> PageSection:
     rows = GroupNote.objects.filter(group=group).order_by("-id")[:50]
-    return Section(
+    return PageSection(
         "Notes",
         headers=("When", "Who", "Note"),
         rows=[[marks.ago(row.at), row.author_name, _lines(row.text)] for row in reversed(rows)],
@@ -120,7 +120,7 @@ def _lines(text: str) -> SafeString:
     return format_html_join(SafeString("<br>"), "{}", ((line,) for line in text.splitlines()))
 
 
-def _breakdown(group: FailureGroup) -> list[Section]:
+def _breakdown(group: FailureGroup) -> list[PageSection]:
     """A table a facet that tells its entries apart; the others in one line."""
     found = breakdown(group.pk)
     if not found.looked_at:
@@ -133,12 +133,12 @@ def _breakdown(group: FailureGroup) -> list[Section]:
             parts.append(("others", f"{rest:,}"))
         rows.append([facet.label, format_html_join(SafeString("<br>"), "{}: {}", parts)])
     over = f"Of the newest {found.looked_at:,}; there are older ones." if found.more else ""
-    return [Section("By what they differ", headers=("Of", "How many"), rows=rows, more=over)]
+    return [PageSection("By what they differ", headers=("Of", "How many"), rows=rows, more=over)]
 
 
-def _versions(group: FailureGroup) -> Section:
+def _versions(group: FailureGroup) -> PageSection:
     rows = GroupVersion.objects.filter(group=group).order_by("-number")[:SHOWN]
-    return Section(
+    return PageSection(
         "Versions",
         headers=("Version", "Failures", "First seen", "Last seen"),
         rows=[
@@ -150,10 +150,10 @@ def _versions(group: FailureGroup) -> Section:
     )
 
 
-def _newest(request: HttpRequest, group: FailureGroup) -> Section:
+def _newest(request: HttpRequest, group: FailureGroup) -> PageSection:
     rows = scoped(request, DeadLetterEntry.objects.filter(group=group)).order_by("-id")
     shown = rows.only("step_path", "failure_reason", "resolution", "quarantined_at", "attempts")
-    return Section(
+    return PageSection(
         "Newest dead letters",
         headers=("Step", "State", "Error", "Attempts", "Since"),
         rows=[
@@ -170,7 +170,7 @@ def _newest(request: HttpRequest, group: FailureGroup) -> Section:
     )
 
 
-def _similar(request: HttpRequest, group: FailureGroup) -> Section:
+def _similar(request: HttpRequest, group: FailureGroup) -> PageSection:
     """Groups elsewhere with the same exception in the same module, or the same message."""
     same = Q()
     if group.exception:
@@ -181,7 +181,7 @@ def _similar(request: HttpRequest, group: FailureGroup) -> Section:
     if same:
         others = FailureGroup.objects.filter(same, merged_into=None).exclude(pk=group.pk)
         rows = scoped(request, others).select_related("workflow").defer("workflow__definition")
-    return Section(
+    return PageSection(
         "Similar groups",
         headers=("Failure", "Workflow, step", "Alike in", "Open", "Last seen", "Status"),
         rows=[
@@ -208,9 +208,9 @@ def _alike(group: FailureGroup, other: FailureGroup) -> str:
     return ", ".join(words)
 
 
-def _redrives(request: HttpRequest, group: FailureGroup) -> Section:
+def _redrives(request: HttpRequest, group: FailureGroup) -> PageSection:
     rows = scoped(request, Redrive.objects.filter(group=group)).order_by("-created_at")
-    return Section(
+    return PageSection(
         "Redrives",
         headers=("When", "Who", "State", "Entries", "Succeeded", "Failed again"),
         rows=[

@@ -6,21 +6,21 @@ from dlq.admin.marks import resolution
 from dlq.models import DeadLetterEntry
 from executions.admin import execution as execution_admin
 from executions.admin import links, marks
-from executions.admin.sections import Section
+from executions.admin.sections import PageSection
 from executions.models import WorkflowExecution
 
 SHOWN = 50
 HEADERS = ("Step", "State", "Why", "Since", "Resolved")
 
 
-def dead_letters(request: HttpRequest, execution: WorkflowExecution) -> Section:
+def dead_letters(request: HttpRequest, execution: WorkflowExecution) -> PageSection:
     """A row a dead letter, the newest first."""
     found = (
         DeadLetterEntry.objects.filter(execution=execution)
         .defer("original_inputs", "original_config")
         .order_by("-id")[:SHOWN]
     )
-    return Section(
+    return PageSection(
         "Dead letters",
         headers=HEADERS,
         rows=[

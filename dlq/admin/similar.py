@@ -11,7 +11,7 @@ from dlq.admin.whereabouts import page
 from dlq.models import DeadLetterEntry, FailureGroup, Resolution
 from executions.admin import links, marks
 from executions.admin.scope import scoped
-from executions.admin.sections import Cell, Section
+from executions.admin.sections import Cell, PageSection
 from executions.models import WorkflowVersion
 
 NEWEST = 5
@@ -21,7 +21,7 @@ VERSIONS = 3
 AFTERWARDS = timedelta(minutes=5)
 
 
-def newest_of_group(request: HttpRequest, entry: DeadLetterEntry) -> Section:
+def newest_of_group(request: HttpRequest, entry: DeadLetterEntry) -> PageSection:
     """The newest other entries, each to be opened or to be held against this one."""
     # By fingerprint too, which has an index in the order of time.
     same = DeadLetterEntry.objects.filter(fingerprint=entry.fingerprint, group_id=entry.group_id)
@@ -32,7 +32,7 @@ def newest_of_group(request: HttpRequest, entry: DeadLetterEntry) -> Section:
         .order_by("-quarantined_at")[:NEWEST]
     )
     every = links.listing("dlq_deadletterentry", group=entry.group_id, resolution="all")
-    return Section(
+    return PageSection(
         "Newest of this group",
         headers=("Entry", "State", "Since", "Error", "Compare"),
         rows=[
@@ -50,7 +50,7 @@ def newest_of_group(request: HttpRequest, entry: DeadLetterEntry) -> Section:
     )
 
 
-def alike(request: HttpRequest, entry: DeadLetterEntry) -> Section:
+def alike(request: HttpRequest, entry: DeadLetterEntry) -> PageSection:
     """Groups of the workspace with the same message, or open failures at the same target."""
     reasons = dict.fromkeys(_groups_at_target(request, entry), "same target")
     rows = scoped(
@@ -60,7 +60,7 @@ def alike(request: HttpRequest, entry: DeadLetterEntry) -> Section:
         same = rows.filter(message=entry.group.message).order_by("-last_seen", "-id")
         reasons |= dict.fromkeys(same.values_list("pk", flat=True)[:ALIKE], "same message")
     found = rows.filter(pk__in=list(reasons)[: 2 * ALIKE]).select_related("workflow")
-    return Section(
+    return PageSection(
         "Alike",
         headers=("Group", "Workflow", "Why", "Last seen"),
         rows=[_line(group, reasons[group.pk]) for group in found.defer("workflow__definition")],
@@ -69,13 +69,13 @@ def alike(request: HttpRequest, entry: DeadLetterEntry) -> Section:
     )
 
 
-def published(entry: DeadLetterEntry) -> Section:
+def published(entry: DeadLetterEntry) -> PageSection:
     """The versions published before the group was first seen, newest first."""
     first = entry.group.first_seen
     found = WorkflowVersion.objects.filter(
         workflow_id=entry.workflow_id, created_at__lte=first + AFTERWARDS
     ).only("id", "number", "created_at")
-    return Section(
+    return PageSection(
         "Published before it was first seen",
         headers=("Version", "Published", "Before the first failure"),
         rows=[

@@ -10,7 +10,7 @@ from django.utils.safestring import SafeString
 from dlq.admin.bars import bars
 from dlq.models import DeadLetterEntry, Resolution
 from executions.admin import links, marks
-from executions.admin.sections import Section, hidden_section
+from executions.admin.sections import PageSection, hidden_section
 from executions.admin.values import preformatted
 from executions.definition.graph.places import find
 from executions.definition.versions import compiled
@@ -63,7 +63,7 @@ def _kept(entry: DeadLetterEntry) -> SafeString | str:
     return format_html("It is deleted {} (in {}).", f"{entry.expires_at:%Y-%m-%d %H:%M} UTC", left)
 
 
-def attempts_section(entry: DeadLetterEntry) -> Section:
+def attempts_section(entry: DeadLetterEntry) -> PageSection:
     """Every attempt of the step in its execution, the requeued ones too, and where time went."""
     runs = list(
         Run.objects.filter(execution_id=entry.execution_id, step_path=entry.step_path)
@@ -82,15 +82,15 @@ def attempts_section(entry: DeadLetterEntry) -> Section:
         ]
         for run, bar in zip(runs, drawn, strict=True)
     ]
-    return Section("Attempts", headers=HEADERS, rows=rows)
+    return PageSection("Attempts", headers=HEADERS, rows=rows)
 
 
-def traceback_section(run: Run) -> Section | None:
+def traceback_section(run: Run) -> PageSection | None:
     """Where the error was raised: own frames with their source, libraries' in a line each."""
     trace = str((run.error_details or {}).get("traceback") or "")
     if not trace:
         return None
-    return Section("Traceback", body=copy_of(trace, "the traceback"), folded=True)
+    return PageSection("Traceback", body=copy_of(trace, "the traceback"), folded=True)
 
 
 def copy_of(text: str, name: str) -> SafeString:
@@ -105,14 +105,14 @@ def copy_of(text: str, name: str) -> SafeString:
     )
 
 
-def logs_section(run: Run, *, shown: bool) -> Section:
+def logs_section(run: Run, *, shown: bool) -> PageSection:
     """What the attempt said, and when."""
     if not shown:
         return hidden_section("Logs of the run")
     entries = run.logs if isinstance(run.logs, list) else []
     rows = [_log(run.started_at or run.queued_at, entry) for entry in entries[:SHOWN]]
     more = f"{len(entries) - SHOWN} more are on the run's page." if len(entries) > SHOWN else ""
-    return Section(
+    return PageSection(
         "Logs of the run",
         headers=("After", "Level", "Message"),
         rows=rows,

@@ -6,7 +6,7 @@ from dlq.admin.dashboard.charts import percent
 from dlq.admin.dashboard.lists import NOT_AVAILABLE
 from dlq.admin.workflow_figures_facts import Facts
 from executions.admin import links, marks
-from executions.admin.sections import Cell, Section
+from executions.admin.sections import Cell, PageSection
 from runners.budgets.amounts import plain
 from runners.figures import steps as of_steps
 from runners.figures import versions as of_versions
@@ -19,15 +19,15 @@ COSTS = ("Model", "Cost", "Tokens", "Attempts")
 NONE_ENDED = "No execution ended in this time."
 
 
-def panels(kept: Facts) -> list[Section]:
+def panels(kept: Facts) -> list[PageSection]:
     """Steps, versions, costs; one that could not be had says so."""
     return [_steps(kept), _versions(kept), _costs(kept)]
 
 
-def _steps(kept: Facts) -> Section:
+def _steps(kept: Facts) -> PageSection:
     table: StepTable | None = kept["steps"]
     rows = [] if table is None else [_step_row(table, step) for step in table.steps[:SHOWN]]
-    return Section(
+    return PageSection(
         "Slowest steps",
         headers=STEPS,
         rows=rows,
@@ -63,9 +63,9 @@ def _looked_at(table: StepTable) -> str:
     )
 
 
-def _versions(kept: Facts) -> Section:
+def _versions(kept: Facts) -> PageSection:
     found = kept["versions"]
-    return Section(
+    return PageSection(
         "Versions",
         headers=VERSIONS,
         rows=[
@@ -83,9 +83,9 @@ def _versions(kept: Facts) -> Section:
     )
 
 
-def _costs(kept: Facts) -> Section:
+def _costs(kept: Facts) -> PageSection:
     found = kept["costs"]
-    return Section(
+    return PageSection(
         "Costs",
         headers=COSTS,
         rows=[

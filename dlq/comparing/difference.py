@@ -16,7 +16,7 @@ ROOT = "(all of it)"
 Key = str | int
 
 
-class Kind(StrEnum):
+class DifferenceKind(StrEnum):
     """What became of a value."""
 
     ADDED = "added"
@@ -25,11 +25,11 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ValueDifference:
     """One value that differs; of an added or removed one the other side is None."""
 
     path: str
-    kind: Kind
+    kind: DifferenceKind
     before: str | None
     after: str | None
 
@@ -38,7 +38,7 @@ class Change:
 class Comparison:
     """The differences in the order of the values; `whole` is false where there may be more."""
 
-    changes: tuple[Change, ...]
+    changes: tuple[ValueDifference, ...]
     whole: bool
 
     @property
@@ -55,7 +55,7 @@ class _Walk:
     def __init__(self, budget: int) -> None:
         self.left = budget
 
-    def changes(self, before: Any, after: Any, path: tuple[Key, ...]) -> Iterator[Change]:
+    def changes(self, before: Any, after: Any, path: tuple[Key, ...]) -> Iterator[ValueDifference]:
         self._look()
         if isinstance(before, dict) and isinstance(after, dict):
             for key in (*before, *(key for key in after if key not in before)):
@@ -64,27 +64,37 @@ class _Walk:
             for index in range(max(len(before), len(after))):
                 yield from self._item(before, after, index, path)
         elif not _equal(before, after):
-            yield Change(written(path), Kind.CHANGED, _shown(before, path), _shown(after, path))
+            yield ValueDifference(
+                written(path), DifferenceKind.CHANGED, _shown(before, path), _shown(after, path)
+            )
 
     def _member(
         self, before: dict[str, Any], after: dict[str, Any], key: str, path: tuple[Key, ...]
-    ) -> Iterator[Change]:
+    ) -> Iterator[ValueDifference]:
         inner = (*path, key)
         if key not in after:
-            yield Change(written(inner), Kind.REMOVED, _shown(before[key], inner), None)
+            yield ValueDifference(
+                written(inner), DifferenceKind.REMOVED, _shown(before[key], inner), None
+            )
         elif key not in before:
-            yield Change(written(inner), Kind.ADDED, None, _shown(after[key], inner))
+            yield ValueDifference(
+                written(inner), DifferenceKind.ADDED, None, _shown(after[key], inner)
+            )
         else:
             yield from self.changes(before[key], after[key], inner)
 
     def _item(
         self, before: list[Any], after: list[Any], index: int, path: tuple[Key, ...]
-    ) -> Iterator[Change]:
+    ) -> Iterator[ValueDifference]:
         inner = (*path, index)
         if index >= len(after):
-            yield Change(written(inner), Kind.REMOVED, _shown(before[index], inner), None)
+            yield ValueDifference(
+                written(inner), DifferenceKind.REMOVED, _shown(before[index], inner), None
+            )
         elif index >= len(before):
-            yield Change(written(inner), Kind.ADDED, None, _shown(after[index], inner))
+            yield ValueDifference(
+                written(inner), DifferenceKind.ADDED, None, _shown(after[index], inner)
+            )
         else:
             yield from self.changes(before[index], after[index], inner)
 
@@ -96,7 +106,7 @@ class _Walk:
 
 def compare(before: Any, after: Any) -> Comparison:
     """What differs: of lists by position, of objects by key; at most `MAX_CHANGES`."""
-    found: list[Change] = []
+    found: list[ValueDifference] = []
     try:
         for change in _Walk(MAX_LOOKED_AT).changes(before, after, ()):
             if len(found) == MAX_CHANGES:

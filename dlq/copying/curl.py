@@ -5,11 +5,11 @@ from typing import Any
 from uuid import UUID
 
 from dlq.copying.redacted import references
-from dlq.copying.requests import Request
+from dlq.copying.requests import CopiedRequest
 from dlq.copying.shell import Option, command, variable, word
 
 
-def curl(request: Request, *, key: str = "", credential: str = "", kind: str = "") -> str:
+def curl(request: CopiedRequest, *, key: str = "", credential: str = "", kind: str = "") -> str:
     """The command; `key` is the step's idempotency key, `credential` names its own, of that kind.
 
     What stands for secrets is listed above it.
@@ -25,7 +25,7 @@ def curl(request: Request, *, key: str = "", credential: str = "", kind: str = "
 
 
 def options_of(
-    request: Request, *, key: str = "", credential: str = "", kind: str = ""
+    request: CopiedRequest, *, key: str = "", credential: str = "", kind: str = ""
 ) -> Iterator[Option]:
     """Each option with its value, references not yet variables."""
     yield from (("--globoff", None), ("--include", None))
@@ -58,7 +58,7 @@ def requeuing(entry_id: UUID) -> str:
     )
 
 
-def _signed_in(request: Request, credential: str, kind: str) -> Iterator[Option]:
+def _signed_in(request: CopiedRequest, credential: str, kind: str) -> Iterator[Option]:
     if kind == "basic":
         if request.digest:
             yield ("--digest", None)
@@ -67,7 +67,7 @@ def _signed_in(request: Request, credential: str, kind: str) -> Iterator[Option]
         yield ("--header", f"Authorization: Bearer [secret:{credential}.token]")
 
 
-def _body(request: Request) -> Iterator[Option]:
+def _body(request: CopiedRequest) -> Iterator[Option]:
     if request.parts:
         yield from (_part(part) for part in request.parts)
     elif request.base64:

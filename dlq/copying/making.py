@@ -25,7 +25,7 @@ class CannotCopy(ValkyrError):
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class CopyFormat:
     """One thing that can be copied; `payload` says whether inputs stand in it."""
 
     name: str
@@ -66,7 +66,7 @@ def as_pytest(entry: DeadLetterEntry) -> str:
     )
 
 
-def kind_of(name: str) -> Kind | None:
+def kind_of(name: str) -> CopyFormat | None:
     """What can be copied under that name."""
     return KINDS.get(name)
 
@@ -96,17 +96,17 @@ def _replayable(entry: DeadLetterEntry) -> bool:
     return True
 
 
-KINDS: Mapping[str, Kind] = {
+KINDS: Mapping[str, CopyFormat] = {
     kind.name: kind
     for kind in (
-        Kind(
+        CopyFormat(
             "requeue", "Requeue by curl", "terminal", False,
             lambda entry: True, lambda entry: requeuing(entry.pk),
         ),
-        Kind(
+        CopyFormat(
             "curl", "Copy as curl", "http", True,
             lambda entry: makes_requests(entry.module), as_curl,
         ),
-        Kind("pytest", "Copy as pytest", "science", True, _replayable, as_pytest),
+        CopyFormat("pytest", "Copy as pytest", "science", True, _replayable, as_pytest),
     )
 }  # fmt: skip

@@ -19,7 +19,7 @@ FORM = "application/x-www-form-urlencoded"
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class CopiedRequest:
     """What was asked of whom; texts may hold references to secrets."""
 
     method: str
@@ -36,7 +36,7 @@ class Request:
     note: str = ""
 
 
-def request_of(module: str, inputs: Any) -> Request | None:
+def request_of(module: str, inputs: Any) -> CopiedRequest | None:
     """The request of a step of that type; None where the type makes none, or the inputs are odd."""
     made = _TYPES.get(module)
     given = redacted(inputs)
@@ -50,12 +50,12 @@ def makes_requests(module: str) -> bool:
     return module in _TYPES
 
 
-def _plain(given: dict[str, Any]) -> Request:
+def _plain(given: dict[str, Any]) -> CopiedRequest:
     method = str(given.get("method") or "GET")
     headers = _headers(given)
     body, base64, kind = _body(given)
     parts = tuple(p for p in given.get("multipart") or () if isinstance(p, dict))
-    return Request(
+    return CopiedRequest(
         method,
         _url(given),
         _with(headers, "Content-Type", kind if not parts else ""),
@@ -69,32 +69,32 @@ def _plain(given: dict[str, Any]) -> Request:
     )
 
 
-def _reading(given: dict[str, Any]) -> Request:
+def _reading(given: dict[str, Any]) -> CopiedRequest:
     body = _json(given["json"]) if "json" in given else None
     headers = _with(_headers(given), "Content-Type", "application/json" if body else "")
     method = str(given.get("method") or "GET")
-    return Request(method, _url(given), headers, body, seconds=_seconds(given))
+    return CopiedRequest(method, _url(given), headers, body, seconds=_seconds(given))
 
 
-def _graphql(given: dict[str, Any]) -> Request:
+def _graphql(given: dict[str, Any]) -> CopiedRequest:
     asked = {"query": given.get("query"), "variables": given.get("variables") or {}}
     if given.get("operationName") is not None:
         asked["operationName"] = given["operationName"]
     headers = _with(_headers(given), "Content-Type", "application/json")
     url = str(given["url"])
-    return Request("POST", url, headers, _json(asked), seconds=_seconds(given))
+    return CopiedRequest("POST", url, headers, _json(asked), seconds=_seconds(given))
 
 
-def _webhook(given: dict[str, Any]) -> Request:
+def _webhook(given: dict[str, Any]) -> CopiedRequest:
     headers = _with(_headers(given), "Content-Type", "application/json")
     note = "The step's webhook-id, -timestamp and -signature are not sent."
-    return Request(
+    return CopiedRequest(
         "POST", str(given["url"]), headers, _json(given.get("payload")), follows=False,
         seconds=_seconds(given), signs_in=False, note=note,
     )  # fmt: skip
 
 
-_TYPES: Mapping[str, Callable[[dict[str, Any]], Request]] = {
+_TYPES: Mapping[str, Callable[[dict[str, Any]], CopiedRequest]] = {
     "http.request": _plain,
     "http.paginate": _reading,
     "rss.read": _reading,

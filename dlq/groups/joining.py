@@ -39,7 +39,7 @@ KEPT = frozenset({GroupStatus.NEW, GroupStatus.ACKNOWLEDGED, GroupStatus.IGNORED
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class GroupPart:
     """One value of a facet, and the group of its failures."""
 
     value: str
@@ -94,7 +94,7 @@ def unmerge(group_id: UUID, fingerprint: str, *, actor: Actor, reason: str = "")
     return made
 
 
-def split(group_id: UUID, by: str, *, actor: Actor, reason: str = "") -> list[Part]:
+def split(group_id: UUID, by: str, *, actor: Actor, reason: str = "") -> list[GroupPart]:
     """From now on tell the group's failures apart by a facet of theirs: `http_status`, say.
 
     The group keeps those with the most frequent value; each other value has a group of its own,
@@ -114,7 +114,7 @@ def split(group_id: UUID, by: str, *, actor: Actor, reason: str = "") -> list[Pa
                 f"The group has {len(values):,} values of {FACETS[by]}; at most {MOST_AT_ONCE} "
                 "can be told apart."
             )
-        parts = [Part(values[0], group.pk), *(_part(group, by, value) for value in values[1:])]
+        parts = [GroupPart(values[0], group.pk), *(_part(group, by, value) for value in values[1:])]
         _tell_apart(group, by, parts)
         found = {part.value or "none": str(part.group_id) for part in parts}
         _note(group, "split", actor, reason, {"by": by, "groups": found})
@@ -155,11 +155,11 @@ def _values(group: FailureGroup, by: str) -> Counter[str]:
     return Counter(newest.values_list(facet(by), flat=True)[:LOOKED_AT])
 
 
-def _part(group: FailureGroup, by: str, value: str) -> Part:
-    return Part(value, _like(group, {}, label(by, value)).pk)
+def _part(group: FailureGroup, by: str, value: str) -> GroupPart:
+    return GroupPart(value, _like(group, {}, label(by, value)).pk)
 
 
-def _tell_apart(group: FailureGroup, by: str, parts: list[Part]) -> None:
+def _tell_apart(group: FailureGroup, by: str, parts: list[GroupPart]) -> None:
     """Give every value of every fingerprint of the group its part, and send the entries there."""
     own = list(group.fingerprints.filter(split_by="").values_list("fingerprint", flat=True))
     group.split_on = _also(group.split_on, label(by, parts[0].value))

@@ -38,14 +38,14 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class Occurrence:
     """What the counters heard: how many there ever were, and when last of each version."""
 
     total: int
     last: Mapping[int, datetime]
 
 
-def regressed_in(standing: Standing, seen: Seen) -> int | None:
+def regressed_in(standing: Standing, seen: Occurrence) -> int | None:
     """The newest version in which a resolved group was seen again; None where it was not.
 
     One that is being redriven counts as what it was before. What failed before it was resolved,
@@ -62,7 +62,7 @@ def regressed_in(standing: Standing, seen: Seen) -> int | None:
     return max(again, default=None)
 
 
-def wakes(standing: Standing, seen: Seen, now: datetime) -> bool:
+def wakes(standing: Standing, seen: Occurrence, now: datetime) -> bool:
     """Whether a snoozed group has slept long enough: by time, by count, or by a later version."""
     if standing.status is not _S.SNOOZED:
         return False

@@ -150,7 +150,7 @@ def standing_of(group: FailureGroup) -> rules.Standing:
     )
 
 
-def hear(group: FailureGroup, seen: rules.Seen, now: datetime) -> int | None:
+def hear(group: FailureGroup, seen: rules.Occurrence, now: datetime) -> int | None:
     """Let news wake or reopen a locked group; the version it has regressed in, if it has.
 
     A regression during a redrive shows when that is over.

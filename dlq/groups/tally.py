@@ -20,7 +20,7 @@ from dlq import statements
 from dlq.events import group_new, group_regressed
 from dlq.groups import status
 from dlq.groups.locking import locked_all, try_counters
-from dlq.groups.rules import Seen
+from dlq.groups.rules import Occurrence
 from dlq.models import FailureGroup, GroupStatus
 from executions.database.clock import database_now
 
@@ -66,7 +66,7 @@ def wake() -> int:
     ids = due.order_by("snoozed_until").values_list("pk", flat=True)[:SLEEPERS]
     groups = [group for group in locked_all(ids) if group.status == GroupStatus.SNOOZED]
     for group in groups:
-        status.hear(group, Seen(group.total, {}), now)
+        status.hear(group, Occurrence(group.total, {}), now)
     return len(groups)
 
 
@@ -147,7 +147,7 @@ def _tell(group: FailureGroup, sums: Sums, now: datetime) -> None:
         return
     if group.total == sums.fresh and not sums.moved:
         _announce(group_new, group)
-    number = status.hear(group, Seen(group.total, sums.failed), now)
+    number = status.hear(group, Occurrence(group.total, sums.failed), now)
     if number is not None:
         _announce(group_regressed, group, version_number=number)
 

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 from django.template.defaultfilters import filesizeformat
 
-from dlq.retention.tally import Tally
+from dlq.retention.tally import PruningTally
 
 
-def of_tally(tally: Tally, *, bytes_: int | None = None) -> Iterator[str]:
+def of_tally(tally: PruningTally, *, bytes_: int | None = None) -> Iterator[str]:
     """A line about what goes, and one for each reason for which others stay."""
     parts = "".join(f", {number:,} {part}" for part, number in tally.parts.items() if number)
     span = f", from {tally.first:%Y-%m-%d} to {tally.last:%Y-%m-%d}" if _spans(tally) else ""
@@ -18,5 +18,5 @@ def of_tally(tally: Tally, *, bytes_: int | None = None) -> Iterator[str]:
         yield f"{'':<14}{number:>12,} stay: {reason}"
 
 
-def _spans(tally: Tally) -> bool:
+def _spans(tally: PruningTally) -> bool:
     return tally.first is not None and tally.last is not None

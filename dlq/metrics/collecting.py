@@ -24,7 +24,7 @@ KEPT_SECONDS = 12.0
 PATIENCE_SECONDS = 6.0
 
 
-class Database(Collector):
+class DatabaseCollector(Collector):
     """The last readings, renewed where they are old."""
 
     def __init__(self) -> None:
@@ -86,4 +86,4 @@ def _take(name: str, reading: Reading, families: list[Family]) -> bool:
     return True
 
 
-DATABASE = Database()
+DATABASE = DatabaseCollector()

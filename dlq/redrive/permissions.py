@@ -8,9 +8,9 @@ from django.db.models import QuerySet
 from dlq.models import DeadLetterEntry, Redrive, RedriveScope
 from dlq.redrive.wish import LATEST, PINNED, Wish
 from executions.access import (
+    AccessChange,
     Action,
     Base,
-    Change,
     User,
     check_change,
     operators_powers,
@@ -61,7 +61,7 @@ def check_approved(user: User, redrive: Redrive) -> None:
         return
     rows = _lacking(user, redrive, Action.AUTHOR).order_by()
     executions: list[UUID] = list(rows.values_list("execution_id", flat=True).distinct())
-    check_change(mine, Change(approved=bool(given_in(executions))))
+    check_change(mine, AccessChange(approved=bool(given_in(executions))))
 
 
 def _lacking(user: User, redrive: Redrive, power: Power) -> QuerySet[DeadLetterEntry]:
@@ -69,10 +69,10 @@ def _lacking(user: User, redrive: Redrive, power: Power) -> QuerySet[DeadLetterE
     return rows.exclude(pk__in=visible(user, rows, power).values("pk"))
 
 
-def _change(wish: Any, *, changed: bool) -> Change:
+def _change(wish: Any, *, changed: bool) -> AccessChange:
     if wish.scope == RedriveScope.STEP:
-        return Change()
+        return AccessChange()
     base = BASES.get(str(wish.version), Base.OTHER)
     if wish.scope == RedriveScope.FROM:
-        return Change(base, inside=True, steps=changed)
-    return Change(base, payload=changed)
+        return AccessChange(base, inside=True, steps=changed)
+    return AccessChange(base, payload=changed)

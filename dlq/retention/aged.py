@@ -9,8 +9,8 @@ from django.db.models import Max, Min, QuerySet
 
 from dlq.models import Redrive, RedriveItem, RedriveState
 from dlq.retention import conf
-from dlq.retention.pace import Pace
-from dlq.retention.tally import Tally
+from dlq.retention.pace import PruningPace
+from dlq.retention.tally import PruningTally
 from dlq.retention.wanted import Wanted
 from executions.database.clock import first_id_at
 from executions.models import CronTick
@@ -88,9 +88,9 @@ KINDS: Mapping[str, Aged] = {
 }  # fmt: skip
 
 
-def prune(kind: str, wanted: Wanted, pace: Pace) -> Tally:
+def prune(kind: str, wanted: Wanted, pace: PruningPace) -> PruningTally:
     """Delete what is due of a kind."""
-    tally, rows = Tally(kind), KINDS[kind].due(wanted)
+    tally, rows = PruningTally(kind), KINDS[kind].due(wanted)
     while rows is not None:
         if pace.over:
             tally.more = True
@@ -102,17 +102,17 @@ def prune(kind: str, wanted: Wanted, pace: Pace) -> Tally:
     return tally
 
 
-def look(kind: str, wanted: Wanted) -> Tally:
+def look(kind: str, wanted: Wanted) -> PruningTally:
     """What `prune` would delete."""
     rows = KINDS[kind].due(wanted)
     if rows is None:
-        return Tally(kind)
+        return PruningTally(kind)
     time = KINDS[kind].time
     first, last = rows.order_by().aggregate(first=Min(time), last=Max(time)).values()
-    return Tally(kind, rows.count(), first, last)
+    return PruningTally(kind, rows.count(), first, last)
 
 
-def _some(aged: Aged, rows: QuerySet[Any], most: int, tally: Tally) -> int:
+def _some(aged: Aged, rows: QuerySet[Any], most: int, tally: PruningTally) -> int:
     """Delete a batch; how many rows, those that hang on them included."""
     chosen = rows.order_by(aged.order).select_for_update(skip_locked=True, of=("self",))
     found = list(chosen.values_list("pk", aged.time)[:most])

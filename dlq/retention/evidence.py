@@ -10,8 +10,8 @@ from django.db.models import Exists, Max, Min, OuterRef, Q, QuerySet
 
 from dlq.conf import retention_days
 from dlq.models import DeadLetterEntry, RedriveItem, Resolution
-from dlq.retention.pace import Pace
-from dlq.retention.tally import Tally
+from dlq.retention.pace import PruningPace
+from dlq.retention.tally import PruningTally
 from dlq.retention.wanted import Wanted
 from executions.states import FINAL
 from executions.vendor_seams.django_deletion import delete_without_cascade
@@ -19,9 +19,9 @@ from executions.vendor_seams.django_deletion import delete_without_cascade
 KIND = "dead letters"
 
 
-def prune(wanted: Wanted, pace: Pace) -> Tally:
+def prune(wanted: Wanted, pace: PruningPace) -> PruningTally:
     """Delete those that are due, the first to expire first."""
-    tally = Tally(KIND)
+    tally = PruningTally(KIND)
     while not pace.over:
         with pace.transaction():
             deleted = _some(wanted, pace.batch, tally)
@@ -31,11 +31,11 @@ def prune(wanted: Wanted, pace: Pace) -> Tally:
     return tally
 
 
-def look(wanted: Wanted) -> Tally:
+def look(wanted: Wanted) -> PruningTally:
     """What `prune` would delete; and how many that are resolved stay for another reason."""
     rows = _due(wanted)
     first, last = rows.aggregate(first=Min("resolved_at"), last=Max("resolved_at")).values()
-    tally = Tally(KIND, rows.count(), first, last)
+    tally = PruningTally(KIND, rows.count(), first, last)
     kept = _scoped(wanted).filter(_old(wanted), expires_at__isnull=False, pinned=True)
     tally.kept.update({"pinned": kept.count()} if kept.exists() else {})
     return tally
@@ -48,7 +48,7 @@ def gone_by(wanted: Wanted) -> tuple[datetime | None, datetime | None]:
     return None, wanted.before(retention_days())
 
 
-def _some(wanted: Wanted, most: int, tally: Tally) -> int:
+def _some(wanted: Wanted, most: int, tally: PruningTally) -> int:
     rows = _due(wanted).order_by("expires_at").select_for_update(skip_locked=True, of=("self",))
     found = list(rows.values_list("pk", "resolved_at")[:most])
     ids = [pk for pk, _ in found]

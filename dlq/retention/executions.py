@@ -14,9 +14,9 @@ from uuid import UUID
 from django.db.models import Model
 
 from dlq import statements
-from dlq.retention.families import Family, Position, families, horizon, walk
-from dlq.retention.pace import Pace
-from dlq.retention.tally import Tally
+from dlq.retention.families import Family, PruningPosition, families, horizon, walk
+from dlq.retention.pace import PruningPace
+from dlq.retention.tally import PruningTally
 from dlq.retention.wanted import Wanted
 from executions.models import Checkpoint, CronTick, RefusedMessage, WorkflowExecution
 from executions.vendor_seams.django_deletion import delete_without_cascade
@@ -28,9 +28,11 @@ ASKED_AT_ONCE = 200
 BELONGINGS: tuple[type[Model], ...] = (Waiter, EarlyCallback, Checkpoint, CronTick)
 
 
-def prune(wanted: Wanted, pace: Pace, since: Position) -> tuple[Tally, Position | None]:
+def prune(
+    wanted: Wanted, pace: PruningPace, since: PruningPosition
+) -> tuple[PruningTally, PruningPosition | None]:
     """Delete until the time is over; what went, and where to go on (None: all was looked at)."""
-    tally = Tally("executions")
+    tally = PruningTally("executions")
     before = horizon(wanted)
     if before is None:
         return tally, None
@@ -46,7 +48,11 @@ def prune(wanted: Wanted, pace: Pace, since: Position) -> tuple[Tally, Position 
 
 
 def clear(
-    ends: dict[UUID, datetime], wanted: Wanted, before: datetime, pace: Pace, tally: Tally
+    ends: dict[UUID, datetime],
+    wanted: Wanted,
+    before: datetime,
+    pace: PruningPace,
+    tally: PruningTally,
 ) -> None:
     """Delete those of these roots' families that may go, until the time is over; `ends` by root."""
     for roots in _some(ends):
@@ -63,7 +69,7 @@ def look_at(
     ends: dict[UUID, datetime],
     wanted: Wanted,
     before: datetime,
-    tally: Tally,
+    tally: PruningTally,
     without: tuple[datetime | None, datetime | None] = (None, None),
 ) -> set[UUID]:
     """Count what `clear` would delete; the roots that stay."""
@@ -79,13 +85,15 @@ def look_at(
     return kept
 
 
-def look(wanted: Wanted, pace: Pace, without: tuple[datetime | None, datetime | None]) -> Tally:
+def look(
+    wanted: Wanted, pace: PruningPace, without: tuple[datetime | None, datetime | None]
+) -> PruningTally:
     """What `prune` would delete, from the beginning."""
-    tally = Tally("executions")
+    tally = PruningTally("executions")
     before = horizon(wanted)
     if before is None:
         return tally
-    for stretch in walk(wanted, Position(), before):
+    for stretch in walk(wanted, PruningPosition(), before):
         look_at(stretch.roots, wanted, before, tally, without)
         if pace.over:
             tally.more = True
@@ -111,8 +119,8 @@ def _drop(
     pack: list[Family],
     wanted: Wanted,
     before: datetime,
-    pace: Pace,
-    tally: Tally,
+    pace: PruningPace,
+    tally: PruningTally,
     ends: dict[UUID, datetime],
 ) -> None:
     """Delete a pack, in as many transactions as it takes or the time allows."""
@@ -174,11 +182,11 @@ def _some(roots: Iterable[UUID]) -> Iterator[list[UUID]]:
         yield some
 
 
-def _note(tally: Tally, executions: int, runs: int, *ends: datetime) -> None:
+def _note(tally: PruningTally, executions: int, runs: int, *ends: datetime) -> None:
     tally.rows += executions
     tally.parts["runs"] += runs
     tally.span(min(ends, default=None), max(ends, default=None))
 
 
-def _note_kept(tally: Tally, found: Sequence[Family]) -> None:
+def _note_kept(tally: PruningTally, found: Sequence[Family]) -> None:
     tally.kept.update(family.reason for family in found if family.reason)

@@ -49,7 +49,7 @@ class Family:
 
 
 @dataclass(frozen=True, slots=True)
-class Position:
+class PruningPosition:
     """How far a walk has come: the end, and the id, of the last execution that it looked at."""
 
     at: datetime = START
@@ -61,7 +61,7 @@ class Stretch:
     """A piece of a walk: the roots whose time is over, with their ends, and where it ended."""
 
     roots: dict[UUID, datetime]
-    end: Position
+    end: PruningPosition
 
 
 def horizon(wanted: Wanted) -> datetime | None:
@@ -74,7 +74,7 @@ def horizon(wanted: Wanted) -> datetime | None:
     return min(youngest, uncounted, wanted.now - timedelta(hours=LIVE_HOURS + 1))
 
 
-def walk(wanted: Wanted, since: Position, before: datetime) -> Iterator[Stretch]:
+def walk(wanted: Wanted, since: PruningPosition, before: datetime) -> Iterator[Stretch]:
     """The finished executions that ended before a time, in the order of their ends."""
     told = parameters(wanted.terms, wanted.scope, wanted.now)
     while True:
@@ -82,7 +82,7 @@ def walk(wanted: Wanted, since: Position, before: datetime) -> Iterator[Stretch]
         rows = statements.fetch("prune_walk", told | place)
         if not rows:
             return
-        since = Position(rows[-1][1], rows[-1][0])
+        since = PruningPosition(rows[-1][1], rows[-1][0])
         yield Stretch({pk: at for pk, at, over in rows if over}, since)
 
 

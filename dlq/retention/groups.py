@@ -18,14 +18,14 @@ from dlq.models import (
     GroupNews,
     GroupStatus,
 )
-from dlq.retention.pace import Pace
-from dlq.retention.tally import Tally
+from dlq.retention.pace import PruningPace
+from dlq.retention.tally import PruningTally
 
 HOURS_KEPT = timedelta(days=8)
 OVER = (GroupStatus.RESOLVED, GroupStatus.IGNORED)
 
 
-def prune(now: datetime, pace: Pace) -> list[Tally]:
+def prune(now: datetime, pace: PruningPace) -> list[PruningTally]:
     """Delete groups, then what leads to others, then hours; a tally each."""
     old = now - timedelta(days=retention_days())
     return [
@@ -35,8 +35,8 @@ def prune(now: datetime, pace: Pace) -> list[Tally]:
     ]
 
 
-def _in_batches(kind: str, pace: Pace, delete: Callable[[], int]) -> Tally:
-    tally = Tally(kind)
+def _in_batches(kind: str, pace: PruningPace, delete: Callable[[], int]) -> PruningTally:
+    tally = PruningTally(kind)
     while not pace.over:
         with pace.transaction():
             deleted = delete()

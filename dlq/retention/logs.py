@@ -2,21 +2,21 @@
 
 from dlq import statements
 from dlq.retention import conf
-from dlq.retention.families import Position
-from dlq.retention.pace import Pace
-from dlq.retention.tally import Tally
+from dlq.retention.families import PruningPosition
+from dlq.retention.pace import PruningPace
+from dlq.retention.tally import PruningTally
 from dlq.retention.terms import parameters
 from dlq.retention.wanted import Wanted
 
 
 def prune(
-    wanted: Wanted, pace: Pace, since: Position, *, looking: bool = False
-) -> tuple[Tally, Position]:
+    wanted: Wanted, pace: PruningPace, since: PruningPosition, *, looking: bool = False
+) -> tuple[PruningTally, PruningPosition]:
     """Clear the logs of executions that ended long enough ago; and how far that has come.
 
     What was walked past stays walked past: an execution that goes on and ends again comes anew.
     """
-    tally, before = Tally("logs"), wanted.before(conf.log_days())
+    tally, before = PruningTally("logs"), wanted.before(conf.log_days())
     while before is not None:
         if pace.over:
             tally.more = True
@@ -29,7 +29,7 @@ def prune(
             )
         if not walked:
             break
-        since = Position(last, row)
+        since = PruningPosition(last, row)
         tally.rows += cleared
         if cleared:
             tally.span(first, last)

@@ -11,7 +11,7 @@ LONGEST_REST = 0.5
 
 
 @dataclass(slots=True)
-class Pace:
+class PruningPace:
     """Until a time of `time.monotonic()` (None: until all is done) or until `stopped` says so.
 
     After each transaction it rests `rest` times as long as that took, half a second at most, so
@@ -24,7 +24,7 @@ class Pace:
     stopped: Callable[[], bool] = field(default=lambda: False)
 
     @classmethod
-    def for_seconds(cls, seconds: float, *, rest: float = 1.0, batch: int = 500) -> "Pace":
+    def for_seconds(cls, seconds: float, *, rest: float = 1.0, batch: int = 500) -> "PruningPace":
         """From now on."""
         return cls(time.monotonic() + seconds, rest, batch)
 

@@ -3,15 +3,15 @@
 from collections.abc import Iterator, Sequence
 
 from dlq.retention import aged, evidence, executions, groups, logs, marks, trials
-from dlq.retention.families import Position
-from dlq.retention.pace import Pace
-from dlq.retention.tally import Tally
+from dlq.retention.families import PruningPosition
+from dlq.retention.pace import PruningPace
+from dlq.retention.tally import PruningTally
 from dlq.retention.wanted import Wanted
 
 KINDS = ("dead letters", "executions", "tests", "logs", *aged.KINDS)
 
 
-def prune(kinds: Sequence[str], wanted: Wanted, pace: Pace) -> Iterator[Tally]:
+def prune(kinds: Sequence[str], wanted: Wanted, pace: PruningPace) -> Iterator[PruningTally]:
     """Delete what is due of each kind, from the beginning; a tally each."""
     for kind in KINDS:
         if kind not in kinds:
@@ -19,16 +19,16 @@ def prune(kinds: Sequence[str], wanted: Wanted, pace: Pace) -> Iterator[Tally]:
         if kind == "dead letters":
             yield evidence.prune(wanted, pace)
         elif kind == "executions":
-            yield executions.prune(wanted, pace, Position())[0]
+            yield executions.prune(wanted, pace, PruningPosition())[0]
         elif kind == "tests":
             yield trials.prune(wanted, pace)
         elif kind == "logs":
-            yield logs.prune(wanted, pace, Position())[0]
+            yield logs.prune(wanted, pace, PruningPosition())[0]
         else:
             yield aged.prune(kind, wanted, pace)
 
 
-def look(kinds: Sequence[str], wanted: Wanted, pace: Pace) -> Iterator[Tally]:
+def look(kinds: Sequence[str], wanted: Wanted, pace: PruningPace) -> Iterator[PruningTally]:
     """What `prune` would delete, and why the rest stays; changes nothing."""
     for kind in KINDS:
         if kind not in kinds:
@@ -42,18 +42,18 @@ def look(kinds: Sequence[str], wanted: Wanted, pace: Pace) -> Iterator[Tally]:
         elif kind == "tests":
             yield trials.look(wanted, pace)
         elif kind == "logs":
-            yield logs.prune(wanted, pace, Position(), looking=True)[0]
+            yield logs.prune(wanted, pace, PruningPosition(), looking=True)[0]
         else:
             yield aged.look(kind, wanted)
 
 
-def carry_on(wanted: Wanted, pace: Pace) -> list[Tally]:
+def carry_on(wanted: Wanted, pace: PruningPace) -> list[PruningTally]:
     """What is due by the settings, from where the last turn stopped."""
     done = [evidence.prune(wanted, pace), *groups.prune(wanted.now, pace)]
     tally, place = executions.prune(wanted, pace, marks.read("executions"))
     marks.write("executions", place)
     done += [tally, trials.prune(wanted, pace)]
     tally, reached = logs.prune(wanted, pace, marks.read("logs"))
-    if reached != Position():
+    if reached != PruningPosition():
         marks.write("logs", reached)
     return [*done, tally, *(aged.prune(kind, wanted, pace) for kind in aged.KINDS)]

@@ -6,7 +6,7 @@ from datetime import datetime
 
 
 @dataclass(slots=True)
-class Tally:
+class PruningTally:
     """How many rows of a kind, when the first and the last of them ended, and why others stay.
 
     `parts` counts what goes along, by kind: the runs of executions. `more` says that time was over

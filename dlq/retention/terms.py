@@ -29,7 +29,7 @@ class Term:
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class RetentionScope:
     """What it is about: empty for everything. Of a family of executions its root is asked."""
 
     workspace_id: UUID | None = None
@@ -54,7 +54,7 @@ def youngest_end(terms: Iterable[Term], now: datetime) -> datetime | None:
     return now - min(days) * DAY if days else None
 
 
-def parameters(terms: Sequence[Term], scope: Scope, now: datetime) -> dict[str, Any]:
+def parameters(terms: Sequence[Term], scope: RetentionScope, now: datetime) -> dict[str, Any]:
     """For the statements."""
     return {
         "now": now,

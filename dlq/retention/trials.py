@@ -11,8 +11,8 @@ from uuid import UUID
 from django.db.models import Exists, OuterRef, QuerySet
 
 from dlq.retention import conf, executions
-from dlq.retention.pace import Pace
-from dlq.retention.tally import Tally
+from dlq.retention.pace import PruningPace
+from dlq.retention.tally import PruningTally
 from dlq.retention.wanted import Wanted, older_than
 from executions.models import WorkflowExecution, WorkflowVersion
 from executions.states import VersionKind
@@ -22,11 +22,11 @@ KIND = "tests"
 AT_ONCE = 200
 
 
-def prune(wanted: Wanted, pace: Pace) -> Tally:
+def prune(wanted: Wanted, pace: PruningPace) -> PruningTally:
     """Delete the versions that are due, the oldest first, and what ran of them."""
-    tally = Tally(KIND)
+    tally = PruningTally(KIND)
     for versions, before in _batches(wanted):
-        runs = Tally("executions")
+        runs = PruningTally("executions")
         executions.clear(_roots(versions, before), _aged(wanted, before), before, pace, runs)
         _take_in(tally, runs)
         if not runs.more:
@@ -37,11 +37,11 @@ def prune(wanted: Wanted, pace: Pace) -> Tally:
     return tally
 
 
-def look(wanted: Wanted, pace: Pace) -> Tally:
+def look(wanted: Wanted, pace: PruningPace) -> PruningTally:
     """What `prune` would delete."""
-    tally = Tally(KIND)
+    tally = PruningTally(KIND)
     for versions, before in _batches(wanted):
-        runs, roots = Tally("executions"), _roots(versions, before)
+        runs, roots = PruningTally("executions"), _roots(versions, before)
         kept = executions.look_at(roots, _aged(wanted, before), before, runs)
         _take_in(tally, runs)
         rows = WorkflowExecution.objects.filter(version__in=versions)
@@ -90,7 +90,7 @@ def _aged(wanted: Wanted, before: datetime) -> Wanted:
     return older_than(days, wanted.now, wanted.scope)
 
 
-def _drop(versions: dict[UUID, datetime], pace: Pace, tally: Tally) -> None:
+def _drop(versions: dict[UUID, datetime], pace: PruningPace, tally: PruningTally) -> None:
     """Delete those of which nothing is left; held, so that nobody starts one meanwhile."""
     with pace.transaction():
         rows = WorkflowVersion.objects.filter(pk__in=versions).order_by("pk")
@@ -103,7 +103,7 @@ def _drop(versions: dict[UUID, datetime], pace: Pace, tally: Tally) -> None:
     _note(tally, versions, ids)
 
 
-def _note(tally: Tally, versions: dict[UUID, datetime], ids: set[UUID]) -> None:
+def _note(tally: PruningTally, versions: dict[UUID, datetime], ids: set[UUID]) -> None:
     tally.rows += len(ids)
     for pk in ids:
         tally.span(versions[pk], versions[pk])
@@ -111,5 +111,5 @@ def _note(tally: Tally, versions: dict[UUID, datetime], ids: set[UUID]) -> None:
         tally.kept["something that ran of them is left"] += stay
 
 
-def _take_in(tally: Tally, runs: Tally) -> None:
+def _take_in(tally: PruningTally, runs: PruningTally) -> None:
     tally.parts.update({"executions": runs.rows, "runs": runs.parts["runs"]})

@@ -8,7 +8,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.db.models import Q
 
 from dlq.retention import conf
-from dlq.retention.terms import DAY, ENDINGS, Scope, Term, terms_of
+from dlq.retention.terms import DAY, ENDINGS, RetentionScope, Term, terms_of
 from executions.models import Workflow, Workspace
 
 
@@ -18,7 +18,7 @@ class Wanted:
 
     now: datetime
     terms: tuple[Term, ...]
-    scope: Scope = field(default_factory=Scope)
+    scope: RetentionScope = field(default_factory=RetentionScope)
     older_than: float | None = None
 
     def before(self, days: float) -> datetime | None:
@@ -27,15 +27,17 @@ class Wanted:
         return self.now - days * DAY if days > 0 else None
 
 
-def as_set(now: datetime, scope: Scope | None = None) -> Wanted:
+def as_set(now: datetime, scope: RetentionScope | None = None) -> Wanted:
     """What the settings say."""
     terms = (*terms_of(conf.keep_days()), *_others(conf.overrides()))
-    return Wanted(now, terms, scope or Scope())
+    return Wanted(now, terms, scope or RetentionScope())
 
 
-def older_than(days: float, now: datetime, scope: Scope | None = None) -> Wanted:
+def older_than(days: float, now: datetime, scope: RetentionScope | None = None) -> Wanted:
     """What is older than so many days, whatever the settings say."""
-    return Wanted(now, tuple(terms_of(dict.fromkeys(ENDINGS, days))), scope or Scope(), days)
+    return Wanted(
+        now, tuple(terms_of(dict.fromkeys(ENDINGS, days))), scope or RetentionScope(), days
+    )
 
 
 def _others(overrides: Mapping[str, Mapping[str, float]]) -> Iterator[Term]:

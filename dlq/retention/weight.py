@@ -3,7 +3,7 @@
 from django.db import connection, models
 
 from dlq.models import DeadLetterEntry, Redrive
-from dlq.retention.tally import Tally
+from dlq.retention.tally import PruningTally
 from executions.models import CronTick, Event, RefusedMessage, WorkflowExecution, WorkflowVersion
 from runners.models import CostEntry, Run
 
@@ -26,7 +26,7 @@ SELECT pg_total_relation_size(oid)
 """
 
 
-def weigh(tally: Tally) -> int:
+def weigh(tally: PruningTally) -> int:
     """Bytes, about; 0 for what leaves its rows where they are (logs)."""
     counts = {tally.kind: tally.rows, **tally.parts}
     return round(sum(_each(kind) * number for kind, number in counts.items() if number))

@@ -6,8 +6,8 @@ permissions. An API token takes away whatever lies outside its workspace and sco
 """
 
 from executions.access.changes import (
+    AccessChange,
     Base,
-    Change,
     check_change,
     may_override,
     operators_powers,
@@ -40,10 +40,10 @@ __all__ = [
     "INCLUDED",
     "OBJECT_PERMISSIONS",
     "SCOPES",
+    "AccessChange",
     "Action",
     "AmbiguousWorkspace",
     "Base",
-    "Change",
     "Forbidden",
     "Powers",
     "Reach",

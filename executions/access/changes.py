@@ -24,7 +24,7 @@ class Base(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class AccessChange:
     """How a new execution differs from its origin, or from a plain start of its workflow.
 
     `inside`: it begins at a step or a checkpoint. `payload`: it has another input than its origin.
@@ -52,7 +52,7 @@ AUTHOR = ((Action.AUTHOR,),)
 OVERRIDE = ((Action.AUTHOR,), (Permission.REDRIVE_CHANGED, Action.OPERATE))
 
 
-def needs(change: Change) -> Iterator[Need]:
+def needs(change: AccessChange) -> Iterator[Need]:
     """What a change needs beyond the power to start or to redrive."""
     if change.base is Base.TEST:
         yield Need("run the version of a test run again", AUTHOR)
@@ -70,7 +70,7 @@ def needs(change: Change) -> Iterator[Need]:
         yield Need("change what runs after an approval was given", AUTHOR)
 
 
-def operators_powers(change: Change) -> list[Power]:
+def operators_powers(change: AccessChange) -> list[Power]:
     """Powers that together suffice for a change, an operator's rather than an author's."""
     return list(dict.fromkeys(power for need in needs(change) for power in need.either[-1]))
 
@@ -80,7 +80,7 @@ def may_override(may: Powers) -> bool:
     return _has(may, OVERRIDE)
 
 
-def check_change(may: Powers, change: Change) -> None:
+def check_change(may: Powers, change: AccessChange) -> None:
     """Raise Forbidden with the first thing that the caller may not change."""
     for need in needs(change):
         if not _has(may, need.either):

@@ -21,7 +21,7 @@ from django.utils.functional import SimpleLazyObject
 from executions.accounts import sessions
 from executions.accounts.finding import live_session
 from executions.accounts.last_use import note
-from executions.accounts.sessions import Client
+from executions.accounts.sessions import SessionClient
 from executions.models import AccountSession
 from executions.states import SessionEnd, SessionKind
 
@@ -44,7 +44,7 @@ def open_for(request: Any, user: Any) -> None:
     """Begin a session for this browser, in place of the one that it had."""
     _close(request)
     lifetime = timedelta(seconds=request.session.get_expiry_age())
-    made = sessions.begin(user, SessionKind.BROWSER, lifetime, Client.of(request))
+    made = sessions.begin(user, SessionKind.BROWSER, lifetime, SessionClient.of(request))
     request.session[ENTRY] = str(made.pk)
 
 

@@ -25,14 +25,14 @@ PRUNED_AT_ONCE, ROUNDS = 5_000, 20
 
 
 @dataclass(frozen=True, slots=True)
-class Client:
+class SessionClient:
     """Where a request came from: the peer's address, and what its program says it is."""
 
     address: str | None = None
     user_agent: str = ""
 
     @classmethod
-    def of(cls, request: Any) -> "Client":
+    def of(cls, request: Any) -> "SessionClient":
         """The client of a Django or DRF request; nothing is known without one."""
         if request is None:
             return cls()
@@ -43,7 +43,11 @@ class Client:
 
 
 def begin(
-    user: Any, kind: SessionKind, lifetime: timedelta, client: Client, refresh_digest: str = ""
+    user: Any,
+    kind: SessionKind,
+    lifetime: timedelta,
+    client: SessionClient,
+    refresh_digest: str = "",
 ) -> AccountSession:
     """A new session of `user`."""
     now = database_now()

@@ -22,7 +22,7 @@ from executions.access.actor import Actor
 from executions.accounts import sessions
 from executions.accounts.audit import audit
 from executions.accounts.errors import TokenRefused
-from executions.accounts.sessions import Client
+from executions.accounts.sessions import SessionClient
 from executions.database.clock import ClockTimestamp
 from executions.models import AccountSession
 from executions.states import SessionEnd, SessionKind
@@ -40,7 +40,7 @@ class Pair:
     refresh: str
 
 
-def sign_in(user: Any, client: Client) -> Pair:
+def sign_in(user: Any, client: SessionClient) -> Pair:
     """Begin a session of `user`, who has given the password."""
     refresh = RefreshToken.for_user(user)
     lifetime = api_settings.REFRESH_TOKEN_LIFETIME
@@ -50,7 +50,7 @@ def sign_in(user: Any, client: Client) -> Pair:
     return _pair(refresh)
 
 
-def refresh(text: str, client: Client, request: Any = None) -> Pair:
+def refresh(text: str, client: SessionClient, request: Any = None) -> Pair:
     """The next pair for a session's current refresh token; the session's end does not move.
 
     Raises TokenRefused for a token that is none, of a session that ended, of an account that may

@@ -21,7 +21,7 @@ from executions.admin.activity_filters import (
 )
 from executions.admin.engine import FactAdmin
 from executions.admin.scope import is_superuser, reach
-from executions.admin.sections import Page, Section, facts, json_section
+from executions.admin.sections import Page, PageSection, facts, json_section
 from executions.audit import download, export, subjects
 from executions.models import Activity
 
@@ -112,11 +112,11 @@ class ActivityAdmin(FactAdmin):
         )
 
 
-def _difference(row: Activity) -> Section:
+def _difference(row: Activity) -> PageSection:
     """A line a field, with what it was and what it is since."""
     before, after = row.before or {}, row.after or {}
     names = sorted({*before, *after})
-    return Section(
+    return PageSection(
         "What changed",
         headers=("Field", "Before", "After"),
         rows=[[name, _text(before, name), _text(after, name)] for name in names],

@@ -8,7 +8,7 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 from executions.admin import execution as execution_admin
 from executions.admin import marks
 from executions.admin.operations import Operation
-from executions.admin.sections import Section
+from executions.admin.sections import PageSection
 from executions.history.checkpoints import take_by_hand
 from executions.models import Checkpoint, WorkflowExecution
 from executions.states import CheckpointKind
@@ -39,7 +39,7 @@ CHECKPOINT = Operation(
 )
 
 
-def checkpoints(request: HttpRequest, execution: WorkflowExecution) -> Section:
+def checkpoints(request: HttpRequest, execution: WorkflowExecution) -> PageSection:
     """A row a checkpoint, the newest first."""
     found = (
         Checkpoint.objects.filter(execution=execution)
@@ -48,7 +48,7 @@ def checkpoints(request: HttpRequest, execution: WorkflowExecution) -> Section:
               "created_by__username")
         .order_by("-sequence")[:SHOWN]
     )  # fmt: skip
-    return Section(
+    return PageSection(
         "Checkpoints",
         headers=HEADERS,
         rows=[

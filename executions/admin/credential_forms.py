@@ -14,7 +14,7 @@ from unfold.widgets import (
 from executions.credentials import KINDS, InvalidCredential, is_taken
 from executions.credentials.boundary import ANY
 from executions.credentials.kinds import checked, checked_changes
-from executions.credentials.limits import LISTS, Limits, problems_of
+from executions.credentials.limits import LISTS, CredentialLimits, problems_of
 from executions.credentials.suggestions import suggested_hosts
 from executions.credentials.writing import unknown_workflows
 from executions.definition.graph.problem import Problem
@@ -74,13 +74,13 @@ class CredentialForm(forms.ModelForm):  # type: ignore[type-arg] # not subscript
         """Whether it makes a new one."""
         return bool(self.instance._state.adding)
 
-    def limits(self) -> Limits:
+    def limits(self) -> CredentialLimits:
         """The boundary that was typed; None for an empty list, which is suggested or stays."""
         data = self.cleaned_data
         typed: dict[str, Any] = {name: data.get(name, "").split() or None for name in self._lists()}
         if "remote" in self.fields:
             typed["remote"] = bool(data.get("remote"))
-        return cast("Limits", typed)
+        return cast("CredentialLimits", typed)
 
     def _lists(self) -> list[str]:
         return [name for name in LISTS if name in self.fields]
@@ -121,7 +121,7 @@ class CredentialForm(forms.ModelForm):  # type: ignore[type-arg] # not subscript
         self._check_name(data)
         return data
 
-    def _asked(self) -> Limits:
+    def _asked(self) -> CredentialLimits:
         """The boundary of a new one, with what is suggested in the place of what was left out."""
         asked = self.limits()
         if asked.get("hosts") is None:
@@ -129,7 +129,7 @@ class CredentialForm(forms.ModelForm):  # type: ignore[type-arg] # not subscript
             asked["hosts"] = suggested_hosts(self.kind, texts)
         return asked
 
-    def _unknown(self, workspace: Workspace | None, asked: Limits) -> list[Problem]:
+    def _unknown(self, workspace: Workspace | None, asked: CredentialLimits) -> list[Problem]:
         found = asked.get("workflows")
         return unknown_workflows(workspace.pk, found) if workspace and found else []
 

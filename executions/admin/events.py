@@ -10,7 +10,7 @@ from executions.admin import links, marks
 from executions.admin.engine import FactAdmin
 from executions.admin.filters import AgeFilter
 from executions.admin.scope import may
-from executions.admin.sections import Page, Section, facts, payload_section
+from executions.admin.sections import Page, PageSection, facts, payload_section
 from executions.models import Event
 from executions.states import Permission
 
@@ -63,8 +63,8 @@ class EventAdmin(FactAdmin):
         )
 
 
-def _made(event: Event) -> Section:
-    return Section(
+def _made(event: Event) -> PageSection:
+    return PageSection(
         "What it started",
         headers=("Trigger", "Execution", "Why not"),
         rows=[

@@ -20,7 +20,7 @@ from executions.admin.revealing import reveal_operation
 from executions.admin.scope import may
 from executions.admin.sections import (
     Page,
-    Section,
+    PageSection,
     facts,
     json_section,
     payload_section,
@@ -31,15 +31,15 @@ from executions.models import WorkflowExecution
 from executions.states import (
     ACTIVE,
     UNFINISHED,
+    CapacityState,
     ExecutionState,
     Permission,
-    Place,
     TriggerType,
     VersionKind,
 )
 
 # Panels of the execution's page that upper apps add: (request, execution) → section, or nothing.
-Panel = Callable[[HttpRequest, WorkflowExecution], Section | None]
+Panel = Callable[[HttpRequest, WorkflowExecution], PageSection | None]
 panels: list[Panel] = []
 
 
@@ -166,7 +166,7 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
         """All that happened in one execution."""
-        sections: list[Section] = []
+        sections: list[PageSection] = []
         if obj.error_message:
             sections.append(text_section("Error", obj.error_message, error=True))
         if obj.error_stack_trace and may(request, obj, Action.ADMINISTER):
@@ -200,7 +200,7 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
             ("Priority", str(obj.priority)),
             ("Idempotency key", marks.copyable(obj.idempotency_key)),
             ("Concurrency key", marks.copyable(obj.concurrency_key)),
-            ("Slot", Place(obj.place).label if obj.state in ACTIVE else ""),
+            ("Slot", CapacityState(obj.place).label if obj.state in ACTIVE else ""),
             ("Rolled back", f"{obj.epoch} times" if obj.epoch > 1 else "once" * obj.epoch),
             ("Trace", elsewhere.trace_mark(obj.trace_id)),
             ("Id", marks.copyable(obj.pk)),

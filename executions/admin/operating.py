@@ -19,7 +19,7 @@ from unfold.enums import ActionVariant
 from executions.access.actor import Actor
 from executions.admin.engine import ScopedAdmin
 from executions.admin.marks import copyable
-from executions.admin.operations import Operation, Report, perform
+from executions.admin.operations import Operation, OperationReport, perform
 from executions.admin.paginator import bounded_count
 from executions.admin.scope import holds, may
 
@@ -94,7 +94,7 @@ class OperatingAdmin(ScopedAdmin):
             return holds(request, operation.needs)
         return may(request, row, operation.needs)
 
-    def tell(self, request: HttpRequest, operation: Operation, report: Report) -> None:
+    def tell(self, request: HttpRequest, operation: Operation, report: OperationReport) -> None:
         """Leave the report for the next page."""
         if report.skipped:
             level = messages.WARNING if report.done else messages.ERROR
@@ -148,7 +148,9 @@ def _dialog(operation: Operation) -> Callable[..., HttpResponse]:
     return operate
 
 
-def _shown(request: HttpRequest, operation: Operation, row: Any, report: Report) -> HttpResponse:
+def _shown(
+    request: HttpRequest, operation: Operation, row: Any, report: OperationReport
+) -> HttpResponse:
     """The result, in the dialog alone: messages are stored on their way to the next page."""
     dialog = {"title": f"{operation.shows}: {row}"}
     result = report.result
@@ -159,7 +161,11 @@ def _shown(request: HttpRequest, operation: Operation, row: Any, report: Report)
 
 
 def _leave(
-    admin: OperatingAdmin, request: HttpRequest, operation: Operation, report: Report, pk: UUID
+    admin: OperatingAdmin,
+    request: HttpRequest,
+    operation: Operation,
+    report: OperationReport,
+    pk: UUID,
 ) -> HttpResponse:
     """Back to the page the dialog was opened on; htmx follows a header, not a redirect."""
     if operation.destination is not None and report.done:

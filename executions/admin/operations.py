@@ -47,7 +47,7 @@ class Operation:
 
 
 @dataclass
-class Report:
+class OperationReport:
     """What an operation did: how many rows, and for each other one why not."""
 
     done: int = 0
@@ -67,9 +67,9 @@ class Report:
 
 def perform(
     operation: Operation, ids: Iterable[UUID], actor: Actor, data: Mapping[str, Any]
-) -> Report:
+) -> OperationReport:
     """Do it to each row, each in its own transaction; one that cannot be done stops no other."""
-    report = Report()
+    report = OperationReport()
     for pk in ids:
         try:
             report.result = operation.apply(pk, actor, data)

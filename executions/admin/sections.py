@@ -15,7 +15,7 @@ HIDDEN = "Hidden: needs the permission view_payloads."
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
+class PageFact:
     """One labelled value; a wide one takes the whole line."""
 
     label: str
@@ -24,7 +24,7 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class PageSection:
     """A titled panel: a table (headers and rows) or a body; folded ones open on demand."""
 
     title: str
@@ -42,32 +42,34 @@ class Page:
     """A whole page: `lead` is a sentence (or a mark) that says what one looks at."""
 
     lead: Sequence[Cell]
-    facts: Sequence[Fact]
-    sections: Sequence[Section] = field(default_factory=tuple)
+    facts: Sequence[PageFact]
+    sections: Sequence[PageSection] = field(default_factory=tuple)
 
 
-def json_section(title: str, value: Any, *, folded: bool = True) -> Section:
+def json_section(title: str, value: Any, *, folded: bool = True) -> PageSection:
     """A panel with a JSON value; nothing stored says so."""
     if value is None:
-        return Section(title, body="Nothing.", folded=folded)
-    return Section(title, body=as_json(value), folded=folded)
+        return PageSection(title, body="Nothing.", folded=folded)
+    return PageSection(title, body=as_json(value), folded=folded)
 
 
-def payload_section(title: str, value: Any, *, shown: bool, folded: bool = True) -> Section:
+def payload_section(title: str, value: Any, *, shown: bool, folded: bool = True) -> PageSection:
     """A panel with a value of somebody's business; who may not see it learns what it takes."""
     return json_section(title, value, folded=folded) if shown else hidden_section(title, folded)
 
 
-def hidden_section(title: str, folded: bool = True) -> Section:
+def hidden_section(title: str, folded: bool = True) -> PageSection:
     """A panel in place of a payload that the person may not see."""
-    return Section(title, body=HIDDEN, folded=folded)
+    return PageSection(title, body=HIDDEN, folded=folded)
 
 
-def text_section(title: str, text: str, *, folded: bool = False, error: bool = False) -> Section:
+def text_section(
+    title: str, text: str, *, folded: bool = False, error: bool = False
+) -> PageSection:
     """A panel with text as it stands."""
-    return Section(title, body=preformatted(text), folded=folded, error=error)
+    return PageSection(title, body=preformatted(text), folded=folded, error=error)
 
 
-def facts(pairs: Iterable[tuple[str, Any]]) -> list[Fact]:
+def facts(pairs: Iterable[tuple[str, Any]]) -> list[PageFact]:
     """Facts from (label, value) pairs; an empty value shows as a dash."""
-    return [Fact(label, EMPTY if value in (None, "") else value) for label, value in pairs]
+    return [PageFact(label, EMPTY if value in (None, "") else value) for label, value in pairs]

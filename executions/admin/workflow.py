@@ -15,7 +15,7 @@ from executions.admin.draft import DraftForm
 from executions.admin.forms import PayloadForm, ReasonForm
 from executions.admin.grants import SHARE
 from executions.admin.operating import OperatingAdmin
-from executions.admin.operations import Operation, Report
+from executions.admin.operations import Operation, OperationReport
 from executions.definition.graph.problem import Problem
 from executions.errors import ValkyrError
 from executions.models import Workflow, WorkflowExecution, WorkflowVersion
@@ -159,7 +159,7 @@ class WorkflowAdmin(OperatingAdmin):
             self._list(request, told, "warnings")
             self.message_user(request, "The draft has no problems; it can be published.")
 
-    def tell(self, request: HttpRequest, operation: Operation, report: Report) -> None:
+    def tell(self, request: HttpRequest, operation: Operation, report: OperationReport) -> None:
         """Leave the report; after publishing also what is probably a mistake in the definition."""
         super().tell(request, operation, report)
         if operation is PUBLISH and isinstance(report.result, WorkflowVersion):

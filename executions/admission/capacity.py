@@ -16,14 +16,14 @@ from django.db import transaction
 from django.db.models.functions import Coalesce
 
 from executions.admission import concurrency
-from executions.admission.concurrency import Key
+from executions.admission.concurrency import ConcurrencyKey
 from executions.database import statements
 from executions.database.clock import ClockTimestamp, Deadline
 from executions.errors import QuotaExceeded, WorkspaceArchived
 from executions.events import execution_admitted, execution_roused
 from executions.models import Tier, WorkflowExecution, Workspace
 from executions.quotas import Ceilings, ceilings
-from executions.states import ACTIVE, ExecutionState, Place
+from executions.states import ACTIVE, CapacityState, ExecutionState
 
 BATCH = 100
 
@@ -104,7 +104,10 @@ def lock_workspace(workspace_id: UUID) -> None:
 def active(workspace_id: UUID) -> int:
     """How many root executions hold a place."""
     return WorkflowExecution.objects.filter(
-        workspace_id=workspace_id, state__in=sorted(ACTIVE), place=Place.HELD, parent__isnull=True
+        workspace_id=workspace_id,
+        state__in=sorted(ACTIVE),
+        place=CapacityState.HELD,
+        parent__isnull=True,
     ).count()
 
 
@@ -124,7 +127,7 @@ def limited(workspace_id: UUID) -> bool:
     return Tier.objects.filter(workspaces=workspace_id, max_concurrent__isnull=False).exists()
 
 
-def admit(workspace_id: UUID, key: Key | None = None) -> int:
+def admit(workspace_id: UUID, key: ConcurrencyKey | None = None) -> int:
     """Let executions run while places are free: the highest priority first, then the oldest.
 
     Those that woke come before those that wait, at equal priority. With `key`, only executions
@@ -149,7 +152,7 @@ def admit_next(ended_id: UUID) -> None:
     if row is None:
         return
     workspace_id, workflow_id, key, counted = row
-    admit(workspace_id, None if counted else Key(workflow_id, key))
+    admit(workspace_id, None if counted else ConcurrencyKey(workflow_id, key))
 
 
 def doze(*execution_ids: UUID) -> None:
@@ -172,7 +175,7 @@ def rouse(execution_ids: Collection[UUID]) -> None:
     claimed.
     """
     _, woken = _about(execution_ids, "lock_awake", "rouse")
-    for workspace_id in {workspace for workspace, place in woken if place == Place.WANTED}:
+    for workspace_id in {workspace for workspace, place in woken if place == CapacityState.WANTED}:
         transaction.on_commit(partial(admit, workspace_id), robust=True)
 
 
@@ -198,7 +201,7 @@ class _Candidate:
     """Somebody who may be next; `key` only of one that does not hold it yet."""
 
     id: UUID
-    key: Key | None
+    key: ConcurrencyKey | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +222,9 @@ def _room(workspace_id: UUID) -> int:
     return BATCH if ceiling is None else min(BATCH, ceiling - active(workspace_id))
 
 
-def _candidates(workspace_id: UUID, places: int, key: Key | None = None) -> list[_Candidate]:
+def _candidates(
+    workspace_id: UUID, places: int, key: ConcurrencyKey | None = None
+) -> list[_Candidate]:
     params: dict[str, Any] = {"workspace": workspace_id, "places": places}
     if key is None:
         rows = statements.fetch("candidates", params)
@@ -228,7 +233,7 @@ def _candidates(workspace_id: UUID, places: int, key: Key | None = None) -> list
             "next_of_key", params | {"workflow": key.workflow_id, "key": key.text}
         )
     return [
-        _Candidate(pk, None if woke or text is None else Key(workflow_id, text))
+        _Candidate(pk, None if woke or text is None else ConcurrencyKey(workflow_id, text))
         for pk, workflow_id, text, woke in rows
     ]
 
@@ -267,6 +272,6 @@ def _give_places(chosen: list[_Chosen]) -> None:
     ids = [row.admitted.execution_id for row in chosen]
     if not ids:
         return
-    WorkflowExecution.objects.filter(pk__in=ids).update(place=Place.HELD)
+    WorkflowExecution.objects.filter(pk__in=ids).update(place=CapacityState.HELD)
     running = [row.admitted.execution_id for row in chosen if row.state == ExecutionState.RUNNING]
     execution_roused.send(Workspace, execution_ids=running)

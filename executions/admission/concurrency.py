@@ -20,26 +20,26 @@ from executions.errors import InvalidPayload, PayloadError
 MAX_KEY = 300
 
 
-class Key(NamedTuple):
+class ConcurrencyKey(NamedTuple):
     """What executions share that must not run at once: a workflow, and the text of its key."""
 
     workflow_id: UUID
     text: str
 
 
-class Use(NamedTuple):
+class ConcurrencyUse(NamedTuple):
     """How many executions hold a key, and how many wait for it."""
 
     holders: int
     waiting: int
 
 
-NOBODY = Use(0, 0)
+NOBODY = ConcurrencyUse(0, 0)
 
 
 def render_all(
     rule: Concurrency | None, workflow_id: UUID, payload_list: Sequence[Any]
-) -> list[Key | None]:
+) -> list[ConcurrencyKey | None]:
     """The key of an execution with each payload; None where the rule does not apply.
 
     Raises InvalidPayload with the problems of all payloads from which no key can be made.
@@ -53,8 +53,8 @@ def render_all(
 
 def _render_all(
     rule: Concurrency, workflow_id: UUID, payload_list: Sequence[Any]
-) -> list[Key | None]:
-    keys: list[Key | None] = []
+) -> list[ConcurrencyKey | None]:
+    keys: list[ConcurrencyKey | None] = []
     problems: list[Problem] = []
     budget = Budget()  # one for all payloads of a request
     for number, payload in enumerate(payload_list):
@@ -64,7 +64,7 @@ def _render_all(
         except (TemplateError, PayloadError) as error:
             problems.append(Problem(path, "concurrency_key", f"settings.concurrency.key: {error}"))
             continue
-        keys.append(None if text is None else Key(workflow_id, text))
+        keys.append(None if text is None else ConcurrencyKey(workflow_id, text))
     if problems:
         raise InvalidPayload(
             "The workflow's concurrency key cannot be made from the payload.", problems
@@ -85,13 +85,15 @@ def render(rule: Concurrency, payload: Any, budget: Budget | None = None) -> str
     return text if len(text) <= MAX_KEY else f"sha256:{payloads.digest(text)}"
 
 
-def lock(keys: Collection[Key]) -> None:
+def lock(keys: Collection[ConcurrencyKey]) -> None:
     """Hold these keys until the transaction ends; before any execution is locked."""
     if keys:
         statements.fetch("lock_keys", {"numbers": sorted({_number(key) for key in keys})})
 
 
-def uses(keys: Collection[Key], *, waiting: int = 0) -> dict[Key, Use]:
+def uses(
+    keys: Collection[ConcurrencyKey], *, waiting: int = 0
+) -> dict[ConcurrencyKey, ConcurrencyUse]:
     """How each of the keys is used now; those that wait are counted up to `waiting`."""
     if not keys:
         return {}
@@ -104,10 +106,13 @@ def uses(keys: Collection[Key], *, waiting: int = 0) -> dict[Key, Use]:
             "most": waiting,
         },
     )
-    return {Key(workflow_id, text): Use(*counts) for workflow_id, text, *counts in found}
+    return {
+        ConcurrencyKey(workflow_id, text): ConcurrencyUse(*counts)
+        for workflow_id, text, *counts in found
+    }
 
 
-def _number(key: Key) -> int:
+def _number(key: ConcurrencyKey) -> int:
     """The advisory lock of a key: 64 bits of its digest."""
     digest = payloads.digest(f"concurrency {key.workflow_id} {key.text}")
     return int(digest[:16], 16) - 2**63

@@ -19,7 +19,7 @@ from executions.api.documentation import operation
 from executions.api.fields import Body
 from executions.api.tokens import OpenEndpoint
 from executions.health import parts
-from executions.health.finding import Finding
+from executions.health.finding import HealthFinding
 from executions.health.looking import LOOKING, Findings
 from executions.observability.metrics_access import access
 from executions.vendor_seams.rest_framework_requests import django_request
@@ -106,7 +106,7 @@ def answer(request: Request, required: Iterable[str]) -> Response:
     return Response(body, 503 if down else 200, headers=headers)
 
 
-def _shown(finding: Finding, telling: bool) -> Component:
+def _shown(finding: HealthFinding, telling: bool) -> Component:
     status = {"status": "UP" if finding.well else "DOWN"}
     if not telling:
         return status

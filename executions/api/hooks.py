@@ -98,7 +98,7 @@ class Hook(OpenEndpoint):
 
     def _authentic(self, trigger_id: UUID, body: bytes) -> webhook.Authentic:
         headers = self.request.headers
-        sent = webhook.Request(
+        sent = webhook.WebhookRequest(
             body=body,
             signature=headers.get("X-Valkyr-Signature", ""),
             authorization=headers.get("Authorization", ""),

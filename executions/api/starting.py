@@ -7,9 +7,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from executions.access import (
+    AccessChange,
     Action,
     Base,
-    Change,
     Powers,
     User,
     check_change,
@@ -72,7 +72,7 @@ class Starting(Endpoint):
             return
         latest = Workflow.objects.filter(pk=workflow.pk, latest_version__number=number)
         if not latest.exists():
-            check_change(may, Change(Base.OTHER))
+            check_change(may, AccessChange(Base.OTHER))
 
 
 class Execute(Starting):

@@ -14,7 +14,7 @@ from rest_framework_simplejwt.serializers import TokenObtainSerializer
 
 from executions.accounts import token_sessions
 from executions.accounts.errors import TokenRefused
-from executions.accounts.sessions import Client
+from executions.accounts.sessions import SessionClient
 from executions.accounts.token_sessions import Pair
 from executions.admission.rates import Rate
 from executions.api import throttles
@@ -90,7 +90,7 @@ class ObtainToken(OpenEndpoint):
         given.is_valid(raise_exception=True)
         with transaction.atomic():
             record_token(given.user, request)
-            pair = token_sessions.sign_in(given.user, Client.of(request))
+            pair = token_sessions.sign_in(given.user, SessionClient.of(request))
         return Response(TokenPair(pair).data)
 
     def get_authenticate_header(self, request: Request) -> str:
@@ -121,7 +121,7 @@ class RefreshToken(OpenEndpoint):
         """
         given = self.body(Refresh)["refresh"]
         try:
-            pair = token_sessions.refresh(given, Client.of(request), request)
+            pair = token_sessions.refresh(given, SessionClient.of(request), request)
         except TokenRefused as error:
             raise AuthenticationFailed(error.message, error.code) from None
         return Response(TokenPair(pair).data)

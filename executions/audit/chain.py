@@ -20,14 +20,14 @@ HEAD = re.compile(r"([1-9][0-9]{0,17}):([0-9a-f]{64})")
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class ChainHead:
     """The newest link at some time: its number and its digest. Written `number:digest`."""
 
     number: int
     digest: bytes
 
     @classmethod
-    def parse(cls, text: str) -> "Head":
+    def parse(cls, text: str) -> "ChainHead":
         """The head that a text writes; raises ValueError."""
         match = HEAD.fullmatch(text.strip().lower())
         if match is None:
@@ -42,7 +42,7 @@ class Head:
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class ChainLink:
     """What a link says: all that its digest covers."""
 
     number: int

@@ -13,7 +13,7 @@ from uuid import UUID
 
 from django.db import transaction
 
-from executions.audit.chain import BEGINNING, EPOCH, Head, Link
+from executions.audit.chain import BEGINNING, EPOCH, ChainHead, ChainLink
 from executions.database import statements
 from executions.database.advisory_locks import AdvisoryLock
 from executions.models import AuditSeal
@@ -30,7 +30,7 @@ class Sealed:
 
     links: int
     rows: int
-    head: Head | None
+    head: ChainHead | None
 
 
 def seal() -> Sealed:
@@ -38,7 +38,7 @@ def seal() -> Sealed:
 
     The new head is a line of the log.
     """
-    made: list[Link] = []
+    made: list[ChainLink] = []
     while len(made) < LINKS:
         link = _next()
         if link is None:
@@ -56,10 +56,10 @@ def seal_after_restore() -> Sealed:
         return _told([_rejoin(last)] if last is not None else [])
 
 
-def head() -> Head | None:
+def head() -> ChainHead | None:
     """The newest link; None while there is none."""
     last = newest()
-    return None if last is None else Head(last.number, bytes(last.digest))
+    return None if last is None else ChainHead(last.number, bytes(last.digest))
 
 
 def newest() -> AuditSeal | None:
@@ -74,7 +74,7 @@ def progress() -> tuple[int, datetime | None]:
     return row[0] or 0, row[1]
 
 
-def _next() -> Link | None:
+def _next() -> ChainLink | None:
     """The next link, stored; None where there is nothing to seal, or another process seals."""
     with transaction.atomic():
         if not _is_alone():
@@ -101,7 +101,7 @@ def _next() -> Link | None:
         if not count:
             return None
         return _stored(
-            Link(
+            ChainLink(
                 number=1 if last is None else last.number + 1,
                 previous=BEGINNING if last is None else bytes(last.digest),
                 sealed_at=now,
@@ -113,13 +113,13 @@ def _next() -> Link | None:
         )
 
 
-def _rejoin(last: AuditSeal) -> Link:
+def _rejoin(last: AuditSeal) -> ChainLink:
     known = {"transaction": last.last_transaction, "sealed": last.sealed_at}
     row = statements.fetch_one("rows_to_seal_after_restore", known)
     assert row is not None
     _, leaves, youngest, now, still_open = row
     return _stored(
-        Link(
+        ChainLink(
             number=last.number + 1,
             previous=bytes(last.digest),
             sealed_at=now,
@@ -136,7 +136,7 @@ def _is_alone() -> bool:
     return bool(row and row[0])
 
 
-def _stored(link: Link) -> Link:
+def _stored(link: ChainLink) -> ChainLink:
     AuditSeal.objects.create(
         number=link.number,
         previous=link.previous,
@@ -151,9 +151,9 @@ def _stored(link: Link) -> Link:
     return link
 
 
-def _told(made: list[Link]) -> Sealed:
+def _told(made: list[ChainLink]) -> Sealed:
     if not made:
         return Sealed(0, 0, None)
-    last = Head(made[-1].number, made[-1].digest())
+    last = ChainHead(made[-1].number, made[-1].digest())
     log.info("audit head %s", last)
     return Sealed(len(made), sum(link.count for link in made), last)

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from django.db.models import Max
 
-from executions.audit.chain import BEGINNING, Head, Link, leaf, split
+from executions.audit.chain import BEGINNING, ChainHead, ChainLink, leaf, split
 from executions.database import statements
 from executions.database.clock import first_id_at
 from executions.models import AuditSeal
@@ -26,7 +26,7 @@ MOST_UNMET = 500_000
 
 
 @dataclass
-class Report:
+class VerificationReport:
     """What was verified, and what does not fit, in the order in which it was found.
 
     `waiting` rows have no link yet. With `stopped` there was more than is worth telling.
@@ -35,7 +35,7 @@ class Report:
     links: int = 0
     rows: int = 0
     waiting: int = 0
-    head: Head | None = None
+    head: ChainHead | None = None
     problems: list[str] = field(default_factory=list)
     stopped: bool = False
 
@@ -44,7 +44,7 @@ class Enough(Exception):
     """So much does not fit that the rest need not be read."""
 
 
-def verify(heads: Collection[Head] = (), *, archived: int = 0) -> Report:
+def verify(heads: Collection[ChainHead] = (), *, archived: int = 0) -> VerificationReport:
     """Verify every link and row.
 
     `heads` were exported before. Rows that links up to the number `archived` cover may be gone.
@@ -61,8 +61,8 @@ def verify(heads: Collection[Head] = (), *, archived: int = 0) -> Report:
 class _Walk:
     """One verification under way."""
 
-    def __init__(self, heads: dict[int, Head], archived: int) -> None:
-        self.report = Report()
+    def __init__(self, heads: dict[int, ChainHead], archived: int) -> None:
+        self.report = VerificationReport()
         self._heads, self._archived = heads, archived
         self._sealed_at: datetime | None = None  # of the link before
         # Leaves that met no row yet, with their link, and rows that met no leaf yet.
@@ -81,7 +81,7 @@ class _Walk:
             link = _link(seal)
             if seal.count != link.count or bytes(seal.digest) != link.digest():
                 self._found(f"Seal {seal.number} was changed: its digest does not fit its content.")
-            self._compare(Head(seal.number, bytes(seal.digest)))
+            self._compare(ChainHead(seal.number, bytes(seal.digest)))
             self._meet_leaves(link)
             self._read_rows(first_id_at(link.sealed_at))
             self._tell_gone(self._at)
@@ -107,7 +107,7 @@ class _Walk:
                     "put in, or its seal was removed."
                 )
 
-    def _compare(self, head: Head) -> None:
+    def _compare(self, head: ChainHead) -> None:
         self.report.head = head
         exported = self._heads.get(head.number)
         if exported is not None and exported != head:
@@ -116,7 +116,7 @@ class _Walk:
                 f"{exported}."
             )
 
-    def _meet_leaves(self, link: Link) -> None:
+    def _meet_leaves(self, link: ChainLink) -> None:
         try:
             leaves = list(split(link.leaves))
         except ValueError as error:
@@ -181,8 +181,8 @@ def _seals() -> Iterator[AuditSeal]:
         after = found[-1].number
 
 
-def _link(seal: AuditSeal) -> Link:
-    return Link(
+def _link(seal: AuditSeal) -> ChainLink:
+    return ChainLink(
         number=seal.number,
         previous=bytes(seal.previous),
         sealed_at=seal.sealed_at,

@@ -5,19 +5,19 @@ These functions are the only ones that write or open them.
 
 from executions.credentials.boundary import Boundary
 from executions.credentials.errors import CredentialInUse, InvalidCredential, NameTaken
-from executions.credentials.kinds import KINDS, Kind, register
+from executions.credentials.kinds import KINDS, CredentialType, register
 from executions.credentials.naming import naming
-from executions.credentials.opening import Opened, boundaries_of, opened_of, values_of
+from executions.credentials.opening import OpenedCredential, boundaries_of, opened_of, values_of
 from executions.credentials.writing import create, delete, is_taken, update
 
 __all__ = [
     "KINDS",
     "Boundary",
     "CredentialInUse",
+    "CredentialType",
     "InvalidCredential",
-    "Kind",
     "NameTaken",
-    "Opened",
+    "OpenedCredential",
     "boundaries_of",
     "create",
     "delete",

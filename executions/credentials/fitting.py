@@ -12,7 +12,7 @@ from uuid import UUID
 
 from executions.credentials.boundary import Boundary, listed
 from executions.credentials.opening import boundaries_of
-from executions.credentials.use import Use, refused
+from executions.credentials.use import CredentialUse, refused
 from executions.definition.catalog import Catalog
 from executions.definition.graph.problem import Problem, problem
 from executions.definition.graph.reading import ModuleEntry, TaskEntry, count_tasks, read_body
@@ -129,7 +129,7 @@ def _problems(
             continue
         if workflow_id is None:
             boundary = Boundary(boundary.hosts, boundary.modules, remote=boundary.remote)
-        use = Use(
+        use = CredentialUse(
             spec.type,
             spec.judges_hosts,
             workflow_id or UUID(int=0),

@@ -37,7 +37,7 @@ class CannotRetire(ValkyrError):
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class KeyUse:
     """The keyset, and how many values each key seals, by column."""
 
     keyset: Keyset
@@ -51,11 +51,11 @@ class Standing:
         return {key for count in self.counts.values() for key in count} - set(self.ids)
 
 
-def standing() -> Standing:
+def standing() -> KeyUse:
     """How things are; needs no installation key. Raises NoKeyset."""
     row = _row()
     ids, primary = ids_in(bytes(row.sealed))
-    return Standing(row, ids, primary, {column.label: column.count() for column in columns()})
+    return KeyUse(row, ids, primary, {column.label: column.count() for column in columns()})
 
 
 def rotate(actor: Actor) -> int:
@@ -110,7 +110,7 @@ def rewrap(actor: Actor) -> str:
 
 
 @dataclass(slots=True)
-class Progress:
+class RotationProgress:
     """What sealing anew has done: of one column, so many values, and those that do not open."""
 
     column: str
@@ -119,8 +119,8 @@ class Progress:
 
 
 def reseal(
-    actor: Actor, tell: Callable[[Progress], None] = lambda progress: None
-) -> list[Progress]:
+    actor: Actor, tell: Callable[[RotationProgress], None] = lambda progress: None
+) -> list[RotationProgress]:
     """Seal every value that is not under the primary key anew; `tell` hears after each batch.
 
     A value that does not open stays as it is and is named. May be stopped and run again at any
@@ -129,7 +129,7 @@ def reseal(
     primary = standing().primary
     found = []
     for column in columns():
-        progress = Progress(column.label, 0, [])
+        progress = RotationProgress(column.label, 0, [])
         for done, broken in _batches(column, primary):
             progress.done += done
             progress.broken += broken

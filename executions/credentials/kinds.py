@@ -18,7 +18,7 @@ MOST_FIELDS = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class CredentialType:
     """A type of credential; without `fields` it takes any, at least one.
 
     `known` are fields that are no secret by themselves, such as a user's name: they may be short.
@@ -35,28 +35,28 @@ class Kind:
     address: str = ""
 
 
-KINDS: dict[str, Kind] = {}
+KINDS: dict[str, CredentialType] = {}
 
 
-def register(kind: Kind) -> Kind:
+def register(kind: CredentialType) -> CredentialType:
     """Add a type; modules that take one of their own call this as they are imported."""
     if KINDS.setdefault(kind.name, kind) != kind:
         raise ValueError(f"There is another credential type {kind.name!r} already.")
     return kind
 
 
-register(Kind("secret", "a single secret", ("value",)))
+register(CredentialType("secret", "a single secret", ("value",)))
 register(
-    Kind(
+    CredentialType(
         "basic",
         "a user name and a password",
         ("username", "password"),
         known=frozenset({"username"}),
     )
 )
-register(Kind("bearer", "a bearer token", ("token",)))
+register(CredentialType("bearer", "a bearer token", ("token",)))
 register(
-    Kind(
+    CredentialType(
         "smtp",
         "a mail server: smtp://user:password@host:587",
         ("url",),
@@ -65,7 +65,7 @@ register(
     )
 )
 register(
-    Kind(
+    CredentialType(
         "database",
         "a database: postgresql://user:password@host:5432/name",
         ("url",),
@@ -74,7 +74,7 @@ register(
     )
 )
 register(
-    Kind(
+    CredentialType(
         "s3",
         "an S3 access key",
         ("access_key", "secret_key"),
@@ -83,7 +83,7 @@ register(
     )
 )
 register(
-    Kind(
+    CredentialType(
         "stripe",
         "a Stripe secret key",
         ("api_key",),
@@ -92,7 +92,7 @@ register(
     )
 )
 register(
-    Kind(
+    CredentialType(
         "slack",
         "a Slack incoming webhook",
         ("webhook_url",),
@@ -100,9 +100,13 @@ register(
         address="webhook_url",
     )
 )
-register(Kind("signing", "a secret that signs webhooks", ("secret",), modules=("webhook.post",)))
 register(
-    Kind(
+    CredentialType(
+        "signing", "a secret that signs webhooks", ("secret",), modules=("webhook.post",)
+    )
+)
+register(
+    CredentialType(
         "broker",
         "a message broker: amqp://user:password@host:5672/",
         ("url",),
@@ -110,7 +114,7 @@ register(
         address="url",
     )
 )
-register(Kind("custom", "fields of your own"))
+register(CredentialType("custom", "fields of your own"))
 
 
 def checked(

@@ -15,7 +15,7 @@ NO_HOSTS = (
 )
 
 
-class Limits(TypedDict, total=False):
+class CredentialLimits(TypedDict, total=False):
     """Where a credential may go; what is left out is suggested, or stays."""
 
     hosts: Sequence[str] | None

@@ -21,14 +21,14 @@ NOTED_EVERY = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Opened:
+class OpenedCredential:
     """The fields of a credential, and where they may go."""
 
     fields: dict[str, str]
     boundary: Boundary
 
 
-def opened_of(workspace_id: UUID, names: Collection[str]) -> dict[str, Opened]:
+def opened_of(workspace_id: UUID, names: Collection[str]) -> dict[str, OpenedCredential]:
     """Each credential by name; a name that is unknown is left out.
 
     One query for all; another once a minute, which notes the use and waits for nobody. Raises
@@ -57,13 +57,13 @@ def boundaries_of(workspace_id: UUID, names: Collection[str]) -> dict[str, Bound
     return {name: _boundary(*lists) for name, *lists in rows.values_list("name", *BOUNDARY)}
 
 
-def _opened(workspace_id: UUID, names: Collection[str]) -> dict[str, Opened]:
+def _opened(workspace_id: UUID, names: Collection[str]) -> dict[str, OpenedCredential]:
     rows = Credential.objects.filter(workspace_id=workspace_id, name__in=names)
     found, unnoted = {}, []
     for pk, name, sealed, is_due, *lists in rows.annotate(due=_due()).values_list(
         "id", "name", "sealed", "due", *BOUNDARY
     ):
-        found[name] = Opened(opened(pk, sealed), _boundary(*lists))
+        found[name] = OpenedCredential(opened(pk, sealed), _boundary(*lists))
         if is_due:
             unnoted.append(pk)
     if unnoted:

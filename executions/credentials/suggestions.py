@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from urllib.parse import unquote, urlsplit
 
 from executions.credentials.boundary import ANY, plain_host
-from executions.credentials.kinds import KINDS, Kind
+from executions.credentials.kinds import KINDS, CredentialType
 
 # Tokens that say by their beginning whose they are.
 TOKENS: Mapping[str, tuple[str, ...]] = {
@@ -21,7 +21,7 @@ TOKENS: Mapping[str, tuple[str, ...]] = {
 
 def suggested_hosts(kind: str, fields: Mapping[str, str]) -> tuple[str, ...]:
     """The hosts of a type's service, of its URL or of its token; () where nothing tells."""
-    known = KINDS.get(kind, Kind(kind, kind))
+    known = KINDS.get(kind, CredentialType(kind, kind))
     if known.hosts:
         return known.hosts
     if known.address:

@@ -14,7 +14,7 @@ from executions.definition.catalog import CREDENTIAL_ALONE, EVERYTHING
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
+class CredentialUse:
     """A step that names credentials.
 
     `judges` is what its module says of its connections (`ModuleSpec.judges_hosts`); `in_texts` are
@@ -31,13 +31,13 @@ class Use:
     remote: bool = False
 
 
-def refusal(use: Use, boundaries: Mapping[str, Boundary]) -> str | None:
+def refusal(use: CredentialUse, boundaries: Mapping[str, Boundary]) -> str | None:
     """Why the step may not have one of the credentials; None where it may have all."""
     found = (refused(use, name, boundaries[name]) for name in sorted(boundaries))
     return next((why for why in found if why is not None), None)
 
 
-def refused(use: Use, name: str, boundary: Boundary) -> str | None:
+def refused(use: CredentialUse, name: str, boundary: Boundary) -> str | None:
     """Why the step may not have the credential of that name; None where it may."""
     if not boundary.allows_workflow(use.workflow_id):
         return f'the credential "{name}" is not for this workflow'
@@ -55,7 +55,7 @@ def refused(use: Use, name: str, boundary: Boundary) -> str | None:
     return None
 
 
-def _hosts_hold(use: Use, name: str, boundary: Boundary) -> bool:
+def _hosts_hold(use: CredentialUse, name: str, boundary: Boundary) -> bool:
     """Whether the boundary's hosts can be enforced in the step, or need not be."""
     alone = use.judges == CREDENTIAL_ALONE and name not in use.in_texts
     enforced = (use.judges == EVERYTHING and name not in use.kept) or alone

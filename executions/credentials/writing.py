@@ -16,7 +16,7 @@ from executions.credentials.boundary import ANY
 from executions.credentials.contents import closed, opened
 from executions.credentials.errors import CredentialInUse, NameTaken
 from executions.credentials.kinds import KINDS, checked, checked_changes
-from executions.credentials.limits import MOST, Limits, problems_of, stored
+from executions.credentials.limits import MOST, CredentialLimits, problems_of, stored
 from executions.credentials.naming import MOST_LISTED, naming
 from executions.credentials.opening import BOUNDARY
 from executions.credentials.suggestions import suggested_hosts, suggested_modules
@@ -35,7 +35,7 @@ def create(
     fields: Mapping[str, Any],
     actor: Actor,
     description: str = "",
-    **limits: Unpack[Limits],
+    **limits: Unpack[CredentialLimits],
 ) -> Credential:
     """A new credential; its name and type stay.
 
@@ -83,7 +83,7 @@ def update(
     fields: Mapping[str, Any] | None = None,
     description: str | None = None,
     expected_version: int | None = None,
-    **limits: Unpack[Limits],
+    **limits: Unpack[CredentialLimits],
 ) -> Credential:
     """Set the given fields and leave the others; None takes a field of type `custom` away.
 

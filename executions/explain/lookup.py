@@ -4,9 +4,9 @@ from typing import Any
 
 from executions.database import statements
 from executions.explain.reason import Reason
-from executions.explain.standing import COUNTED, Line, Pause, standing
+from executions.explain.standing import COUNTED, Pause, QueuePosition, standing
 from executions.models import Activity, WorkflowExecution
-from executions.states import ExecutionState, Place
+from executions.states import CapacityState, ExecutionState
 
 
 def reason_of(row: WorkflowExecution) -> Reason:
@@ -14,8 +14,8 @@ def reason_of(row: WorkflowExecution) -> Reason:
     return standing(row, _line(row), _pause(row))
 
 
-def _line(row: WorkflowExecution) -> Line | None:
-    if row.state != ExecutionState.PENDING and row.place != Place.WANTED:
+def _line(row: WorkflowExecution) -> QueuePosition | None:
+    if row.state != ExecutionState.PENDING and row.place != CapacityState.WANTED:
         return None
     found: tuple[Any, ...] | None = statements.fetch_one(
         "line", {"execution": row.pk, "most": COUNTED}
@@ -23,7 +23,7 @@ def _line(row: WorkflowExecution) -> Line | None:
     if found is None:
         return None
     workspace, limit, active, ahead, holders, held, key_ahead = found
-    return Line(workspace, limit, active, ahead, tuple(holders or ()), held, key_ahead)
+    return QueuePosition(workspace, limit, active, ahead, tuple(holders or ()), held, key_ahead)
 
 
 def _pause(row: WorkflowExecution) -> Pause | None:

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from executions.explain.reason import Reason, at, brief, some
 from executions.models import WorkflowExecution
-from executions.states import FINAL, ExecutionState, Place
+from executions.states import FINAL, CapacityState, ExecutionState
 
 COUNTED = 10_000
 ENDINGS: dict[str, str] = {
@@ -18,7 +18,7 @@ ENDINGS: dict[str, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class QueuePosition:
     """Where an execution stands in line; `ahead` and `key_ahead` are counted up to 10,000.
 
     `limit` and `active` are of its workspace's places, None and 0 where they are not counted;
@@ -43,7 +43,7 @@ class Pause:
     reason: str = ""
 
 
-def standing(row: WorkflowExecution, line: Line | None, pause: Pause | None) -> Reason:
+def standing(row: WorkflowExecution, line: QueuePosition | None, pause: Pause | None) -> Reason:
     """The reason; `line` is needed for one that waits, `pause` for a paused one."""
     if row.state in FINAL:
         return _over(row)
@@ -51,9 +51,9 @@ def standing(row: WorkflowExecution, line: Line | None, pause: Pause | None) -> 
         return _pending(row, line)
     if row.state == ExecutionState.PAUSED:
         return _paused(pause)
-    if row.place == Place.WANTED and line is not None:
+    if row.place == CapacityState.WANTED and line is not None:
         return _woken(row, line)
-    if row.place == Place.FREE:
+    if row.place == CapacityState.FREE:
         return Reason(
             "asleep",
             "Everything in it waits; it holds no place of its workspace meanwhile.",
@@ -63,7 +63,7 @@ def standing(row: WorkflowExecution, line: Line | None, pause: Pause | None) -> 
     return Reason("running", "It is under way.", since=row.started_at, until=row.deadline_at)
 
 
-def _pending(row: WorkflowExecution, line: Line) -> Reason:
+def _pending(row: WorkflowExecution, line: QueuePosition) -> Reason:
     if row.concurrency_key is not None and line.held >= (row.concurrency_limit or 1):
         return _waits_for_key(row, line)
     if line.limit is not None and line.active >= line.limit:
@@ -83,7 +83,7 @@ def _pending(row: WorkflowExecution, line: Line) -> Reason:
     )
 
 
-def _waits_for_key(row: WorkflowExecution, line: Line) -> Reason:
+def _waits_for_key(row: WorkflowExecution, line: QueuePosition) -> Reason:
     holders = [str(holder) for holder in line.holders]
     return Reason(
         "waiting_for_key",
@@ -101,12 +101,12 @@ def _waits_for_key(row: WorkflowExecution, line: Line) -> Reason:
     )
 
 
-def _others(line: Line) -> str:
+def _others(line: QueuePosition) -> str:
     more = line.held - len(line.holders)
     return f" and {more} more" if more > 0 else ""
 
 
-def _woken(row: WorkflowExecution, line: Line) -> Reason:
+def _woken(row: WorkflowExecution, line: QueuePosition) -> Reason:
     return Reason(
         "woken_waits_for_place",
         f"Something in it woke, and it waits for a place again: {line.active} of {line.limit} "
@@ -116,7 +116,7 @@ def _woken(row: WorkflowExecution, line: Line) -> Reason:
     )
 
 
-def _place(row: WorkflowExecution, line: Line) -> dict[str, object]:
+def _place(row: WorkflowExecution, line: QueuePosition) -> dict[str, object]:
     return {
         "workspaceId": str(row.workspace_id),
         "limit": line.limit,

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class HealthFinding:
     """Whether a part is well; `found`, `expected` and `do` are for who runs the installation."""
 
     well: bool
@@ -13,9 +13,9 @@ class Finding:
     do: str = ""
 
 
-def silent(seconds: float) -> Finding:
+def silent(seconds: float) -> HealthFinding:
     """The finding of a part that gave no answer in time."""
-    return Finding(
+    return HealthFinding(
         False,
         f"no answer within {seconds:g} s",
         "an answer",

@@ -15,10 +15,10 @@ import psycopg
 from kombu.exceptions import OperationalError
 
 from executions.health import parts
-from executions.health.finding import Finding, silent
+from executions.health.finding import HealthFinding, silent
 
 log = logging.getLogger(__name__)
-Findings = dict[str, Finding]
+Findings = dict[str, HealthFinding]
 KEPT_SECONDS = 1.0
 PATIENCE_SECONDS = parts.SECONDS + 0.5
 
@@ -94,19 +94,21 @@ def _through_the_database() -> Findings:
         session = parts.open_session()
     except (OSError, psycopg.Error) as error:
         log.warning("the database is not ready: %s", error)
-        unknown = Finding(False, "not known", "a database that says so", "Mend the database first.")
+        unknown = HealthFinding(
+            False, "not known", "a database that says so", "Mend the database first."
+        )
         rest = dict.fromkeys(parts.SEEN, unknown)
         return rest | {"database": _refused(error, "DATABASE_URL")}
     with session:
         return {name: _seen(name, look, session) for name, look in parts.SEEN.items()}
 
 
-def _seen(name: str, look: parts.Look, session: Any) -> Finding:
+def _seen(name: str, look: parts.Look, session: Any) -> HealthFinding:
     try:
         return look(session)
     except psycopg.Error as error:
         log.warning("%s could not be looked at: %s", name, error)
-        return Finding(
+        return HealthFinding(
             False,
             f"the database refused to say ({type(error).__name__})",
             "an answer",
@@ -114,8 +116,8 @@ def _seen(name: str, look: parts.Look, session: Any) -> Finding:
         )
 
 
-def _refused(error: Exception, setting: str) -> Finding:
-    return Finding(
+def _refused(error: Exception, setting: str) -> HealthFinding:
+    return HealthFinding(
         False,
         f"no connection ({type(error).__name__})",
         "a connection",

@@ -14,10 +14,10 @@ from django.conf import settings
 from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 
-from executions.health.finding import Finding
+from executions.health.finding import HealthFinding
 
 Session = psycopg.Connection[Any]
-Look = Callable[[Session], Finding]
+Look = Callable[[Session], HealthFinding]
 
 NEEDED = ("database", "broker", "migrations")
 SECONDS = 2  # the least that libpq takes for a connect time-out
@@ -33,13 +33,13 @@ def open_session() -> Session:
     return session
 
 
-def database(session: Session) -> Finding:
+def database(session: Session) -> HealthFinding:
     """That it answers, since there is a session."""
     session.execute("SELECT 1")
-    return Finding(True, "it answers", "it answers")
+    return HealthFinding(True, "it answers", "it answers")
 
 
-def migrations(session: Session) -> Finding:
+def migrations(session: Session) -> HealthFinding:
     """That every migration of this code was applied; newer ones of other code do no harm."""
     try:
         rows = session.execute("SELECT app, name FROM django_migrations").fetchall()
@@ -47,9 +47,9 @@ def migrations(session: Session) -> Finding:
         rows = []
     missing = sorted(known_migrations() - set(rows))
     if not missing:
-        return Finding(True, "all are applied", "all are applied")
+        return HealthFinding(True, "all are applied", "all are applied")
     app, name = missing[0]
-    return Finding(
+    return HealthFinding(
         False,
         f"{len(missing)} not applied, the first of them {app}.{name}",
         "all are applied",
@@ -57,7 +57,7 @@ def migrations(session: Session) -> Finding:
     )
 
 
-def broker() -> Finding:
+def broker() -> HealthFinding:
     """That it takes a connection."""
     options = {"socket_connect_timeout": SECONDS, "socket_timeout": SECONDS}
     if not settings.CELERY_BROKER_URL.startswith(("redis", "unix")):
@@ -66,7 +66,7 @@ def broker() -> Finding:
         connect_timeout=SECONDS, transport_options=options
     ) as link:
         link.ensure_connection(max_retries=1, interval_start=0, timeout=SECONDS)
-    return Finding(True, "it answers", "it answers")
+    return HealthFinding(True, "it answers", "it answers")
 
 
 @cache

@@ -11,7 +11,7 @@ Work = Callable[[UUID], Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class JobKind:
     """One kind: its name, the function that computes it, and how long that may take.
 
     `work` is `module:function`. It is imported in the worker alone. It takes the subject's id and
@@ -23,21 +23,21 @@ class Kind:
     seconds: float
 
 
-_kinds: dict[str, Kind] = {}
+_kinds: dict[str, JobKind] = {}
 
 
-def register(kind: Kind) -> None:
+def register(kind: JobKind) -> None:
     """Add a kind."""
     _kinds[kind.name] = kind
 
 
-def kind_named(name: str) -> Kind:
+def kind_named(name: str) -> JobKind:
     """Return a kind; raises KeyError for one that no app registers."""
     return _kinds[name]
 
 
 @lru_cache(maxsize=64)
-def work_of(kind: Kind) -> Work:
+def work_of(kind: JobKind) -> Work:
     """Return the function that computes jobs of a kind."""
     module, _, function = kind.work.partition(":")
     work: Work = getattr(import_module(module), function)

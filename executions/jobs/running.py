@@ -14,7 +14,7 @@ from django.db import connection
 from executions import payloads
 from executions.database.clock import ClockTimestamp, database_now
 from executions.errors import ValkyrError
-from executions.jobs.kinds import Kind, kind_named, work_of
+from executions.jobs.kinds import JobKind, kind_named, work_of
 from executions.models import Job
 from executions.states import JobState
 
@@ -45,7 +45,7 @@ def run(job_id: UUID) -> bool:
     return _finish(job, JobState.SUCCESS, result=result)
 
 
-def _begin(job: Job, kind: Kind) -> bool:
+def _begin(job: Job, kind: JobKind) -> bool:
     """Take the job; False when it was taken, or failed, meanwhile."""
     began = Job.objects.filter(pk=job.pk, state=JobState.QUEUED).update(
         state=JobState.RUNNING,

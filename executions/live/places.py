@@ -16,7 +16,7 @@ class Full(Enum):
     PERSON = "person"
 
 
-class Places:
+class StreamSlots:
     """The places of one process; used from threads and from the event loop."""
 
     def __init__(self) -> None:
@@ -53,4 +53,4 @@ class Places:
         return Full.PERSON if self._taken[user_id] >= settings.LIVE_VIEWERS_EACH else None
 
 
-PLACES = Places()
+PLACES = StreamSlots()

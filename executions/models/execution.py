@@ -8,7 +8,7 @@ from uuid6 import uuid7
 from executions.database.clock import ClockTimestamp
 from executions.models.workflow import Workflow, WorkflowVersion
 from executions.models.workspace import Workspace
-from executions.states import FINAL, ExecutionState, Place, TriggerType
+from executions.states import FINAL, CapacityState, ExecutionState, TriggerType
 
 FINAL_STATES = sorted(FINAL)
 
@@ -81,7 +81,10 @@ class WorkflowExecution(models.Model):
     context_data = models.JSONField(default=dict)
     priority = models.PositiveSmallIntegerField(default=5, help_text="0 is last, 9 is first.")
     place = models.CharField(
-        max_length=6, choices=Place.choices, default=Place.HELD, db_default=Place.HELD
+        max_length=6,
+        choices=CapacityState.choices,
+        default=CapacityState.HELD,
+        db_default=CapacityState.HELD,
     )
     concurrency_key = models.CharField(max_length=300, null=True, blank=True)
     concurrency_limit = models.PositiveIntegerField(

@@ -19,7 +19,7 @@ FOLDER = Path(settings.BASE_DIR) / "examples"
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class PayloadSample:
     """A definition with what people choose it by."""
 
     name: str
@@ -30,7 +30,7 @@ class Sample:
 
 
 @lru_cache(maxsize=1)
-def samples() -> tuple[Sample, ...]:
+def samples() -> tuple[PayloadSample, ...]:
     """Those that can be published here, by name; one that calls a workflow beside it is none."""
     found = (_read(path) for path in sorted(FOLDER.glob("*/workflow.yaml")) if _alone(path))
     return tuple(sample for sample in found if not versioning.check(sample.definition))
@@ -40,11 +40,13 @@ def _alone(path: Path) -> bool:
     return len(list(path.parent.glob("*.yaml"))) == 1
 
 
-def _read(path: Path) -> Sample:
+def _read(path: Path) -> PayloadSample:
     definition = load_text(path.read_text(encoding="utf-8"), content_type="application/yaml")
     name = path.parent.name
     title = name.replace("-", " ").replace("_", " ").capitalize()
-    return Sample(name, title, definition.get("description", ""), _tags(definition), definition)
+    return PayloadSample(
+        name, title, definition.get("description", ""), _tags(definition), definition
+    )
 
 
 def _tags(definition: dict[str, Any]) -> tuple[str, ...]:

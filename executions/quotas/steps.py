@@ -36,7 +36,7 @@ class Asking:
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class StepQuotaUse:
     """What a step has of its quotas: places it holds, windows in which it was counted."""
 
     asking: Asking
@@ -81,7 +81,7 @@ class _Refused(Exception):
         self.over = over
 
 
-def take(asking: Asking) -> Taken | Over | None:
+def take(asking: Asking) -> StepQuotaUse | Over | None:
     """What the step needs of its quotas, all or nothing; None where none concerns it.
 
     Call it outside a transaction: others wait for the counters until it commits.
@@ -104,12 +104,12 @@ def take(asking: Asking) -> Taken | Over | None:
             _check_tokens([rule for rule in rules if rule.resource == Resource.TOKENS])
             mine = [rule for rule in rules if rule.resource == Resource.MODULE]
             holds = _hold(asking, [rule for rule in mine if rule.max_concurrent is not None])
-            return Taken(asking, holds, _count(asking, mine))
+            return StepQuotaUse(asking, holds, _count(asking, mine))
     except _Refused as refused:
         return refused.over
 
 
-def undo(taken: Taken) -> list[UUID]:
+def undo(taken: StepQuotaUse) -> list[UUID]:
     """The step did not run: its places are free and it was not counted; the quotas with a place."""
     if taken.counted:
         users, windows, starts = zip(*taken.counted, strict=True)
@@ -126,7 +126,7 @@ def undo(taken: Taken) -> list[UUID]:
     return let_go(taken)
 
 
-def let_go(taken: Taken) -> list[UUID]:
+def let_go(taken: StepQuotaUse) -> list[UUID]:
     """The step ended: its places are free; the quotas that have one more."""
     if not taken.holds:
         return []

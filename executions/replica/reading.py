@@ -11,7 +11,7 @@ from django.http import HttpRequest
 from psycopg.errors import QueryCanceled
 
 from executions.replica.marks import SAFE, changed_lately
-from executions.replica.watch import ALIAS, Watch
+from executions.replica.watch import ALIAS, ReplicaWatch
 
 T = TypeVar("T")
 
@@ -71,5 +71,5 @@ def _on_the_replica() -> Iterator[None]:
 
 
 @lru_cache(maxsize=1)
-def _watch() -> Watch:
-    return Watch(settings.REPLICA_LAG_SECONDS)
+def _watch() -> ReplicaWatch:
+    return ReplicaWatch(settings.REPLICA_LAG_SECONDS)

@@ -24,7 +24,7 @@ OF_PRIMARY = "SELECT pg_current_wal_flush_lsn() - '0/0'"
 OF_REPLICA = "SELECT pg_last_wal_replay_lsn() - '0/0' WHERE pg_is_in_recovery()"
 
 
-class Watch:
+class ReplicaWatch:
     """Whether the replica is fresh enough now: asked by many threads, found out by one."""
 
     def __init__(self, lag_seconds: float) -> None:

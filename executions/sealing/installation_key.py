@@ -5,7 +5,7 @@ from typing import Any, Protocol
 
 from executions.sealing import sources
 from executions.sealing.errors import NoInstallationKey
-from executions.sealing.sources import Source
+from executions.sealing.sources import KeySource
 
 
 class Aead(Protocol):
@@ -18,7 +18,7 @@ class Aead(Protocol):
         """Open; raises TinkError."""
 
 
-def required() -> Source:
+def required() -> KeySource:
     """The installation's present key; raises NoInstallationKey, ImproperlyConfigured."""
     source = sources.present()
     if source is None:
@@ -29,14 +29,14 @@ def required() -> Source:
     return source
 
 
-def openers() -> Iterator[Source]:
+def openers() -> Iterator[KeySource]:
     """The keys a keyset may be sealed with, the present one first; raises NoInstallationKey."""
     yield required()
     if (former := sources.old()) is not None:
         yield former
 
 
-def aead_of(source: Source) -> Aead:
+def aead_of(source: KeySource) -> Aead:
     """What seals with the key; raises KeyUnavailable where a KMS cannot be asked."""
     if source.material is None:
         from executions.sealing.kms import kms_aead  # boto3 takes a second to import

@@ -23,7 +23,7 @@ MAKE_ONE = "Make one with `openssl rand -base64 32`."
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class KeySource:
     """One installation key; `uri` names it in public: `file`, `env`, or a KMS key's URI.
 
     `material` are its 32 bytes; None where a KMS keeps them.
@@ -34,17 +34,17 @@ class Source:
     material: bytes | None = field(repr=False)
 
 
-def present() -> Source | None:
+def present() -> KeySource | None:
     """The installation's key, None when none is set; raises ImproperlyConfigured."""
     return _only_one(PRESENT)
 
 
-def old() -> Source | None:
+def old() -> KeySource | None:
     """The installation's key before the present one, if still named."""
     return _only_one(OLD)
 
 
-def _only_one(variables: tuple[str, str, str]) -> Source | None:
+def _only_one(variables: tuple[str, str, str]) -> KeySource | None:
     given = [name for name in variables if env.text(name)]
     if not given:
         return None
@@ -55,13 +55,13 @@ def _only_one(variables: tuple[str, str, str]) -> Source | None:
     by_file, by_text, _ = variables
     name = given[0]
     if name == by_file:
-        return Source(name, "file", _decoded(name, _private_text(name, Path(env.text(name)))))
+        return KeySource(name, "file", _decoded(name, _private_text(name, Path(env.text(name)))))
     if name == by_text:
-        return Source(name, "env", _decoded(name, env.text(name)))
+        return KeySource(name, "env", _decoded(name, env.text(name)))
     uri = env.text(name)
     if not uri.startswith(KMS):
         raise ImproperlyConfigured(f"{name} is {uri!r}; expected the URI of a key, {KMS}….")
-    return Source(name, uri, None)
+    return KeySource(name, uri, None)
 
 
 def _private_text(name: str, path: Path) -> str:

@@ -23,7 +23,7 @@ from executions.sealing.errors import (
     WrongInstallationKey,
 )
 from executions.sealing.keys import Keys, new_keys, opened_keys, sealed_keys
-from executions.sealing.sources import Source
+from executions.sealing.sources import KeySource
 
 Stamp = tuple[int, datetime]
 
@@ -84,7 +84,7 @@ def make() -> Keys:
     return made
 
 
-def opened(row: Keyset) -> tuple[Keys, Source]:
+def opened(row: Keyset) -> tuple[Keys, KeySource]:
     """The keys of a row, and the installation key that opened them; raises as `present`."""
     reasons = []
     sources = list(installation_key.openers())

@@ -12,7 +12,7 @@ from uuid import UUID
 from executions import lifecycle
 from executions.access.actor import Actor
 from executions.admission import concurrency
-from executions.admission.concurrency import Key, Use
+from executions.admission.concurrency import ConcurrencyKey, ConcurrencyUse
 from executions.database import statements
 from executions.definition.graph.model import Concurrency
 from executions.errors import ConcurrencyConflict, WrongState
@@ -22,7 +22,7 @@ ACTOR = Actor.system("concurrency")
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class ConflictVerdict:
     """Of new executions in their order: whether the key lets each run, or a later one replaces it.
 
     One that is replaced is inserted waiting, and then cancelled.
@@ -32,7 +32,7 @@ class Verdict:
     replaced: list[bool]
 
 
-def settle(rule: Concurrency | None, keys: Sequence[Key | None]) -> Verdict:
+def settle(rule: Concurrency | None, keys: Sequence[ConcurrencyKey | None]) -> ConflictVerdict:
     """Lock the keys and apply the rule; earlier executions may be cancelled.
 
     Raises ConcurrencyConflict when the rule refuses one of them.
@@ -40,7 +40,7 @@ def settle(rule: Concurrency | None, keys: Sequence[Key | None]) -> Verdict:
     wanted = Counter(key for key in keys if key is not None)
     replaced = [False] * len(keys)
     if rule is None or not wanted:
-        return Verdict([True] * len(keys), replaced)
+        return ConflictVerdict([True] * len(keys), replaced)
     concurrency.lock(wanted.keys())
     most = rule.limit + (MAX_CANCELLED if rule.on_conflict == "cancelPrevious" else 0)
     uses = concurrency.uses(wanted.keys(), waiting=most)
@@ -50,7 +50,7 @@ def settle(rule: Concurrency | None, keys: Sequence[Key | None]) -> Verdict:
         _replace(rule, wanted, uses)
         uses = concurrency.uses(wanted.keys(), waiting=1)
         replaced = _replaced(rule, keys)
-    return Verdict(_may_run(rule, keys, uses, replaced), replaced)
+    return ConflictVerdict(_may_run(rule, keys, uses, replaced), replaced)
 
 
 def cancel_replaced(execution_ids: Sequence[UUID]) -> None:
@@ -64,7 +64,9 @@ def cancel_replaced(execution_ids: Sequence[UUID]) -> None:
             )
 
 
-def _refuse(rule: Concurrency, wanted: Counter[Key], uses: dict[Key, Use]) -> None:
+def _refuse(
+    rule: Concurrency, wanted: Counter[ConcurrencyKey], uses: dict[ConcurrencyKey, ConcurrencyUse]
+) -> None:
     for key, count in wanted.items():
         use = uses[key]
         if use.holders + use.waiting + count <= rule.limit:
@@ -82,8 +84,10 @@ def _refuse(rule: Concurrency, wanted: Counter[Key], uses: dict[Key, Use]) -> No
         )
 
 
-def _replace(rule: Concurrency, wanted: Counter[Key], uses: dict[Key, Use]) -> None:
-    excess: dict[Key, int] = {}
+def _replace(
+    rule: Concurrency, wanted: Counter[ConcurrencyKey], uses: dict[ConcurrencyKey, ConcurrencyUse]
+) -> None:
+    excess: dict[ConcurrencyKey, int] = {}
     for key, count in wanted.items():
         use = uses[key]
         taken = use.holders + use.waiting
@@ -100,9 +104,9 @@ def _replace(rule: Concurrency, wanted: Counter[Key], uses: dict[Key, Use]) -> N
         cancel_replaced(_oldest(excess))
 
 
-def _replaced(rule: Concurrency, keys: Sequence[Key | None]) -> list[bool]:
+def _replaced(rule: Concurrency, keys: Sequence[ConcurrencyKey | None]) -> list[bool]:
     """Of those with one key in a batch only the last, as many as may run, are kept."""
-    kept: Counter[Key] = Counter()
+    kept: Counter[ConcurrencyKey] = Counter()
     out = []
     for key in reversed(keys):
         if key is not None:
@@ -112,7 +116,10 @@ def _replaced(rule: Concurrency, keys: Sequence[Key | None]) -> list[bool]:
 
 
 def _may_run(
-    rule: Concurrency, keys: Sequence[Key | None], uses: dict[Key, Use], replaced: list[bool]
+    rule: Concurrency,
+    keys: Sequence[ConcurrencyKey | None],
+    uses: dict[ConcurrencyKey, ConcurrencyUse],
+    replaced: list[bool],
 ) -> list[bool]:
     """As many of each key as it has left, none before those that wait for it."""
     left = {
@@ -127,7 +134,7 @@ def _may_run(
     return out
 
 
-def _oldest(counts: dict[Key, int]) -> list[UUID]:
+def _oldest(counts: dict[ConcurrencyKey, int]) -> list[UUID]:
     rows = statements.fetch(
         "oldest_of_keys",
         {

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import islice
 
-from executions.triggers.cron_rule import Rule
+from executions.triggers.cron_rule import CronRule
 from executions.triggers.cron_times import Schedule
 
 GRACE = timedelta(seconds=60)
@@ -31,7 +31,7 @@ class Decision:
     reason: str = ""
 
 
-def decide(rule: Rule, after: datetime, now: datetime, until: datetime) -> list[Decision]:
+def decide(rule: CronRule, after: datetime, now: datetime, until: datetime) -> list[Decision]:
     """What becomes of each time with after < time <= until (now, or a little later), in order.
 
     At most `catch_up_limit` + 1,000 decisions: of more missed times, the last says how many.

@@ -14,7 +14,7 @@ SKIP, QUEUE, CANCEL_PREVIOUS = "skip", "queue", "cancelPrevious"
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class CronRule:
     """A CRON trigger as published; `overlap` is skip, queue, cancelPrevious or allow."""
 
     schedule: Schedule
@@ -24,9 +24,9 @@ class Rule:
     jitter_seconds: int
 
 
-def rule(settings: Mapping[str, Any]) -> Rule:
+def rule(settings: Mapping[str, Any]) -> CronRule:
     """The rule that a trigger's resolved settings describe."""
-    return Rule(
+    return CronRule(
         schedule=Schedule(
             settings["schedule"],
             ZoneInfo(settings["timezone"]),

@@ -13,7 +13,7 @@ from executions.database.clock import database_now
 from executions.models import CronTick, Trigger
 from executions.states import TickStatus
 from executions.triggers.cron_catchup import CAUGHT_UP, MICROSECOND, Decision, decide, following
-from executions.triggers.cron_rule import Rule, delay, rule
+from executions.triggers.cron_rule import CronRule, delay, rule
 
 # Beat's clock may run a little ahead of the database's; a time this near counts as due.
 EARLY = timedelta(seconds=5)
@@ -57,7 +57,9 @@ def locked(trigger_id: UUID, *, patient: bool) -> Trigger | None:
     )
 
 
-def _ticks(trigger: Trigger, its: Rule, decisions: list[Decision], now: datetime) -> list[CronTick]:
+def _ticks(
+    trigger: Trigger, its: CronRule, decisions: list[Decision], now: datetime
+) -> list[CronTick]:
     queued = CronTick.objects.filter(trigger=trigger, status=TickStatus.QUEUED).count()
     ticks = []
     for decision in decisions:
@@ -74,7 +76,9 @@ def _ticks(trigger: Trigger, its: Rule, decisions: list[Decision], now: datetime
     return ticks
 
 
-def _start(trigger_id: UUID, its: Rule, decision: Decision, now: datetime) -> tuple[datetime, str]:
+def _start(
+    trigger_id: UUID, its: CronRule, decision: Decision, now: datetime
+) -> tuple[datetime, str]:
     """When the time may be started, and why not before."""
     if decision.reason == CAUGHT_UP:
         return now, CAUGHT_UP

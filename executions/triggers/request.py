@@ -36,7 +36,7 @@ class Branch:
 
 
 @dataclass(frozen=True, slots=True)
-class Parent:
+class ParentRun:
     """Whose child a new execution is: an execution under way, which has `depth` parents itself.
 
     `run_id` is its run that waits for the child; None when none does. The child of an error
@@ -53,7 +53,7 @@ class Parent:
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class StartRequest:
     """What is to be started, checked; a priority below 0 is the workflow's own."""
 
     workflow: Workflow
@@ -62,7 +62,7 @@ class Request:
     trigger_type: str
     branch: Branch | None = None
     trigger: Trigger | None = None
-    parent: Parent | None = None
+    parent: ParentRun | None = None
 
 
 def chosen_priority(priority: int | None) -> int:

@@ -17,14 +17,14 @@ _SIGNATURE = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
-class Signature:
+class WebhookSignature:
     """What the header says: when it was signed, in unix seconds, and the signatures in hex."""
 
     at: int
     values: tuple[str, ...]
 
 
-def read(header: str) -> Signature | None:
+def read(header: str) -> WebhookSignature | None:
     """The header, read; None for one that is not of this form."""
     if len(header) > MAX_HEADER:
         return None
@@ -39,7 +39,7 @@ def read(header: str) -> Signature | None:
         return None
     if not all(_SIGNATURE.fullmatch(value) for value in values):
         return None
-    return Signature(int(times[0]), tuple(values))
+    return WebhookSignature(int(times[0]), tuple(values))
 
 
 def signed(at: int, body: bytes) -> bytes:
@@ -52,7 +52,7 @@ def sign(secret: str, at: int, body: bytes) -> str:
     return hmac.new(secret.encode(), signed(at, body), hashlib.sha256).hexdigest()
 
 
-def fingerprint(signature: Signature, body: bytes) -> str:
+def fingerprint(signature: WebhookSignature, body: bytes) -> str:
     """A name for what was signed: it comes once, whoever sends it."""
     return hashlib.sha256(signed(signature.at, body)).hexdigest()
 
@@ -62,13 +62,13 @@ def header(secret: str, at: int, body: bytes) -> str:
     return f"t={at},v1={sign(secret, at, body)}"
 
 
-def is_signed(signature: Signature, body: bytes, secrets: Iterable[str]) -> bool:
+def is_signed(signature: WebhookSignature, body: bytes, secrets: Iterable[str]) -> bool:
     """Whether one of the signatures was made with one of the secrets; compares in constant time."""
     expected = [sign(secret, signature.at, body) for secret in secrets]
     matches = [hmac.compare_digest(v, e) for v in signature.values for e in expected]
     return any(matches)
 
 
-def is_fresh(signature: Signature, now: float) -> bool:
+def is_fresh(signature: WebhookSignature, now: float) -> bool:
     """Whether it was made within the window around `now`, in unix seconds."""
     return abs(now - signature.at) <= WINDOW_SECONDS

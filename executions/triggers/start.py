@@ -30,8 +30,8 @@ from executions.triggers import conflicts
 from executions.triggers.inserting import insert
 from executions.triggers.request import (
     Branch,
-    Parent,
-    Request,
+    ParentRun,
+    StartRequest,
     check,
     chosen_priority,
     chosen_version,
@@ -68,7 +68,7 @@ def start_execution(  # noqa: PLR0913 - one door for all, each names what it kno
     Raises InvalidPayload, NotPublished, WorkflowDisabled, NotFound (version), KeyReused,
     QuotaExceeded, ConcurrencyConflict.
     """
-    request = Request(
+    request = StartRequest(
         workflow,
         chosen_version(workflow, version, branch, trial),
         chosen_priority(priority),
@@ -108,7 +108,7 @@ def start_child(
     workflow: Workflow,
     payload: Any,
     *,
-    parent: Parent,
+    parent: ParentRun,
     key: str,
     actor: Actor,
     version: int | None = None,
@@ -118,7 +118,7 @@ def start_child(
     It runs at once, with its root: it takes no place of its workspace, and no concurrency key.
     Raises InvalidPayload, NotPublished, WorkflowDisabled, NotFound (version).
     """
-    request = Request(
+    request = StartRequest(
         workflow,
         chosen_version(workflow, version),
         parent.priority,
@@ -143,7 +143,7 @@ def start_batch(
 
     Raises as `start_execution`; InvalidPayload lists the problems of every payload.
     """
-    request = Request(
+    request = StartRequest(
         workflow, chosen_version(workflow, version), chosen_priority(priority), trigger_type
     )
     problems: list[Any] = []
@@ -174,7 +174,7 @@ def owe_execution(
     another execution ends. A concurrency key that is taken makes it wait, whatever the rule says.
     Raises InvalidPayload, NotPublished, WorkflowDisabled.
     """
-    request = Request(workflow, chosen_version(workflow, None), -1, TriggerType.EVENT)
+    request = StartRequest(workflow, chosen_version(workflow, None), -1, TriggerType.EVENT)
     text = check(request.version, payload)
     rule = request.version.graph.concurrency
     [taken] = concurrency.render_all(rule, workflow.pk, [payload])
@@ -199,7 +199,7 @@ def owe_execution(
 
 
 def _insert(
-    request: Request,
+    request: StartRequest,
     payload_list: Sequence[Any],
     texts: Sequence[str],
     actor: Actor,
@@ -261,7 +261,7 @@ def _insert(
 
 
 def _execution(
-    request: Request,
+    request: StartRequest,
     payload: Any,
     *,
     running: bool,
@@ -296,7 +296,7 @@ def _execution(
     )
 
 
-def _details(request: Request, executions: list[WorkflowExecution]) -> dict[str, Any]:
+def _details(request: StartRequest, executions: list[WorkflowExecution]) -> dict[str, Any]:
     details: dict[str, Any] = {
         "workflowId": str(request.workflow.pk),
         "version": request.version.number,

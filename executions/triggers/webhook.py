@@ -40,7 +40,7 @@ class NoWebhook(ValkyrError):
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class WebhookRequest:
     """What a caller sent: the body, and the two headers that may prove who it is."""
 
     body: bytes
@@ -56,7 +56,7 @@ class Authentic:
     signed: str | None
 
 
-def authenticate(trigger_id: UUID, request: Request) -> Authentic:
+def authenticate(trigger_id: UUID, request: WebhookRequest) -> Authentic:
     """The trigger this request may start; raises NotAuthentic."""
     trigger = (
         Trigger.objects.filter(pk=trigger_id, type=TriggerType.WEBHOOK)
@@ -137,7 +137,7 @@ def prune() -> int:
         return WebhookDelivery.objects.filter(pk__in=ids).delete()[0]
 
 
-def _signed(trigger_id: UUID, version: int, request: Request) -> str | None:
+def _signed(trigger_id: UUID, version: int, request: WebhookRequest) -> str | None:
     found = signature.read(request.signature)
     if found is None or not signature.is_fresh(found, database_now().timestamp()):
         return None
@@ -146,7 +146,7 @@ def _signed(trigger_id: UUID, version: int, request: Request) -> str | None:
     return signature.fingerprint(found, request.body)
 
 
-def _token(trigger_id: UUID, version: int, request: Request) -> str | None:
+def _token(trigger_id: UUID, version: int, request: WebhookRequest) -> str | None:
     scheme, _, token = request.authorization.partition(" ")
     given = token.strip().encode()
     secrets = accepted_secrets(trigger_id, version)

@@ -19,7 +19,7 @@ from executions.admin.engine import FactAdmin
 from executions.admin.filters import AgeFilter, TabFilter
 from executions.admin.operating import OperatingAdmin
 from executions.admin.operations import Operation
-from executions.admin.sections import Page, Section, facts, text_section
+from executions.admin.sections import Page, PageSection, facts, text_section
 from runners.models import Approval
 from runners.waits.approvals import APPROVED, REJECTED, decide, may_decide
 
@@ -173,7 +173,7 @@ class ApprovalAdmin(OperatingAdmin, FactAdmin):
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
         """The question, and what came of it."""
-        sections: list[Section] = []
+        sections: list[PageSection] = []
         if obj.description:
             sections.append(text_section("Description", obj.description))
         if obj.comment:

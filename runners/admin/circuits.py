@@ -19,7 +19,7 @@ from executions.admin.operating import OperatingAdmin
 from executions.admin.operations import Operation
 from executions.admin.revealing import GivenReasonForm
 from executions.admin.scope import is_superuser
-from executions.admin.sections import Page, Section, facts, text_section
+from executions.admin.sections import Page, PageSection, facts, text_section
 from runners.circuits.conf import config
 from runners.circuits.ledger import rules
 from runners.circuits.resetting import reset
@@ -129,7 +129,7 @@ class CircuitBreakerAdmin(OperatingAdmin, FactAdmin):
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
         """The circuit, what holds for it and what was done to it."""
-        sections: list[Section] = []
+        sections: list[PageSection] = []
         if obj.last_error:
             sections.append(text_section("Last error", obj.last_error, error=True))
         sections.append(done_to(obj.pk))

@@ -9,7 +9,7 @@ from unfold.decorators import display
 from executions.admin import execution as execution_admin
 from executions.admin import links, marks
 from executions.admin.engine import FactAdmin
-from executions.admin.sections import Page, Section, facts
+from executions.admin.sections import Page, PageSection, facts
 from executions.models import WorkflowExecution
 from runners.budgets.amounts import amount, plain
 from runners.budgets.report import cost_of
@@ -72,13 +72,13 @@ class CostEntryAdmin(FactAdmin):
         )
 
 
-def costs(request: HttpRequest, execution: WorkflowExecution) -> Section | None:
+def costs(request: HttpRequest, execution: WorkflowExecution) -> PageSection | None:
     """What the execution's own steps cost so far; nothing where none did."""
     found = cost_of(execution.pk)
     if not found:
         return None
     rows = [(each.currency, plain(each.amount), f"{each.tokens:,}") for each in found]
-    return Section("Costs", headers=("Currency", "Amount", "Tokens"), rows=rows)
+    return PageSection("Costs", headers=("Currency", "Amount", "Tokens"), rows=rows)
 
 
 execution_admin.panels.append(costs)

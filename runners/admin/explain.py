@@ -5,7 +5,7 @@ from django.utils.html import format_html
 
 from executions.admin import execution as execution_admin
 from executions.admin import links, marks
-from executions.admin.sections import Section
+from executions.admin.sections import PageSection
 from executions.explain.reason import Reason
 from executions.models import WorkflowExecution
 from executions.states import FINAL, ExecutionState
@@ -16,14 +16,14 @@ SHOWN = 50
 HEADERS = ("Step", "State", "Why", "Since", "Until")
 
 
-def explanation(request: HttpRequest, execution: WorkflowExecution) -> Section:
+def explanation(request: HttpRequest, execution: WorkflowExecution) -> PageSection:
     """The execution's own reason, and a row for each step that is not done."""
     if execution.state in FINAL and execution.state != ExecutionState.FAILED:
-        return Section(TITLE, body="It is over.", folded=True)
+        return PageSection(TITLE, body="It is over.", folded=True)
     found = explain(execution)
     own = ["the execution", marks.state(found.state), *_why(found.reason)]
     cut = found.more or len(found.steps) > SHOWN
-    return Section(
+    return PageSection(
         TITLE,
         headers=HEADERS,
         rows=[own, *(_row(step) for step in found.steps[:SHOWN])],

@@ -9,7 +9,7 @@ from django.utils.html import format_html
 
 from executions.admin import execution as execution_admin
 from executions.admin import links, marks
-from executions.admin.sections import Cell, Section
+from executions.admin.sections import Cell, PageSection
 from executions.models import WorkflowExecution
 from runners.models import Run
 
@@ -30,7 +30,7 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def family(request: HttpRequest, execution: WorkflowExecution) -> Section | None:
+def family(request: HttpRequest, execution: WorkflowExecution) -> PageSection | None:
     """A row an execution: those it came from, then the newest that came from it; two queries."""
     one, *others = _relatives(execution)
     found = list(one.union(*others, all=True))
@@ -42,7 +42,7 @@ def family(request: HttpRequest, execution: WorkflowExecution) -> Section | None
     found.sort(key=lambda row: order.index(row[1]))
     full = {name for name in BELOW if sum(row[1] == name for row in found) >= SHOWN}
     children = links.listing("executions_workflowexecution", q=str(execution.pk))
-    return Section(
+    return PageSection(
         "Related executions",
         headers=HEADERS,
         rows=[_row(execution, row, paths) for row in found],

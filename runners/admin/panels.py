@@ -13,11 +13,11 @@ from django.utils.safestring import SafeString
 
 from executions.admin import execution as execution_admin
 from executions.admin import links, marks
-from executions.admin.sections import Cell, Section
+from executions.admin.sections import Cell, PageSection
 from executions.models import WorkflowExecution
 from runners.admin.places import place_link, runs_in
 from runners.admin.run import duration_of, error_of, state_of
-from runners.admin.steps import RUNS, OpenTurn, Shown, Steps, steps_of
+from runners.admin.steps import RUNS, OpenTurn, ShownStep, Steps, steps_of
 from runners.admin.turns import said
 from runners.admin.waits import wait_of, waited_of
 from runners.states import RunState
@@ -45,12 +45,12 @@ class TurnLine:
     name: Cell
     mark: Cell
     about: Cell
-    lines: list["Line"]
+    lines: list["PanelLine"]
     link: Cell
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class PanelLine:
     """One run as the template shows it; a container has turns below it."""
 
     cells: list[Cell]
@@ -61,7 +61,7 @@ class Line:
     more: Cell = ""
 
 
-def steps(request: HttpRequest, execution: WorkflowExecution) -> Section:
+def steps(request: HttpRequest, execution: WorkflowExecution) -> PageSection:
     """A row an attempt, in the order in which they were ready, in the place `?place=` names."""
     place = request.GET.get("place", "")
     found = steps_of(execution, place)
@@ -71,7 +71,7 @@ def steps(request: HttpRequest, execution: WorkflowExecution) -> Section:
             marks.clipped(place),
             place_link(execution.pk, "", "Show all steps"),
         )
-        return Section(TITLE, body=text)
+        return PageSection(TITLE, body=text)
     context = {
         "headers": HEADERS,
         "trail": _trail(execution.pk, place),
@@ -79,7 +79,7 @@ def steps(request: HttpRequest, execution: WorkflowExecution) -> Section:
         "empty": "No step has begun here." if place else "Nothing has been planned yet.",
     }
     body = SafeString(render_to_string("runners/steps.html", context))
-    return Section(TITLE, body=body, more=_more(execution, found))
+    return PageSection(TITLE, body=body, more=_more(execution, found))
 
 
 def _trail(execution_id: UUID, place: str) -> list[Cell]:
@@ -106,7 +106,7 @@ def _more(execution: WorkflowExecution, found: Steps) -> SafeString:
     return format_html_join(" · ", "{}", ((part,) for part in parts))
 
 
-def _line(execution_id: UUID, shown: Shown, within: str = "") -> Line:
+def _line(execution_id: UUID, shown: ShownStep, within: str = "") -> PanelLine:
     run = shown.run
     cells = [
         links.to("runners_run", run.pk, marks.path(run.step_path)),
@@ -119,7 +119,7 @@ def _line(execution_id: UUID, shown: Shown, within: str = "") -> Line:
     ]
     turns = shown.turns
     if not shown.open or turns is None:
-        return Line(cells)
+        return PanelLine(cells)
     noun = NOUNS[shown.kind]
     done = [turn for turn in shown.open if turn.turn.kind == "done"]
     if len(done) in (len(shown.open), *range(FEW)):
@@ -128,7 +128,7 @@ def _line(execution_id: UUID, shown: Shown, within: str = "") -> Line:
     if len(shown.open) < turns.total:
         shown_of = f", of which {len(shown.open):,} are shown, what needs a look first"
     stem = shown.open[0].name.rpartition("[")[0] + "["
-    return Line(
+    return PanelLine(
         cells,
         title=f"{noun}: {turns.total:,}{shown_of}",
         turns=[_turn(execution_id, turn) for turn in shown.open if turn not in done],
@@ -158,7 +158,7 @@ def _turn(execution_id: UUID, opened: OpenTurn) -> TurnLine:
     )
 
 
-def _details(execution_id: UUID, shown: Shown, within: str) -> Cell:
+def _details(execution_id: UUID, shown: ShownStep, within: str) -> Cell:
     """How far a container is, what a run waits for, what it came from, what went wrong."""
     run, child = shown.run, shown.child
     parts: list[Any] = []

@@ -19,7 +19,7 @@ from executions.admin.operating import OperatingAdmin
 from executions.admin.operations import Operation
 from executions.admin.revealing import reveal_operation
 from executions.admin.scope import may
-from executions.admin.sections import Page, Section, facts, payload_section, text_section
+from executions.admin.sections import Page, PageSection, facts, payload_section, text_section
 from executions.definition.graph.places import split
 from executions.states import Permission
 from runners.admin.places import place_link, runs_in
@@ -155,7 +155,7 @@ class RunAdmin(OperatingAdmin, FactAdmin):
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
         """All that is known of one attempt."""
-        sections: list[Section] = []
+        sections: list[PageSection] = []
         if obj.error:
             sections.append(text_section("Error", obj.error, error=True))
         sees = may(request, obj, Permission.VIEW_PAYLOADS)

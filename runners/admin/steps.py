@@ -17,7 +17,7 @@ from executions.definition.graph.model import Graph
 from executions.definition.graph.places import Place, place_of, split, within
 from executions.definition.versions import compiled
 from executions.models import WorkflowExecution
-from runners.admin.turns import Turn, Turns, turns_in
+from runners.admin.turns import IterationRow, IterationRows, turns_in
 from runners.containers.lineage import Child, children_of
 from runners.models import Run
 
@@ -38,19 +38,19 @@ class OpenTurn:
 
     name: str
     place: str
-    turn: Turn
-    runs: Sequence["Shown"]
+    turn: IterationRow
+    runs: Sequence["ShownStep"]
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownStep:
     """A run with its child execution, its turns if it is a container, and what woke it."""
 
     run: Run
     wake: Mapping[str, Any]
     child: Child | None = None
     kind: str = ""  # "loop" or "map"
-    turns: Turns | None = None
+    turns: IterationRows | None = None
     open: Sequence[OpenTurn] = ()
 
 
@@ -59,7 +59,7 @@ class Steps:
     """The steps of a place; `more` says that there are others."""
 
     place: str
-    shown: Sequence[Shown]
+    shown: Sequence[ShownStep]
     more: bool
 
 
@@ -83,24 +83,24 @@ def steps_of(execution: WorkflowExecution, prefix: str) -> Steps | None:
         task = run.step_path.removeprefix(prefix).partition(".")[0]
         line = _shown(run, place.graph, children)
         if line.kind and newest[run.step_path] == run.pk:
-            own = turns.get(task, Turns())
+            own = turns.get(task, IterationRows())
             line = replace(line, turns=own, open=_opened(place, task, own, inside, children))
         shown.append(line)
     return Steps(prefix, shown, len(found) > RUNS)
 
 
-def _shown(run: Run, graph: Graph, children: Mapping[UUID, Child]) -> Shown:
+def _shown(run: Run, graph: Graph, children: Mapping[UUID, Child]) -> ShownStep:
     """A run of the graph's own steps."""
     task = split(run.step_path)[1].partition(".")[0]
     index = graph.task_by_id.get(task)
     body = graph.tasks[index].body if index is not None else None
-    return Shown(run, _wake(run), children.get(run.pk), body.kind if body is not None else "")
+    return ShownStep(run, _wake(run), children.get(run.pk), body.kind if body is not None else "")
 
 
 def _opened(
     place: Place,
     task: str,
-    turns: Turns,
+    turns: IterationRows,
     inside: Mapping[str, Sequence[Run]],
     children: Mapping[UUID, Child],
 ) -> list[OpenTurn]:
@@ -139,7 +139,7 @@ def _wake(run: Any) -> dict[str, Any]:
     }
 
 
-def _turns(execution: WorkflowExecution, place: Place) -> dict[str, Turns]:
+def _turns(execution: WorkflowExecution, place: Place) -> dict[str, IterationRows]:
     bodies = [task for task in place.graph.tasks if task.body is not None]
     if not bodies:
         return {}
@@ -153,7 +153,7 @@ def _turns(execution: WorkflowExecution, place: Place) -> dict[str, Turns]:
     return turns_in(execution.pk, place.prefix, minded, TURNS)
 
 
-def _affordable(turns: Mapping[str, Turns]) -> list[str]:
+def _affordable(turns: Mapping[str, IterationRows]) -> list[str]:
     """The turns whose steps are shown with them, as `batch[17]`: the first ones that fit."""
     left, names = INSIDE, []
     for container, own in turns.items():

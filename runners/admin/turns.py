@@ -13,7 +13,7 @@ from runners.states import LIVE
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class IterationRow:
     """One iteration or item; `kind` is dead, failed, running, waiting, cancelled or done.
 
     `runs` counts those in it, `own` those that stand in no body inside it, `done` those that
@@ -30,16 +30,18 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
-class Turns:
+class IterationRows:
     """The first turns of a container, and how many there are in all."""
 
-    shown: Sequence[Turn] = ()
+    shown: Sequence[IterationRow] = ()
     total: int = 0
     dead: int = 0
     failed: int = 0
 
 
-def turns_in(execution_id: UUID, place: str, minded: Sequence[str], most: int) -> dict[str, Turns]:
+def turns_in(
+    execution_id: UUID, place: str, minded: Sequence[str], most: int
+) -> dict[str, IterationRows]:
     """At most `most` turns of each container in a place, by its task: one query.
 
     `minded` are the tasks in these bodies that have an `error` edge, as `container.task`.
@@ -48,15 +50,15 @@ def turns_in(execution_id: UUID, place: str, minded: Sequence[str], most: int) -
         "turns_shown",
         {"execution": execution_id, "place": place, "minded": list(minded), "most": most},
     )
-    shown: dict[str, list[Turn]] = defaultdict(list)
+    shown: dict[str, list[IterationRow]] = defaultdict(list)
     counts: dict[str, tuple[int, int, int]] = {}
     for container, *turn, total, dead, failed in found:
-        shown[container].append(Turn(*turn))
+        shown[container].append(IterationRow(*turn))
         counts[container] = total, dead, failed
-    return {name: Turns(shown[name], *counts[name]) for name in counts}
+    return {name: IterationRows(shown[name], *counts[name]) for name in counts}
 
 
-def said(run: Run, turns: Turns | None, kind: str) -> str:
+def said(run: Run, turns: IterationRows | None, kind: str) -> str:
     """How far a run of a "loop" or "map" is: "97 of 100 items done, 2 under way, 1 failed".
 
     `turns` is None where nobody looked at them.
@@ -64,7 +66,7 @@ def said(run: Run, turns: Turns | None, kind: str) -> str:
     told = run.progress or {}
     live = run.state in LIVE
     if "total" in told:
-        return _items(MapTurns.read(told), turns or Turns(), live=live)
+        return _items(MapTurns.read(told), turns or IterationRows(), live=live)
     if "index" in told:
         return _iteration(LoopTurns.read(told), live=live)
     # No counters: it has not begun, had nothing to do, was taken over by a fork or set back.
@@ -73,7 +75,7 @@ def said(run: Run, turns: Turns | None, kind: str) -> str:
     return _count(turns.total, "iteration" if kind == "loop" else "item")
 
 
-def _items(map_: MapTurns, turns: Turns, *, live: bool) -> str:
+def _items(map_: MapTurns, turns: IterationRows, *, live: bool) -> str:
     over = map_.next - len(map_.open) - len(map_.spare)
     if live:
         parts = [f"{max(0, over - turns.failed):,} of {map_.total:,} items done"]

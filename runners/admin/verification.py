@@ -12,7 +12,7 @@ from executions.admin import execution as execution_admin
 from executions.admin import marks
 from executions.admin.operations import Operation
 from executions.admin.scope import may
-from executions.admin.sections import Section
+from executions.admin.sections import PageSection
 from executions.admin.values import as_json
 from executions.errors import JobFailed
 from executions.jobs.asking import newest
@@ -27,24 +27,24 @@ HEADERS = ("Step", "Value", "Recorded", "Replayed")
 SIDES = ("recorded", "replayed")
 
 
-def verification(request: HttpRequest, execution: WorkflowExecution) -> Section | None:
+def verification(request: HttpRequest, execution: WorkflowExecution) -> PageSection | None:
     """The newest verification of the last hour, if there is one."""
     job = newest(verification_jobs.KIND, execution.pk)
     if job is None:
         return None
     if job.state == JobState.FAILED:
-        return Section(TITLE, body=job.error, error=True)
+        return PageSection(TITLE, body=job.error, error=True)
     if job.state != JobState.SUCCESS:
         asked = "is queued" if job.state == JobState.QUEUED else "is running"
-        return Section(TITLE, body=f"The verification {asked}. Reload the page for its result.")
+        return PageSection(TITLE, body=f"The verification {asked}. Reload the page for its result.")
     return _found(request, execution, job)
 
 
-def _found(request: HttpRequest, execution: WorkflowExecution, job: Job) -> Section:
+def _found(request: HttpRequest, execution: WorkflowExecution, job: Job) -> PageSection:
     found: Any = job.result
     shows = may(request, execution, Permission.VIEW_PAYLOADS)
     limit = "" if found["complete"] else " Not everything was compared: there was too much."
-    return Section(
+    return PageSection(
         TITLE,
         headers=HEADERS,
         rows=[

@@ -10,7 +10,7 @@ from executions.api.fields import Body, Payload
 from executions.models import WorkflowExecution
 from executions.states import ExecutionState
 from runners.api.run_shapes import ERROR_TYPES, STATES
-from runners.repair.last_results import MOST_CHARACTERS, Shown, TaskResult
+from runners.repair.last_results import MOST_CHARACTERS, ShownResult, TaskResult
 
 
 class LastResultsQuery(Body):
@@ -90,7 +90,7 @@ def of_task(result: TaskResult) -> dict[str, Any]:
     }
 
 
-def _shown(shown: Shown, result: TaskResult) -> Any:
+def _shown(shown: ShownResult, result: TaskResult) -> Any:
     return _left_out({"runId": str(result.run_id)}) if shown.too_large else shown.value
 
 

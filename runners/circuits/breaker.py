@@ -12,7 +12,7 @@ from enum import StrEnum
 from uuid import UUID
 
 from runners.states import CircuitState
-from runners.targets.rules import Limits
+from runners.targets.rules import TargetLimits
 
 _S = CircuitState
 MOVES: Mapping[str, frozenset[str]] = {
@@ -95,7 +95,9 @@ def due(circuit: Circuit, now: datetime) -> bool:
     )
 
 
-def enter(circuit: Circuit, caller: Caller, limits: Limits, now: datetime) -> tuple[Circuit, Entry]:
+def enter(
+    circuit: Circuit, caller: Caller, limits: TargetLimits, now: datetime
+) -> tuple[Circuit, Entry]:
     """Whether this call may be made now, and the circuit after it was let through."""
     if free(circuit, now):
         return circuit, Entry.FREE
@@ -119,7 +121,7 @@ def failed(
     entry: Entry,
     caller: Caller,
     error: str,
-    limits: Limits,
+    limits: TargetLimits,
     now: datetime,
     *,
     answers: int = 0,
@@ -186,7 +188,7 @@ def closed(circuit: Circuit) -> Circuit:
     )
 
 
-def room(circuit: Circuit, limits: Limits, now: datetime) -> int | None:
+def room(circuit: Circuit, limits: TargetLimits, now: datetime) -> int | None:
     """How many held runs may be woken now; None for any number.
 
     Those that were woken and have not asked yet are waited for, until `called_until`.
@@ -206,7 +208,9 @@ def called(circuit: Circuit, until: datetime, now: datetime) -> Circuit:
     return circuit if free(circuit, now) else replace(circuit, called_until=until)
 
 
-def _try(circuit: Circuit, caller: Caller, limits: Limits, now: datetime) -> tuple[Circuit, Entry]:
+def _try(
+    circuit: Circuit, caller: Caller, limits: TargetLimits, now: datetime
+) -> tuple[Circuit, Entry]:
     fresh = _without_old(circuit, now)
     if fresh.trials >= _at_once(fresh, limits):
         return circuit, Entry.HELD
@@ -216,7 +220,7 @@ def _try(circuit: Circuit, caller: Caller, limits: Limits, now: datetime) -> tup
     return trying, Entry.TRIAL
 
 
-def _at_once(circuit: Circuit, limits: Limits) -> int:
+def _at_once(circuit: Circuit, limits: TargetLimits) -> int:
     """How many calls of a guarded target may be under way: as many as it may still fail.
 
     One at least where it failed as often as that and was answered more often.
@@ -224,12 +228,12 @@ def _at_once(circuit: Circuit, limits: Limits) -> int:
     return 0 if _fails(circuit, limits) else max(1, limits.failures - circuit.failures)
 
 
-def _fails(circuit: Circuit, limits: Limits) -> bool:
+def _fails(circuit: Circuit, limits: TargetLimits) -> bool:
     """Whether the threshold is reached, and at least half of the calls of the window failed."""
     return circuit.failures >= max(limits.failures, circuit.answers)
 
 
-def _again(circuit: Circuit, error: str, limits: Limits, now: datetime) -> Circuit:
+def _again(circuit: Circuit, error: str, limits: TargetLimits, now: datetime) -> Circuit:
     """The probe failed: it rests as long as before."""
     return replace(
         _unprobed(circuit),
@@ -240,7 +244,7 @@ def _again(circuit: Circuit, error: str, limits: Limits, now: datetime) -> Circu
     )
 
 
-def _opened(circuit: Circuit, limits: Limits, now: datetime) -> Circuit:
+def _opened(circuit: Circuit, limits: TargetLimits, now: datetime) -> Circuit:
     return replace(
         circuit,
         state=_S.OPEN,

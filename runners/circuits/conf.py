@@ -8,7 +8,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from executions import environment as env
 from runners.targets.defaults import BASE
-from runners.targets.rules import Limits
+from runners.targets.rules import TargetLimits
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +16,7 @@ class CircuitConfig:
     """`base` holds for targets of which no rule says anything; `wait` is in seconds."""
 
     enabled: bool
-    base: Limits
+    base: TargetLimits
     wait: float  # how long a step may be held back before it is given up
 
 
@@ -25,7 +25,7 @@ def config() -> CircuitConfig:
     """The configuration; raises ImproperlyConfigured for numbers that make no breaker."""
     return CircuitConfig(
         enabled=env.flag("CIRCUIT_BREAKER_ENABLED", True),
-        base=Limits(
+        base=TargetLimits(
             failures=int(_some(env.integer, "DEFAULT_FAILURE_THRESHOLD", BASE.failures)),
             window=_some(env.number, "DEFAULT_FAILURE_WINDOW", BASE.window),
             recovery=_some(env.number, "DEFAULT_RECOVERY_TIMEOUT", BASE.recovery),

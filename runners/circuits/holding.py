@@ -11,7 +11,7 @@ from runners.circuits.breaker import called, room
 from runners.circuits.memory import Key
 from runners.conf import config
 from runners.states import WaitKind
-from runners.targets.rules import Limits
+from runners.targets.rules import TargetLimits
 from runners.waits import wake_runs
 
 BATCH = 200  # woken at once, so that a target that recovers is not run over
@@ -29,7 +29,7 @@ def wake(key: Key, most: int = BATCH) -> int:
         return wake_runs.wake_all([(run, of) for run, of in found], [WaitKind.CIRCUIT], WOKEN)
 
 
-def wake_some(key: Key, limits: Limits) -> int:
+def wake_some(key: Key, limits: TargetLimits) -> int:
     """Wake as many as the circuit has room for; they are waited for before more are woken."""
     patience = timedelta(seconds=config().patience)
     done = ledger.change(key, lambda circuit, now: called(circuit, now + patience, now))

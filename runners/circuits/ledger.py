@@ -21,7 +21,7 @@ from runners.circuits.memory import Key, Picture
 from runners.events import circuit_opened
 from runners.models import CircuitBreaker
 from runners.states import CircuitState
-from runners.targets.rules import Rule
+from runners.targets.rules import TargetRule
 
 log = logging.getLogger(__name__)
 
@@ -52,15 +52,15 @@ def picture() -> Picture:
     return Picture(at=at, unclean=known, rules=rules, whole=len(known) < MOST_UNCLEAN)
 
 
-def rules() -> tuple[Rule, ...]:
+def rules() -> tuple[TargetRule, ...]:
     """The administrators' rules, at most 1,000."""
     return _rules()[1]
 
 
-def _rules() -> tuple[datetime, tuple[Rule, ...]]:
+def _rules() -> tuple[datetime, tuple[TargetRule, ...]]:
     """The database's time, and the rules."""
     found = statements.fetch("circuit_rules", {"most": MOST_RULES})
-    return found[0][0], tuple(Rule(*said) for _, *said in found if said[0] is not None)
+    return found[0][0], tuple(TargetRule(*said) for _, *said in found if said[0] is not None)
 
 
 def look(key: Key) -> tuple[Circuit, datetime]:

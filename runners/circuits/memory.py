@@ -15,7 +15,7 @@ from uuid import UUID
 from runners.circuits.breaker import Caller, Circuit, Entry, enter, free, guarded
 from runners.circuits.tallies import Tallies
 from runners.targets.defaults import DEFAULTS
-from runners.targets.rules import Limits, Rule, limits_for
+from runners.targets.rules import TargetLimits, TargetRule, limits_for
 
 KEPT = 10_000
 FRESH_SECONDS = 1.0
@@ -35,7 +35,7 @@ class Picture:
 
     at: datetime
     unclean: Mapping[Key, Circuit]
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[TargetRule, ...] = ()
     whole: bool = True
 
 
@@ -44,14 +44,14 @@ class Memory:
     """A process's memory; its threads share it."""
 
     read: Callable[[], Picture]
-    base: Limits
+    base: TargetLimits
     clock: Callable[[], float] = time.monotonic
     kept: int = KEPT
     _picture: Picture | None = None
     _read_at: float = 0.0
     _unclean: dict[Key, Circuit] = field(default_factory=dict)
     _proven: "OrderedDict[Key, None]" = field(default_factory=OrderedDict)
-    _limits: dict[str, Limits] = field(default_factory=dict)
+    _limits: dict[str, TargetLimits] = field(default_factory=dict)
     tallies: "Tallies[Key]" = field(init=False)
     _reading: Lock = field(default_factory=Lock)
     _own: Lock = field(default_factory=Lock)
@@ -97,7 +97,7 @@ class Memory:
         circuit = self._unclean.get(key)
         return circuit is not None and guarded(circuit, self.now())
 
-    def limits(self, target: str) -> Limits:
+    def limits(self, target: str) -> TargetLimits:
         """The numbers that hold for a target."""
         found = self._limits.get(target)
         if found is None:

@@ -13,7 +13,7 @@ from executions.access.actor import Actor
 from executions.definition.versions import compiled
 from executions.errors import NotFound, ValkyrError, WithProblems
 from executions.models import Workflow, WorkflowExecution
-from executions.triggers.request import Parent
+from executions.triggers.request import ParentRun
 from executions.triggers.start import start_child
 from runners import statements
 from runners.failures.classification import Failure
@@ -43,7 +43,7 @@ class Call:
     input: Any
     version: int | None
     waits: bool
-    parent: Parent
+    parent: ParentRun
 
 
 def look_up(journey: Journey, work: Work, facts: Mapping[str, Any]) -> Call:
@@ -75,7 +75,7 @@ def look_up(journey: Journey, work: Work, facts: Mapping[str, Any]) -> Call:
         input=facts.get("input", {}),
         version=facts.get("version"),
         waits=waits,
-        parent=Parent(
+        parent=ParentRun(
             execution_id=journey.execution_id,
             depth=execution.depth,
             trigger_type=execution.trigger_type,

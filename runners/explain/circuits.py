@@ -13,14 +13,14 @@ RESET = "Who may operate executions may also reset the circuit"
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownCircuit:
     """A target's circuit; no id where nobody has called the target yet."""
 
     id: UUID | None
     circuit: Circuit
 
 
-def held_reason(run: Run, known: Known, since: datetime | None, now: datetime) -> Reason:
+def held_reason(run: Run, known: KnownCircuit, since: datetime | None, now: datetime) -> Reason:
     """Why a run waits for its target (`progress` names it)."""
     target, circuit = target_of(run), known.circuit
     error = f" Its last failure: {sentence(circuit.last_error)}" if circuit.last_error else ""

@@ -16,7 +16,7 @@ from executions.models import WorkflowExecution, WorkflowVersion
 from runners import statements
 from runners.circuits.ledger import circuit_of
 from runners.events import letters_sought
-from runners.explain.circuits import Known, target_of
+from runners.explain.circuits import KnownCircuit, target_of
 from runners.explain.steps import COUNTED, SILENT_SECONDS, Around
 from runners.models import CircuitBreaker, Run, Runner, Waiter
 from runners.states import IDENTITY, LIVE, RunState, WaitKind
@@ -170,13 +170,13 @@ def _children(runs: Sequence[Run]) -> Mapping[str, str]:
     return {str(pk): state for pk, state in found.values_list("pk", "state")}
 
 
-def _circuits(row: WorkflowExecution, runs: Sequence[Run]) -> Mapping[str, Known]:
+def _circuits(row: WorkflowExecution, runs: Sequence[Run]) -> Mapping[str, KnownCircuit]:
     """The circuits of the targets that these runs are held for."""
     targets = {target_of(run) for run in runs if run.waits_for == WaitKind.CIRCUIT}
     if not targets:
         return {}
     found = CircuitBreaker.objects.filter(workspace_id=row.workspace_id, target__in=targets)
-    return {breaker.target: Known(breaker.pk, circuit_of(breaker)) for breaker in found}
+    return {breaker.target: KnownCircuit(breaker.pk, circuit_of(breaker)) for breaker in found}
 
 
 def _letters(runs: Sequence[Run]) -> Mapping[UUID, UUID]:

@@ -11,10 +11,10 @@ from uuid import UUID
 
 from executions.definition.graph.turns import LoopTurns, MapTurns
 from executions.explain.reason import Reason, at, brief, iso, some
-from executions.states import FINAL, ExecutionState, Place
+from executions.states import FINAL, CapacityState, ExecutionState
 from runners.circuits.breaker import Circuit
 from runners.explain import quotas
-from runners.explain.circuits import Known, held_reason, target_of
+from runners.explain.circuits import KnownCircuit, held_reason, target_of
 from runners.models import Run
 from runners.states import HELD, RunState, WaitKind
 
@@ -38,7 +38,7 @@ class Around:
 
     now: datetime
     state: str = ExecutionState.RUNNING
-    place: str = Place.HELD
+    place: str = CapacityState.HELD
     served: frozenset[str] = frozenset()
     before: Mapping[UUID, int] = field(default_factory=dict)
     failed: Mapping[UUID, str] = field(default_factory=dict)
@@ -48,7 +48,7 @@ class Around:
     children: Mapping[str, str] = field(default_factory=dict)
     letters: Mapping[UUID, UUID] = field(default_factory=dict)
     remote: Mapping[str, datetime | None] = field(default_factory=dict)
-    circuits: Mapping[str, Known] = field(default_factory=dict)
+    circuits: Mapping[str, KnownCircuit] = field(default_factory=dict)
     test: bool = False
 
 
@@ -84,7 +84,7 @@ def _execution_paused(run: Run, around: Around) -> Reason | None:
 
 
 def _execution_without_place(run: Run, around: Around) -> Reason | None:
-    if around.state == ExecutionState.RUNNING and around.place == Place.HELD:
+    if around.state == ExecutionState.RUNNING and around.place == CapacityState.HELD:
         return None
     return Reason(
         "execution_waits",
@@ -310,7 +310,7 @@ def _quota(run: Run, around: Around) -> Reason:
 
 
 def _circuit(run: Run, around: Around) -> Reason:
-    known = around.circuits.get(target_of(run), Known(None, Circuit()))
+    known = around.circuits.get(target_of(run), KnownCircuit(None, Circuit()))
     since = around.noticed.get(run.pk, run.started_at)
     return held_reason(run, known, since, around.now)
 

@@ -29,7 +29,7 @@ SLACK_SECONDS = 60.0
 SOONEST, LATEST = 1.0, 4.0
 
 
-class Places:
+class ProcessSlots:
     """So many isolated processes at once, and as many threads that wait for one."""
 
     def __init__(self, number: int) -> None:
@@ -38,9 +38,9 @@ class Places:
 
 
 @lru_cache(maxsize=1)
-def places() -> Places:
+def places() -> ProcessSlots:
     """This worker's."""
-    return Places(config().isolated)
+    return ProcessSlots(config().isolated)
 
 
 def apart(seen: Seen) -> bool:

@@ -41,7 +41,7 @@ class End:
     error: str
 
 
-class Client:
+class IsolationClient:
     """One fork server, or none yet. Any thread may use it."""
 
     def __init__(self) -> None:
@@ -166,10 +166,10 @@ class Client:
 
 
 @lru_cache(maxsize=2)
-def _client(pid: int) -> Client:
-    return Client()
+def _client(pid: int) -> IsolationClient:
+    return IsolationClient()
 
 
-def client() -> Client:
+def client() -> IsolationClient:
     """This process's own."""
     return _client(os.getpid())

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel
 
 from runners.modules.base import Bad, Module, Result, StepContext
-from runners.modules.step_signature import Signature, read
+from runners.modules.step_signature import StepSignature, read
 
 F = TypeVar("F", bound=Callable[..., Any])
 Circuit = str | Callable[[Any], str | None]
@@ -104,7 +104,10 @@ class _Made:
 
 
 def _module(
-    function: Callable[..., Any], signature: Signature, facts: dict[str, Any], costs: Costs | None
+    function: Callable[..., Any],
+    signature: StepSignature,
+    facts: dict[str, Any],
+    costs: Costs | None,
 ) -> Module[Any]:
     body: dict[str, Any] = {
         **facts,
@@ -118,7 +121,7 @@ def _module(
 
 
 def _execute(
-    function: Callable[..., Any], signature: Signature, costs: Costs | None
+    function: Callable[..., Any], signature: StepSignature, costs: Costs | None
 ) -> Callable[..., Result]:
     call = _awaited(function) if inspect.iscoroutinefunction(function) else function
     ended = _ENDINGS[signature.shape]

@@ -16,7 +16,7 @@ NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
 
 
 @dataclass(frozen=True, slots=True)
-class Signature:
+class StepSignature:
     """A function's parameters and what it returns, as its annotations have them.
 
     `context` is the parameter that takes the StepContext, "" for none. `returns` is what is
@@ -45,7 +45,7 @@ class Signature:
         return create_model(f"{self.name}_outputs", __base__=RootModel[hint])  # type: ignore[valid-type]
 
 
-def read(function: Callable[..., Any], type_name: str, outcomes: tuple[str, ...]) -> Signature:
+def read(function: Callable[..., Any], type_name: str, outcomes: tuple[str, ...]) -> StepSignature:
     """The signature of a step's function; raises TypeError, which says how to write it."""
     if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
         raise TypeError(f"step {type_name}: a step returns one value, so it cannot `yield`")
@@ -54,7 +54,7 @@ def read(function: Callable[..., Any], type_name: str, outcomes: tuple[str, ...]
     context = next((p.name for p in given if hints.get(p.name) is StepContext), "")
     parameters = {p.name: _field(type_name, p, hints) for p in given if p.name != context}
     returns, shape = _shape(type_name, hints.get("return", Any), outcomes)
-    return Signature(function.__name__, parameters, context, returns, shape)
+    return StepSignature(function.__name__, parameters, context, returns, shape)
 
 
 def _hints(function: Callable[..., Any], type_name: str) -> dict[str, Any]:

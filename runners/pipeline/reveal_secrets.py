@@ -19,8 +19,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from executions import credentials
-from executions.credentials import Boundary, Opened
-from executions.credentials.use import Use, refusal
+from executions.credentials import Boundary, OpenedCredential
+from executions.credentials.use import CredentialUse, refusal
 from executions.definition.graph.model import Step
 from executions.definition.templating.errors import Pointer, key_path
 from executions.definition.templating.secrets import (
@@ -142,7 +142,7 @@ def scrubber_of(journey: Journey, step: Step) -> Scrubber:
     return _scrubber(step, {name: one.fields for name, one in _found(journey, step).items()})
 
 
-def _read(journey: Journey, step: Step, *, remote: bool) -> Mapping[str, Opened]:
+def _read(journey: Journey, step: Step, *, remote: bool) -> Mapping[str, OpenedCredential]:
     """The step's credentials, each within its boundary."""
     found = _found(journey, step)
     boundaries = {name: one.boundary for name, one in found.items()}
@@ -155,7 +155,7 @@ def _read(journey: Journey, step: Step, *, remote: bool) -> Mapping[str, Opened]
         if pointer and pointer[0] in module.keeps
         for name, _ in named
     }
-    use = Use(
+    use = CredentialUse(
         step.module,
         module.judges_hosts,
         journey.version.workflow_id,
@@ -172,7 +172,7 @@ def _read(journey: Journey, step: Step, *, remote: bool) -> Mapping[str, Opened]
     return found
 
 
-def _found(journey: Journey, step: Step) -> Mapping[str, Opened]:
+def _found(journey: Journey, step: Step) -> Mapping[str, OpenedCredential]:
     names = {name for name, _ in step.secrets}
     if step.credential:
         names.add(step.credential)
@@ -196,7 +196,7 @@ def _value(journey: Journey, step: Step, found: Mapping[str, Fields], secret: Se
     return found[name][field]
 
 
-def _revealed(step: Step, given: Any, opened: Mapping[str, Opened]) -> Revealed:
+def _revealed(step: Step, given: Any, opened: Mapping[str, OpenedCredential]) -> Revealed:
     found = {name: one.fields for name, one in opened.items()}
     boundaries = {name: one.boundary for name, one in opened.items()}
     return Revealed(given, found.get(step.credential), _scrubber(step, found), boundaries)

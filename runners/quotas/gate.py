@@ -8,7 +8,7 @@ from uuid import UUID
 from django.db import transaction
 
 from executions.quotas import steps
-from executions.quotas.steps import Asking, Over, Taken
+from executions.quotas.steps import Asking, Over, StepQuotaUse
 from runners.budgets.known import known
 from runners.conf import config
 from runners.failures.classification import Failure
@@ -31,7 +31,7 @@ MOST_TRIED = 10
 class QuotaPermit:
     """A step's places; its counts stay where it ran, however it ended."""
 
-    taken: Taken
+    taken: StepQuotaUse
     timeout: None = None
 
     def undo(self) -> None:

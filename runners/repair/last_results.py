@@ -17,7 +17,7 @@ _TURN = re.compile(r"\[\d+\]")
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownResult:
     """A value, or only how large it is (in characters, at least) where it is too large."""
 
     value: Any
@@ -42,8 +42,8 @@ class TaskResult:
     started_at: datetime | None
     ended_at: datetime | None
     attempts: int
-    inputs: Shown
-    outputs: Shown
+    inputs: ShownResult
+    outputs: ShownResult
 
 
 def last_results(execution_id: UUID) -> Iterator[TaskResult]:
@@ -69,8 +69,8 @@ def last_results(execution_id: UUID) -> Iterator[TaskResult]:
             started_at=started_at,
             ended_at=ended_at,
             attempts=attempts,
-            inputs=Shown(inputs, inputs_size),
-            outputs=Shown(outputs, outputs_size),
+            inputs=ShownResult(inputs, inputs_size),
+            outputs=ShownResult(outputs, outputs_size),
         )
 
 

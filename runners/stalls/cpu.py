@@ -12,14 +12,14 @@ HALF = 0.5  # of what the whole process uses
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
+class CpuUsage:
     """Clock ticks that each thread of a process has used so far, by native thread id."""
 
     threads: dict[int, int]
     stopped: bool  # by a signal or a debugger
 
 
-def usage(pid: int) -> Usage | None:
+def usage(pid: int) -> CpuUsage | None:
     """What the process's threads have used; None when it is gone."""
     try:
         names = os.listdir(f"/proc/{pid}/task")  # noqa: PTH208 - pathlib is a megabyte here
@@ -32,10 +32,10 @@ def usage(pid: int) -> Usage | None:
         if fields:
             states.add(fields[0])
             threads[int(name)] = int(fields[11]) + int(fields[12])
-    return Usage(threads, not states.isdisjoint("Tt"))
+    return CpuUsage(threads, not states.isdisjoint("Tt"))
 
 
-def busiest(before: Usage, after: Usage, seconds: float) -> int | None:
+def busiest(before: CpuUsage, after: CpuUsage, seconds: float) -> int | None:
     """The thread that used most of what the process used meanwhile; None where none stands out.
 
     None as well for a process that hardly used the processor: it is stopped, swapped out, or waits.

@@ -19,7 +19,7 @@ from runners.stalls.places import (
     EXECUTES,
     NOTHING,
     THREADS,
-    Place,
+    StallSlot,
     start_of,
 )
 
@@ -42,7 +42,7 @@ class _Own(threading.local):
 
 _numbers = itertools.count()
 _own = _Own()
-_place: Place | None = None
+_place: StallSlot | None = None
 
 
 def be_watched() -> None:
@@ -54,7 +54,7 @@ def be_watched() -> None:
     _numbers = itertools.count()
     _own = _Own()
     try:
-        place = Place(int(given), start_of(os.getpid()))
+        place = StallSlot(int(given), start_of(os.getpid()))
     except OSError as error:
         log.warning("no watchdog looks after this process (%s)", error)
         return
@@ -104,7 +104,7 @@ def heart_begins() -> None:
         _place.name_heart(threading.get_native_id())
 
 
-def _keep_ticking(place: Place, every: float) -> None:
+def _keep_ticking(place: StallSlot, every: float) -> None:
     place.name_ticker(threading.get_native_id())
     while not place.left:
         place.tick(time.monotonic_ns())

@@ -32,7 +32,7 @@ NOTHING, EXECUTES, AFTERWARDS = 0, 1, 2
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class SlotHead:
     """A process that is watched."""
 
     place: int
@@ -63,7 +63,7 @@ def create() -> int:
     return descriptor
 
 
-class Place:
+class StallSlot:
     """This process's own place; made once a process, in the process itself."""
 
     def __init__(self, descriptor: int, start: int) -> None:
@@ -112,11 +112,11 @@ class Place:
         _FIELD.pack_into(self._memory, self._head, 0)
 
 
-def heads(descriptor: int, *, free: bool = False) -> Iterator[Head]:
+def heads(descriptor: int, *, free: bool = False) -> Iterator[SlotHead]:
     """The processes that have a place; with `free` the empty places as well."""
     data = os.pread(descriptor, _HEADS_BYTES, 0)
     for place in range(len(data) // _HEAD_BYTES):
-        head = Head(place, *_HEAD.unpack_from(data, place * _HEAD_BYTES))
+        head = SlotHead(place, *_HEAD.unpack_from(data, place * _HEAD_BYTES))
         if head.pid or free:
             yield head
 

@@ -15,7 +15,7 @@ import time
 from runners.stalls import afterwards, cpu
 from runners.stalls.afterwards import Stall
 from runners.stalls.fencing import Fencer, say
-from runners.stalls.places import Head, heads, note_of, start_of
+from runners.stalls.places import SlotHead, heads, note_of, start_of
 
 SECOND = 1_000_000_000
 LOOKS = 10  # for each limit: a stall is seen a tenth later than it could be
@@ -54,7 +54,7 @@ class Watchdog:
             last = time.monotonic()
             time.sleep(self._period)
 
-    def _look(self, head: Head) -> None:
+    def _look(self, head: SlotHead) -> None:
         if self._is_late(head):
             self._judge(head)
         elif self._lacks_a_thread(head):
@@ -64,16 +64,16 @@ class Watchdog:
                 say(f"a thread that keeps process {head.pid} alive has ended; the process ends")
                 _end(head)
 
-    def _is_late(self, head: Head) -> bool:
+    def _is_late(self, head: SlotHead) -> bool:
         return time.monotonic_ns() - head.tick > self._limit * SECOND
 
-    def _lacks_a_thread(self, head: Head) -> bool:
+    def _lacks_a_thread(self, head: SlotHead) -> bool:
         return any(
             thread and not os.path.exists(f"/proc/{head.pid}/task/{thread}")  # noqa: PTH110
             for thread in (head.ticker, head.heart)
         )
 
-    def _judge(self, head: Head) -> None:
+    def _judge(self, head: SlotHead) -> None:
         before = cpu.usage(head.pid)
         time.sleep(SAMPLE)
         after = cpu.usage(head.pid)
@@ -96,7 +96,7 @@ class Watchdog:
         except OSError as error:
             say(f"the steps of process {head.pid} are left to the sweeper ({error})")
 
-    def _moved(self, head: Head) -> bool:
+    def _moved(self, head: SlotHead) -> bool:
         """Whether the process ticked since it was looked at, or is another one."""
         now = next((one for one in heads(self._descriptor) if one.place == head.place), None)
         return now is None or (now.pid, now.start, now.tick) != (head.pid, head.start, head.tick)
@@ -106,7 +106,7 @@ def _lives(pid: int, start: int) -> bool:
     return start_of(pid) == start
 
 
-def _end(head: Head) -> None:
+def _end(head: SlotHead) -> None:
     """Kill that very process, not one that has its number by now."""
     try:
         process = os.pidfd_open(head.pid)

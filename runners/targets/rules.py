@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class TargetRule:
     """What a pattern says of the targets it matches; `*` stands for any characters, also none.
 
     None leaves a number to the next rule. Times are in seconds; `timeout` is how long a call of a
@@ -28,7 +28,7 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class TargetLimits:
     """What holds for a target: `failures` within `window` seconds open it for `recovery`."""
 
     failures: int
@@ -37,13 +37,13 @@ class Limits:
     timeout: float | None = None
 
 
-def limits_for(target: str, rules: Iterable[Rule], base: Limits) -> Limits:
+def limits_for(target: str, rules: Iterable[TargetRule], base: TargetLimits) -> TargetLimits:
     """The numbers of a target; `base` gives what no rule says.
 
     Where two rules have one pattern, the first of them speaks first.
     """
     speaking = sorted((rule for rule in rules if matches(rule.pattern, target)), key=_order)
-    return Limits(
+    return TargetLimits(
         failures=_first([rule.failures for rule in speaking], base.failures),
         window=_first([rule.window for rule in speaking], base.window),
         recovery=_first([rule.recovery for rule in speaking], base.recovery),
@@ -61,7 +61,7 @@ def specificity(pattern: str) -> tuple[int, int]:
     return len(pattern.partition("*")[0]), len(pattern.replace("*", ""))
 
 
-def _order(rule: Rule) -> tuple[int, int, str]:
+def _order(rule: TargetRule) -> tuple[int, int, str]:
     prefix, literal = specificity(rule.pattern)
     # Two that are as specific: by their text, so that the answer is always the same.
     return -prefix, -literal, rule.pattern

@@ -4,7 +4,7 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
-from executions.access import Action, Base, Change, Powers, check_change
+from executions.access import AccessChange, Action, Base, Powers, check_change
 from executions.models import WorkflowExecution
 from executions.states import VersionKind
 from runners.time_travel.approvals import given_in
@@ -29,10 +29,10 @@ def change_of(
     inside: bool = False,
     version: str | int = PINNED,
     overrides: Overrides | None = None,
-) -> Change:
+) -> AccessChange:
     """What a fork asks for; of a replay nothing is given. One of `origins()`: no query."""
     overrides = overrides or Overrides()
-    return Change(
+    return AccessChange(
         base=_base(origin, version),
         inside=inside,
         payload=overrides.input is not None,
@@ -47,7 +47,7 @@ def check_repair(may: Powers, execution_id: UUID) -> None:
     Who may rewrite the workflow could leave its approvals out: authors may. One query for others.
     """
     if not may.allows(Action.AUTHOR):
-        check_change(may, Change(approved=bool(given_in([execution_id]))))
+        check_change(may, AccessChange(approved=bool(given_in([execution_id]))))
 
 
 def _base(origin: WorkflowExecution, wanted: str | int) -> Base:

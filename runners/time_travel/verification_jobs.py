@@ -5,7 +5,7 @@ from uuid import UUID
 
 from executions.errors import NotFound, ValkyrError, WrongState
 from executions.jobs.asking import ask
-from executions.jobs.kinds import Kind, register
+from executions.jobs.kinds import JobKind, register
 from executions.models import Job, WorkflowExecution
 from executions.states import FINAL
 from runners.segment.time_limit import StepTimeout, time_limit
@@ -22,7 +22,7 @@ class VerificationTimeout(ValkyrError):
 
 def connect() -> None:
     """Register the kind."""
-    register(Kind(KIND, "runners.time_travel.verification_jobs:work", SECONDS))
+    register(JobKind(KIND, "runners.time_travel.verification_jobs:work", SECONDS))
 
 
 def request(execution_id: UUID, requested_by: str) -> Job:

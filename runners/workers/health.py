@@ -1,7 +1,7 @@
 """Whether workers are there: seen lately, for each of the queues that are ours."""
 
 from executions.definition.limits import OWN_QUEUES
-from executions.health.finding import Finding
+from executions.health.finding import HealthFinding
 from executions.health.parts import Session, register
 
 # A worker gives a sign every 15 s, as long as messages reach it.
@@ -16,14 +16,14 @@ QUERY = """
 EXPECTED = f"a worker of each of {', '.join(sorted(OWN_QUEUES))} seen in the last 60 s"
 
 
-def workers(session: Session) -> Finding:
+def workers(session: Session) -> HealthFinding:
     """That each of our queues is served."""
     served = dict(session.execute(QUERY, [SILENT_SECONDS]).fetchall())
     missing = sorted(OWN_QUEUES - served.keys())
     seen = ", ".join(f"{number} of {queue}" for queue, number in sorted(served.items()))
     if not missing:
-        return Finding(True, f"workers: {seen}", EXPECTED)
-    return Finding(
+        return HealthFinding(True, f"workers: {seen}", EXPECTED)
+    return HealthFinding(
         False,
         f"workers: {seen or 'none'}; none of {', '.join(missing)}",
         EXPECTED,

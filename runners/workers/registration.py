@@ -24,7 +24,7 @@ from runners.modules import registry
 from runners.stalls import here
 from runners.stalls.keeper import Keeper
 from runners.workers import consuming
-from runners.workers.shutdown import Departure
+from runners.workers.shutdown import WorkerShutdown
 
 log = logging.getLogger(__name__)
 
@@ -138,5 +138,5 @@ def _update(**facts: Any) -> None:
         log.warning("this worker could not say that it lives (%s)", error)
 
 
-_departure = Departure(_announce)
+_departure = WorkerShutdown(_announce)
 _keeper = Keeper()

@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 VANISH_SECONDS = 2.0
 
 
-class Departure:
+class WorkerShutdown:
     """One worker's end, minded by a thread of its own."""
 
     def __init__(self, announce: Callable[[], None]) -> None:

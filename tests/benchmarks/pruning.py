@@ -114,14 +114,14 @@ class _Pruner:
         from django.db import connection
 
         from dlq.retention import executions
-        from dlq.retention.families import Position
-        from dlq.retention.pace import Pace
+        from dlq.retention.families import PruningPosition
+        from dlq.retention.pace import PruningPace
         from dlq.retention.wanted import as_set
         from executions.database.clock import database_now
 
         began = time.monotonic()
-        pace = Pace(stopped=self._stop.is_set)
-        tally, _ = executions.prune(as_set(database_now()), pace, Position())
+        pace = PruningPace(stopped=self._stop.is_set)
+        tally, _ = executions.prune(as_set(database_now()), pace, PruningPosition())
         self.seconds = time.monotonic() - began
         self.done = (tally.rows, tally.parts["runs"])
         connection.close()
@@ -150,16 +150,18 @@ def _fill(many: int, engine: Engine) -> int:
 def _empty() -> float:
     """Milliseconds of a turn that finds nothing: the median."""
     from dlq.retention import executions
-    from dlq.retention.families import Position
-    from dlq.retention.pace import Pace
+    from dlq.retention.families import PruningPosition
+    from dlq.retention.pace import PruningPace
     from dlq.retention.wanted import as_set
     from executions.database.clock import database_now
 
-    while executions.prune(as_set(database_now()), Pace(rest=0.0), Position())[0].rows:
+    while executions.prune(as_set(database_now()), PruningPace(rest=0.0), PruningPosition())[
+        0
+    ].rows:
         pass
     times = []
     for _ in range(EMPTY):
         began = time.perf_counter()
-        executions.prune(as_set(database_now()), Pace(rest=0.0), Position())
+        executions.prune(as_set(database_now()), PruningPace(rest=0.0), PruningPosition())
         times.append(1000 * (time.perf_counter() - began))
     return median(times)

@@ -24,7 +24,7 @@ from runners.modules import registry
 from runners.pipeline.gates import Asked
 from runners.recovery.sweeper import circuits as duty
 from runners.recovery.sweeper import timers, unused_circuits
-from runners.targets.rules import Limits
+from runners.targets.rules import TargetLimits
 from tests.support import targets
 from tests.support.rivals import Rivals, my_session, wait_until_blocked
 from tests.support.segments import claimed, recorded, run_of
@@ -408,7 +408,7 @@ def test_of_two_who_would_probe_at_once_one_is_let_through(
 ) -> None:
     open_circuit(queue, target)
     rest_is_over(target)
-    limits = Limits(5, 60, 60)
+    limits = TargetLimits(5, 60, 60)
 
     def probe(number: int) -> Entry:
         caller = Caller(UUID(int=number), 1, 10)

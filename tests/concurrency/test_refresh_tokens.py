@@ -10,7 +10,7 @@ from django.db import transaction
 
 from executions.accounts import sessions, token_sessions
 from executions.accounts.errors import TokenRefused
-from executions.accounts.sessions import Client
+from executions.accounts.sessions import SessionClient
 from executions.models import AccountSession, Activity
 from tests.support.rivals import Rivals, my_session, wait_until_blocked
 from tests.support.signed_in import pair_of
@@ -27,7 +27,7 @@ def user(engine: None) -> Any:
 def refreshed(text: str) -> str:
     """What an exchange came to: the next refresh token, or the code of the refusal."""
     try:
-        return token_sessions.refresh(text, Client()).refresh
+        return token_sessions.refresh(text, SessionClient()).refresh
     except TokenRefused as error:
         return error.code
 

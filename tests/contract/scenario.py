@@ -13,7 +13,7 @@ from dlq.alerts.raising import notice, tell
 from dlq.groups import tally
 from dlq.models import AlertKind, AlertRule
 from executions.api.document import operations
-from executions.audit.chain import BEGINNING, EPOCH, Link
+from executions.audit.chain import BEGINNING, EPOCH, ChainLink
 from executions.audit.seals import LAST_ID
 from executions.database.clock import database_now
 from executions.models import AuditSeal, Membership, Tier, Workflow, WorkflowExecution, Workspace
@@ -151,8 +151,8 @@ def play(document: dict[str, Any]) -> dict[str, Any]:
 
 def _seal() -> None:
     """A seal as the duty makes it, which seals nothing of a transaction that is open."""
-    link = Link(1, BEGINNING, database_now(), EPOCH, 1, LAST_ID, b"")
-    parts = {name: getattr(link, name) for name in Link.__slots__}
+    link = ChainLink(1, BEGINNING, database_now(), EPOCH, 1, LAST_ID, b"")
+    parts = {name: getattr(link, name) for name in ChainLink.__slots__}
     AuditSeal.objects.create(count=0, digest=link.digest(), **parts)
 
 

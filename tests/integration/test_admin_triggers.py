@@ -19,7 +19,7 @@ from executions.models import (
 )
 from executions.triggers.event import publish_event
 from executions.triggers.queues import intake
-from executions.triggers.queues.message import Message
+from executions.triggers.queues.message import QueueMessage
 from executions.triggers.secret import secret_of
 from tests.support.triggers import NAMED, only_trigger, triggered
 from tests.support.workflows import ACTOR, default_workspace
@@ -67,7 +67,7 @@ def hook(workspace: Workspace) -> Trigger:
 
 
 def refused(trigger: Trigger, body: bytes = b'{"name": 5}') -> RefusedMessage:
-    message = Message(body, {"source": "shop"}, None, uuid7(), lasting=True)
+    message = QueueMessage(body, {"source": "shop"}, None, uuid7(), lasting=True)
     assert intake.take(trigger.pk, message).verdict == "refused"
     return RefusedMessage.objects.get(pk=message.token)
 

@@ -15,8 +15,8 @@ from executions.models import CronTick, Trigger, Workflow, WorkflowExecution, Wo
 from executions.triggers import cron
 from executions.triggers.event import publish_event
 from executions.triggers.queues import intake
-from executions.triggers.queues.message import Message
-from executions.triggers.request import Parent
+from executions.triggers.queues.message import QueueMessage
+from executions.triggers.request import ParentRun
 from executions.triggers.secret import secret_of
 from executions.triggers.start import start_batch, start_child, start_execution
 from executions.triggers.sync import switch
@@ -66,7 +66,7 @@ def test_an_execution_under_way_still_starts_its_children(workspace: Workspace) 
     _archive(workspace)
 
     child = start_child(
-        workflow, {}, parent=Parent(parent, 0, "MANUAL", 5), key="child", actor=ACTOR
+        workflow, {}, parent=ParentRun(parent, 0, "MANUAL", 5), key="child", actor=ACTOR
     )
 
     assert child.parent_id == parent
@@ -89,7 +89,7 @@ def test_a_webhook_is_refused_with_the_reason(workspace: Workspace) -> None:
 def test_a_message_goes_back_to_its_queue(workspace: Workspace) -> None:
     listener = only_trigger(triggered({"type": "QUEUE", "queue": "orders"}, workspace=workspace))
     _archive(workspace)
-    message = Message(b"{}", {}, None, uuid4(), lasting=True)
+    message = QueueMessage(b"{}", {}, None, uuid4(), lasting=True)
 
     assert intake.take(listener.pk, message).verdict == "later"
     _restore(workspace)

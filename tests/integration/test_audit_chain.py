@@ -14,7 +14,7 @@ from django.db import DatabaseError, connection, transaction
 
 from executions.access.actor import Actor, record
 from executions.audit import seals, verifying
-from executions.audit.chain import BEGINNING, EPOCH, Head, Link, joined, leaf
+from executions.audit.chain import BEGINNING, EPOCH, ChainHead, ChainLink, joined, leaf
 from executions.audit.verifying import verify
 from executions.database import statements
 from executions.database.clock import database_now
@@ -40,13 +40,13 @@ def owner() -> Iterator[Any]:
         yield cursor
 
 
-def seal() -> Head:
+def seal() -> ChainHead:
     made = seals.seal()
     assert made.head is not None
     return made.head
 
 
-def problem(*heads: Head, **options: Any) -> str:
+def problem(*heads: ChainHead, **options: Any) -> str:
     """The only problem."""
     [found] = verify(heads, **options).problems
     return found
@@ -306,12 +306,12 @@ def _count_up(by: int) -> None:
         )
 
 
-def _sealed_by_a_server_ahead() -> Head:
+def _sealed_by_a_server_ahead() -> ChainHead:
     """A link over the rows there are, up to the transaction that the other server had reached."""
     known = {"after": UUID(int=0), "until": verifying.LAST_ID, "most": 100}
     rows = statements.fetch("content_of_activity", known)
     last = Activity.objects.latest("pk")
-    link = Link(
+    link = ChainLink(
         number=1,
         previous=BEGINNING,
         sealed_at=database_now(),
@@ -320,9 +320,9 @@ def _sealed_by_a_server_ahead() -> Head:
         last_row=last.pk,
         leaves=joined([(pk, leaf(content)) for pk, _, content in rows]),
     )
-    parts = {name: getattr(link, name) for name in Link.__slots__}
+    parts = {name: getattr(link, name) for name in ChainLink.__slots__}
     AuditSeal.objects.create(count=link.count, digest=link.digest(), **parts)
-    return Head(1, link.digest())
+    return ChainHead(1, link.digest())
 
 
 def test_the_commands_tell_the_head_and_whether_all_fits(

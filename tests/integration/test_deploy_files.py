@@ -18,7 +18,7 @@ import yaml
 
 from tests.support.running import output_of
 from valkyr_project import run
-from valkyr_project.processes.commands import Program
+from valkyr_project.processes.commands import ProcessCommand
 
 PROJECT = Path(__file__).parents[2]
 DEPLOY = PROJECT / "deploy"
@@ -234,7 +234,7 @@ def test_the_one_entry_understands_whatever_deploy_tells_it(
     seen = [run.chosen(words) for _, words in started()]
 
     assert len(seen) > 15
-    assert all(isinstance(program, Program) for program in seen)
+    assert all(isinstance(program, ProcessCommand) for program in seen)
 
 
 def test_a_worker_gets_the_pool_that_suits_its_queue() -> None:

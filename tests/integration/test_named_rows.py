@@ -13,7 +13,7 @@ from executions.access import powers_on
 from executions.accounts import token_text
 from executions.accounts.errors import TokenRefused
 from executions.accounts.finding import AccountsInSession, token_of
-from executions.accounts.sessions import Client, begin
+from executions.accounts.sessions import SessionClient, begin
 from executions.api.starting import startable
 from executions.models import ApiToken, Membership, Workflow, Workspace
 from executions.states import Permission, Role, SessionKind
@@ -40,7 +40,7 @@ def same(found: Model, stored: Model, *but: str) -> bool:
 
 
 def test_an_account_is_found_with_every_column(ada: Any) -> None:
-    session = begin(ada, SessionKind.BROWSER, timedelta(hours=1), Client())
+    session = begin(ada, SessionKind.BROWSER, timedelta(hours=1), SessionClient())
     accounts = AccountsInSession(session.pk)
 
     found = accounts.objects.get(id=str(ada.pk))

@@ -21,7 +21,7 @@ from executions.models import RefusedMessage, Tier, Trigger, Workflow, WorkflowE
 from executions.triggers.queues import intake, opening, refused
 from executions.triggers.queues.broker_source import BrokerSource
 from executions.triggers.queues.consumer import Consumer
-from executions.triggers.queues.message import Message
+from executions.triggers.queues.message import QueueMessage
 from executions.triggers.queues.redis_source import RedisSource, in_flight_key
 from executions.triggers.sync import switch
 from tests.support.consuming import Consuming
@@ -446,7 +446,7 @@ class TestRefused:
     """What people do with refused messages."""
 
     def refused(self, trigger: Trigger, body: bytes = b'{"name": 5}') -> RefusedMessage:
-        message = Message(body, {}, None, uuid4(), lasting=True)
+        message = QueueMessage(body, {}, None, uuid4(), lasting=True)
         assert intake.take(trigger.pk, message).verdict == "refused"
         return RefusedMessage.objects.get(pk=message.token)
 

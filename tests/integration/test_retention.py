@@ -15,8 +15,8 @@ from dlq.models import DeadLetterEntry, RedriveState, Resolution, RetentionMark
 from dlq.resolve import transitions
 from dlq.retention import executions, pruning
 from dlq.retention.duty import turn
-from dlq.retention.families import Family, Position
-from dlq.retention.pace import Pace
+from dlq.retention.families import Family, PruningPosition
+from dlq.retention.pace import PruningPace
 from dlq.retention.terms import parameters
 from dlq.retention.wanted import Wanted, as_set, older_than
 from executions.access.actor import Actor
@@ -47,9 +47,9 @@ def orders() -> Workflow:
 
 
 def prune(wanted: Wanted | None = None, **pace: Any) -> Any:
-    return executions.prune(wanted or as_set(database_now()), Pace(**(GENTLE | pace)), Position())[
-        0
-    ]
+    return executions.prune(
+        wanted or as_set(database_now()), PruningPace(**(GENTLE | pace)), PruningPosition()
+    )[0]
 
 
 def test_each_ending_has_its_time(orders: Workflow) -> None:
@@ -185,10 +185,10 @@ def test_a_family_larger_than_a_batch_goes_in_several_the_root_last(
         child = aged(orders, 400, parent=root, depth=1)
         aged(orders, 400, parent=child, depth=2)
     seen: list[int] = []
-    pace = Pace(rest=0.0, batch=3, stopped=lambda: bool(seen.append(len(left()))))
+    pace = PruningPace(rest=0.0, batch=3, stopped=lambda: bool(seen.append(len(left()))))
     monkeypatch.setattr(executions, "RUNS_AT_ONCE", 4)
 
-    tally, place = executions.prune(as_set(database_now()), pace, Position())
+    tally, place = executions.prune(as_set(database_now()), pace, PruningPosition())
 
     assert (tally.rows, tally.parts["runs"], place) == (9, 18, None)
     assert not left()
@@ -200,7 +200,7 @@ def test_what_is_stopped_in_the_middle_goes_on_from_there(orders: Workflow) -> N
     for _ in range(6):
         aged(orders, 400)
     asked: list[int] = []
-    pace = Pace(rest=0.0, batch=2, stopped=lambda: bool(asked.append(1)) or len(asked) > 2)
+    pace = PruningPace(rest=0.0, batch=2, stopped=lambda: bool(asked.append(1)) or len(asked) > 2)
 
     tallies = pruning.carry_on(as_set(database_now()), pace)
 
@@ -305,7 +305,7 @@ def test_events_are_pruned_by_what_a_person_says(orders: Workflow) -> None:
     )  # fmt: skip
     wanted = older_than(2, database_now())
 
-    (tally,) = pruning.prune(("events",), wanted, Pace(rest=0.0))
+    (tally,) = pruning.prune(("events",), wanted, PruningPace(rest=0.0))
 
     assert (tally.rows, Event.objects.count()) == (1, 0)
 
@@ -332,7 +332,7 @@ def test_families_are_packed_by_executions_and_runs() -> None:
 
 @pytest.mark.parametrize("name", ["prune_walk", "prune_families", "prune_lock"])
 def test_every_question_is_answered_by_an_index(orders: Workflow, name: str) -> None:
-    wanted, place = as_set(database_now()), Position()
+    wanted, place = as_set(database_now()), PruningPosition()
     told = parameters(wanted.terms, wanted.scope, wanted.now) | {
         "at": place.at, "id": place.id, "before": wanted.now, "chunk": 9, "most": 9,
         "roots": [id_of(9)], "ids": [id_of(9)], "expired": None, "resolved": None,

@@ -13,7 +13,7 @@ from uuid6 import uuid7
 
 from dlq.models import DeadLetterEntry, Resolution
 from dlq.retention import pruning
-from dlq.retention.pace import Pace
+from dlq.retention.pace import PruningPace
 from dlq.retention.wanted import as_set
 from executions.database.clock import database_now
 from executions.models import WorkflowExecution
@@ -114,9 +114,9 @@ def test_whole_families_go_and_nothing_that_stays_loses_anything(seed: int) -> N
     keep = expected(made)
     wanted = as_set(database_now())
 
-    looked = list(pruning.look(KINDS, wanted, Pace(rest=0.0)))
+    looked = list(pruning.look(KINDS, wanted, PruningPace(rest=0.0)))
     before = left()
-    pruned = list(pruning.prune(KINDS, wanted, Pace(rest=0.0, batch=7)))
+    pruned = list(pruning.prune(KINDS, wanted, PruningPace(rest=0.0, batch=7)))
 
     assert before == {one.row.pk for one in made}
     assert left() == keep

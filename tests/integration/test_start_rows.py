@@ -7,7 +7,7 @@ import pytest
 
 from executions.access.actor import Actor
 from executions.models import Workflow, WorkflowExecution
-from executions.triggers.request import Branch, Parent
+from executions.triggers.request import Branch, ParentRun
 from executions.triggers.start import owe_execution, start_batch, start_child, start_execution
 from tests.support.workflows import limited_workspace, publish, task
 
@@ -48,7 +48,7 @@ def a_branch(workflow: Workflow) -> list[WorkflowExecution]:
 
 def a_child(workflow: Workflow) -> list[WorkflowExecution]:
     [above] = with_everything(workflow)
-    parent = Parent(above.pk, 2, "CRON", 4, failure_of=above.pk, run_id=uuid4(), principal_id=9)
+    parent = ParentRun(above.pk, 2, "CRON", 4, failure_of=above.pk, run_id=uuid4(), principal_id=9)
     return [start_child(workflow, {"n": 1}, parent=parent, key="c", actor=ACTOR)]
 
 

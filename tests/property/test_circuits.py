@@ -19,12 +19,12 @@ from runners.circuits.breaker import (
     room,
     undone,
 )
-from runners.targets.rules import Limits, Rule, limits_for, matches, specificity
+from runners.targets.rules import TargetLimits, TargetRule, limits_for, matches, specificity
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 SECONDS = 10.0  # how long a call may take
 limits = st.builds(
-    Limits,
+    TargetLimits,
     failures=st.integers(1, 6),
     window=st.floats(1, 100),
     recovery=st.floats(1, 100),
@@ -38,7 +38,7 @@ events = st.tuples(
 )
 patterns = st.text("ab:*", min_size=0, max_size=8)
 rules = st.builds(
-    Rule,
+    TargetRule,
     pattern=patterns,
     failures=st.none() | st.integers(1, 9),
     window=st.none() | st.floats(1, 9),
@@ -113,7 +113,7 @@ def test_a_target_that_is_dead_gets_its_threshold_and_then_one_call_a_rest(limit
 
 @given(st.text("ab:", max_size=8), st.lists(rules, max_size=8), st.randoms())
 def test_the_most_specific_rule_speaks_first_in_whatever_order_they_stand(target, given_, random):
-    base = Limits(5, 60, 60)
+    base = TargetLimits(5, 60, 60)
     one_each = list({rule.pattern: rule for rule in given_}.values())
     found = limits_for(target, one_each, base)
     random.shuffle(one_each)

@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from executions.accounts.sessions import Client
+from executions.accounts.sessions import SessionClient
 from executions.accounts.token_sessions import Pair, sign_in
 
 
 def pair_of(user: Any) -> Pair:
     """A new session's tokens."""
-    return sign_in(user, Client())
+    return sign_in(user, SessionClient())
 
 
 def bearer(user: Any) -> str:

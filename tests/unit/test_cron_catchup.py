@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 
 from executions.triggers.cron_catchup import COUNTED, Decision, decide
-from executions.triggers.cron_rule import Rule, delay, rule
+from executions.triggers.cron_rule import CronRule, delay, rule
 
 NOW = datetime(2026, 6, 10, 11, 30, tzinfo=UTC)
 OUTAGE = NOW - timedelta(days=3)
@@ -24,11 +24,11 @@ SETTINGS = {
 }
 
 
-def made(**changes: Any) -> Rule:
+def made(**changes: Any) -> CronRule:
     return rule(SETTINGS | changes)
 
 
-def after_outage(its: Rule, now: datetime = NOW, after: datetime = OUTAGE) -> list[Decision]:
+def after_outage(its: CronRule, now: datetime = NOW, after: datetime = OUTAGE) -> list[Decision]:
     return decide(its, after, now, now)
 
 

@@ -9,7 +9,7 @@ from valkyr_project.demo.client import Api
 from valkyr_project.demo.errors import DemoError
 from valkyr_project.demo.orders import FOLDER
 from valkyr_project.demo.stack import Stack
-from valkyr_project.demo.watch import Progress, Watch
+from valkyr_project.demo.watch import DemoProgress, Watch
 from valkyr_project.up.environment import step_defaults
 
 SLUG = "order-import"
@@ -24,7 +24,7 @@ def definition(partner_url: str) -> str:
     return PARTNER.sub(rf"\1 {partner_url}", text, count=1)
 
 
-def drive(api: Api, stack: Stack, partner_url: str, orders: list[dict[str, Any]]) -> Progress:
+def drive(api: Api, stack: Stack, partner_url: str, orders: list[dict[str, Any]]) -> DemoProgress:
     """Send every order once (one of them twice under one key) and wait for their ends."""
     workflow = api.import_workflow(definition(partner_url), SLUG)
     version = api.publish(workflow)
@@ -51,7 +51,7 @@ def _one_by_one(api: Api, workflow: str, orders: list[dict[str, Any]]) -> list[d
     return started
 
 
-def _require_settings(progress: Progress, stack: Stack) -> None:
+def _require_settings(progress: DemoProgress, stack: Stack) -> None:
     """Raise DemoError when the first orders show that the workers lack a setting."""
     if not progress.ended:
         raise DemoError(

@@ -8,7 +8,7 @@ from typing import Any
 from valkyr_project.demo.orders import Expected
 from valkyr_project.demo.partner import Ledger
 from valkyr_project.demo.stack import Stack
-from valkyr_project.demo.watch import Progress
+from valkyr_project.demo.watch import DemoProgress
 
 WIDTH = 48
 
@@ -34,7 +34,9 @@ class Fact:
         return f"  {self.text:<{WIDTH}}{self.found:>6}   {mark}"
 
 
-def facts(progress: Progress, ledger: Ledger, mails: int | None, expected: Expected) -> list[Fact]:
+def facts(
+    progress: DemoProgress, ledger: Ledger, mails: int | None, expected: Expected
+) -> list[Fact]:
     """The figures of one demo; `mails` is None when they went where we cannot count."""
     states = progress.states
     metrics = [row.get("metricsSnapshot") or {} for row in progress.executions.values()]

@@ -13,7 +13,7 @@ PATIENCE_SECONDS = 120.0
 
 
 @dataclass
-class Progress:
+class DemoProgress:
     """The executions by id as last seen, and what their open dead letters say."""
 
     executions: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -51,7 +51,7 @@ class Watch:
     ids: set[str]
     begun: float  # time.monotonic()
 
-    def follow(self, patience: float = PATIENCE_SECONDS, *, quietly: bool = False) -> Progress:
+    def follow(self, patience: float = PATIENCE_SECONDS, *, quietly: bool = False) -> DemoProgress:
         """Look once a second until all have ended or `patience` seconds are over."""
         deadline = time.monotonic() + patience
         while True:
@@ -62,7 +62,7 @@ class Watch:
                 return progress
             time.sleep(1.0)
 
-    def _look(self) -> Progress:
+    def _look(self) -> DemoProgress:
         executions = self.api.rows(
             "/v1/WorkflowExecution", workflowId=self.workflow_id, createdAfter=self.since
         )
@@ -70,7 +70,7 @@ class Watch:
             "/v1/DeadLetterQueue", workflowId=self.workflow_id, resolution="PENDING"
         )
         pending = self.api.rows("/v1/Run", state="PENDING")
-        return Progress(
+        return DemoProgress(
             {row["id"]: row for row in executions if row["id"] in self.ids},
             [row for row in letters if row["executionId"] in self.ids],
             sum(row["attempt"] > 1 and row["executionId"] in self.ids for row in pending),
@@ -78,7 +78,7 @@ class Watch:
         )
 
 
-def _show(progress: Progress) -> None:
+def _show(progress: DemoProgress) -> None:
     """Rewrite the terminal's line; where there is no terminal, write a new one."""
     if sys.stdout.isatty():
         end = "\n" if progress.ended else ""

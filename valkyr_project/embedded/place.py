@@ -22,7 +22,7 @@ FALLBACK = Path("/var/lib/valkyr")
 LOG_BYTES = 10_000_000
 
 
-class Place:
+class ServerFolder:
     """One server's folder; `open_place` makes and locks it."""
 
     def __init__(self, root: Path, account: Account) -> None:
@@ -108,7 +108,7 @@ class Place:
             return "(no log)"
 
 
-def open_place(home: Path, name: str, account: Account) -> Place:
+def open_place(home: Path, name: str, account: Account) -> ServerFolder:
     """Make `<home>/<name>` where `account` can reach it, and lock it."""
     root = home / name
     if not root.exists():
@@ -116,7 +116,7 @@ def open_place(home: Path, name: str, account: Account) -> Place:
         if not account.can_enter(root):
             root.rmdir()
             root.symlink_to(_fallback(name, account), target_is_directory=True)
-    place = Place(root.resolve(), account)
+    place = ServerFolder(root.resolve(), account)
     place.lock()
     if not place.data.exists():
         place.data.mkdir(mode=0o700)

@@ -5,7 +5,7 @@ from concurrent.futures import Future
 from typing import Any
 
 
-class Departure:
+class DisconnectWatch:
     """Asked from the request's thread; until it is, nothing is watched.
 
     `receive` is the request's ASGI channel, of which the body has been read.

@@ -21,7 +21,7 @@ from django.http.response import HttpResponseBase
 from django.urls import set_script_prefix
 
 from executions.vendor_seams.django_requests import set_handler
-from valkyr_project.http.disconnect import Departure
+from valkyr_project.http.disconnect import DisconnectWatch
 
 # Answered at once, at most; more wait their turn. Most of these wait for a connection or an end.
 THREADS = 128
@@ -56,7 +56,7 @@ class Handler(ASGIHandler):
 
     async def _answered(self, scope: Any, receive: Any, body: IO[bytes]) -> Any:
         """The answer, made in a thread that may ask whether anybody waits for it."""
-        departure = scope["valkyr.gone"] = Departure(receive)
+        departure = scope["valkyr.gone"] = DisconnectWatch(receive)
         try:
             return await sync_to_async(
                 self._answer, thread_sensitive=False, executor=self._threads

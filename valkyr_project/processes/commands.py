@@ -22,7 +22,7 @@ MOST_PROCESSES = 10
 
 
 @dataclass(frozen=True)
-class Program:
+class ProcessCommand:
     """A command line, and what its process's environment has beside the caller's."""
 
     command: tuple[str, ...]
@@ -46,7 +46,7 @@ def pool_of(queue: str) -> Pool:
     return Pool("prefork", min(MOST_PROCESSES, os.cpu_count() or 1))
 
 
-def web(host: str, port: int, grace: int) -> Program:
+def web(host: str, port: int, grace: int) -> ProcessCommand:
     """Admin, API and health, over ASGI; at its end requests get `grace` seconds to finish."""
     command = (
         *(sys.executable, "-m", "valkyr_project.http.server", "valkyr_project.asgi:application"),
@@ -58,10 +58,10 @@ def web(host: str, port: int, grace: int) -> Program:
         *("--ws-max-size", "65536"),
     )
     # Each request has a thread of its own under ASGI: connections come from a pool.
-    return Program(command, {"VALKYR_PROCESS": "web", "VALKYR_POOL": "threads"})
+    return ProcessCommand(command, {"VALKYR_PROCESS": "web", "VALKYR_POOL": "threads"})
 
 
-def worker(queues: str, pool: Pool, *, task_events: bool) -> Program:
+def worker(queues: str, pool: Pool, *, task_events: bool) -> ProcessCommand:
     """A worker of one queue, or of several separated by commas; named after them.
 
     Flower shows what workers report: 0.5 ms of processor time and 2 KB of Redis a message (a
@@ -73,16 +73,16 @@ def worker(queues: str, pool: Pool, *, task_events: bool) -> Program:
         *(*CELERY, "worker", "-n", f"{name}@%h", "-Q", queues),
         *("--pool", pool.kind, "--concurrency", str(pool.size), *WORKER, *events),
     )
-    return Program(command, {"VALKYR_PROCESS": f"worker-{name}", "VALKYR_POOL": pool.kind})
+    return ProcessCommand(command, {"VALKYR_PROCESS": f"worker-{name}", "VALKYR_POOL": pool.kind})
 
 
-def beat() -> Program:
+def beat() -> ProcessCommand:
     """The clock: pokes the sweeper and the schedules; of several one is elected."""
     command = (*CELERY, "beat", "--loglevel", "WARNING", "--pidfile", "")
-    return Program(command, {"VALKYR_PROCESS": "beat"})
+    return ProcessCommand(command, {"VALKYR_PROCESS": "beat"})
 
 
-def flower(host: str, port: int, sign_in: str, *options: str) -> Program:
+def flower(host: str, port: int, sign_in: str, *options: str) -> ProcessCommand:
     """What workers do, for operators; read-only, behind `user:password`.
 
     Workers decide by `--task-events` whether they report each message. Flower on its own would ask
@@ -99,10 +99,10 @@ def flower(host: str, port: int, sign_in: str, *options: str) -> Program:
         # Not on the command line, which every user of the machine can read.
         "FLOWER_BASIC_AUTH": sign_in,
     }
-    return Program(command, environment)
+    return ProcessCommand(command, environment)
 
 
-def migrate(*options: str) -> Program:
+def migrate(*options: str) -> ProcessCommand:
     """The tables, brought up to date once, whoever else tries meanwhile."""
     command = (sys.executable, "-m", "valkyr_project.migrate", *options)
-    return Program(command, {"VALKYR_PROCESS": "migrate"})
+    return ProcessCommand(command, {"VALKYR_PROCESS": "migrate"})

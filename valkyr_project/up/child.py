@@ -15,7 +15,7 @@ from valkyr_project.up.options import PROJECT
 from valkyr_project.up.processes import ProcessSpec
 
 
-class Child(honcho.process.Process):  # type: ignore[misc] # honcho has no types
+class ChildProcess(honcho.process.Process):  # type: ignore[misc] # honcho has no types
     """Runs `spec` in a thread that relays its output and its end to `events`."""
 
     def __init__(self, spec: ProcessSpec, environment: Mapping[str, str]) -> None:

@@ -23,7 +23,7 @@ HEADER = (
 
 
 @dataclass(frozen=True)
-class Credentials:
+class StackCredentials:
     """What this installation signs with and how its people sign in.
 
     `password_is_ours` says that the administrator's password was made here, not given; `key_file`
@@ -38,7 +38,7 @@ class Credentials:
     key_file: Path | None
 
 
-def load(home: Path, environment: Mapping[str, str] = os.environ) -> Credentials:
+def load(home: Path, environment: Mapping[str, str] = os.environ) -> StackCredentials:
     """Read what is kept, make what is missing, and let the environment decide where it speaks."""
     path = home / FILE
     kept = _read(path)
@@ -50,7 +50,7 @@ def load(home: Path, environment: Mapping[str, str] = os.environ) -> Credentials
     if made != kept:
         write_private(path, HEADER + "".join(f"{key}={value}\n" for key, value in made.items()))
     given = environment.get("VALKYR_ADMIN_PASSWORD", "")
-    found = Credentials(
+    found = StackCredentials(
         secret_key=environment.get("VALKYR_SECRET_KEY", "") or made["VALKYR_SECRET_KEY"],
         username=environment.get("VALKYR_ADMIN_USERNAME", "") or "admin",
         password=given or made["VALKYR_ADMIN_PASSWORD"],
@@ -64,7 +64,7 @@ def load(home: Path, environment: Mapping[str, str] = os.environ) -> Credentials
     return found
 
 
-def _check_for_flower(found: Credentials) -> None:
+def _check_for_flower(found: StackCredentials) -> None:
     """Flower takes `name:password`, several separated by commas; raises UpError on a clash."""
     if {":", ","} & set(found.username) or "," in found.flower_password:
         raise UpError(

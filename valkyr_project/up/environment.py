@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from valkyr_project.up.credentials import Credentials
+from valkyr_project.up.credentials import StackCredentials
 from valkyr_project.up.failing import FILE, VARIABLE
 from valkyr_project.up.options import Options
 
@@ -24,7 +24,7 @@ def step_defaults(home: Path) -> dict[str, str]:
 
 
 def stack_environment(
-    options: Options, credentials: Credentials, database_url: str, redis_url: str
+    options: Options, credentials: StackCredentials, database_url: str, redis_url: str
 ) -> dict[str, str]:
     """The caller's environment with every address and secret of this stack."""
     inherited = {name: value for name, value in os.environ.items() if name != "RUNNER_ID"}

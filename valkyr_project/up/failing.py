@@ -20,7 +20,7 @@ def supervised() -> bool:
     return bool(os.environ.get(VARIABLE))
 
 
-class Failing:
+class FailingProcesses:
     """The supervisor's list of processes that keep ending right after their start."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:

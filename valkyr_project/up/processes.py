@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from valkyr_project.processes import commands
-from valkyr_project.processes.commands import Pool, Program
-from valkyr_project.up.credentials import Credentials
+from valkyr_project.processes.commands import Pool, ProcessCommand
+from valkyr_project.up.credentials import StackCredentials
 from valkyr_project.up.options import Options
 
 # A worker finishes what it can and gives back the rest (VALKYR_DRAIN_SECONDS); then it is pushed.
@@ -31,7 +31,7 @@ class ProcessSpec:
     stop_steps: tuple[tuple[signal.Signals, float], ...] = PLAIN_STOP
 
 
-def specs(options: Options, credentials: Credentials) -> list[ProcessSpec]:
+def specs(options: Options, credentials: StackCredentials) -> list[ProcessSpec]:
     """Every process of a stack, in the order they are named to the user."""
     return [
         _spec("web", commands.web("127.0.0.1", options.port, WEB_GRACE_SECONDS)),
@@ -49,7 +49,7 @@ def worker(options: Options, queue: str, pool: Pool) -> ProcessSpec:
     return ProcessSpec(f"worker-{queue}", program.command, program.environment, 1, WORKER_STOP)
 
 
-def flower(options: Options, credentials: Credentials) -> ProcessSpec:
+def flower(options: Options, credentials: StackCredentials) -> ProcessSpec:
     """What workers do, for operators; remembered from one start to the next."""
     program = commands.flower(
         "127.0.0.1",
@@ -62,5 +62,5 @@ def flower(options: Options, credentials: Credentials) -> ProcessSpec:
     return ProcessSpec("flower", program.command, program.environment, 2)
 
 
-def _spec(name: str, program: Program) -> ProcessSpec:
+def _spec(name: str, program: ProcessCommand) -> ProcessSpec:
     return ProcessSpec(name, program.command, program.environment)

@@ -10,14 +10,14 @@ from celery.utils.nodenames import gethostname, nodename
 from kombu.exceptions import KombuError
 
 from valkyr_project.celery import app
-from valkyr_project.up.credentials import Credentials
+from valkyr_project.up.credentials import StackCredentials
 from valkyr_project.up.options import Options
 
 Probe = Callable[[], bool]
 FAILS = 500
 
 
-def probes(options: Options, credentials: Credentials, database_url: str) -> dict[str, Probe]:
+def probes(options: Options, credentials: StackCredentials, database_url: str) -> dict[str, Probe]:
     """A question for every process, by name; each answers within about a second."""
     sign_in = f"{credentials.username}:{credentials.flower_password}"
     return {

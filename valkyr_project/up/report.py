@@ -1,12 +1,12 @@
 """What the user reads once everything is ready."""
 
-from valkyr_project.up.credentials import FILE, Credentials
+from valkyr_project.up.credentials import FILE, StackCredentials
 from valkyr_project.up.options import Options
 from valkyr_project.up.scraping import FILE as TARGETS
 
 
 def closing_block(
-    options: Options, credentials: Credentials, admin_state: str, seconds: float
+    options: Options, credentials: StackCredentials, admin_state: str, seconds: float
 ) -> str:
     """Where everything is and how to sign in."""
     stored = f"password in {options.home / FILE}"
@@ -26,7 +26,7 @@ Ctrl-C stops everything and keeps the data.
 """
 
 
-def _password(credentials: Credentials, admin_state: str, stored: str) -> str:
+def _password(credentials: StackCredentials, admin_state: str, stored: str) -> str:
     if admin_state == "exists with another password":
         return (
             "with the password set earlier (forgotten? .venv/bin/python -m valkyr_project.up.shell "

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from django.http import HttpRequest
 
-from executions.health.finding import Finding
+from executions.health.finding import HealthFinding
 from executions.health.parts import Session, register
 from valkyr_project.up.failing import VARIABLE, supervised
 
@@ -14,19 +14,21 @@ NAME = "processes"
 EXPECTED = "every process of the stack stays up"
 
 
-def processes(session: Session) -> Finding:
+def processes(session: Session) -> HealthFinding:
     """Return what the supervisor of this stack wrote about processes that keep ending."""
     path = Path(os.environ[VARIABLE])
     try:
         endings = json.loads(path.read_text())
     except (OSError, ValueError):
-        return Finding(False, f"{path} cannot be read", EXPECTED, "Start the stack again.")
+        return HealthFinding(False, f"{path} cannot be read", EXPECTED, "Start the stack again.")
     if not endings:
-        return Finding(True, EXPECTED, EXPECTED)
+        return HealthFinding(True, EXPECTED, EXPECTED)
     found = ", ".join(f"{name} ({ending})" for name, ending in sorted(endings.items()))
     logs = ", ".join(str(path.parent / "logs" / f"{name}.log") for name in sorted(endings))
     verb = "keeps" if len(endings) == 1 else "keep"
-    return Finding(False, f"{found} {verb} ending right after the start", EXPECTED, f"Read {logs}.")
+    return HealthFinding(
+        False, f"{found} {verb} ending right after the start", EXPECTED, f"Read {logs}."
+    )
 
 
 def register_part() -> None:

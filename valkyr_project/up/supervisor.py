@@ -16,9 +16,9 @@ from collections.abc import Mapping, Sequence
 from honcho.printer import Message
 
 from valkyr_project.embedded import ServerError
-from valkyr_project.up.child import Child
+from valkyr_project.up.child import ChildProcess
 from valkyr_project.up.errors import UpError
-from valkyr_project.up.failing import Failing
+from valkyr_project.up.failing import FailingProcesses
 from valkyr_project.up.output import Output, say
 from valkyr_project.up.processes import ProcessSpec
 from valkyr_project.up.readiness import Probe
@@ -47,8 +47,8 @@ class Supervisor:
         self._servers = servers
         self._output = output
         self._stop_request = stop_request
-        self._failing = Failing(environment)
-        self._children = {spec.name: Child(spec, environment) for spec in specs}
+        self._failing = FailingProcesses(environment)
+        self._children = {spec.name: ChildProcess(spec, environment) for spec in specs}
         self._restarts = {name: Restarts() for name in [*self._children, "servers"]}
         self._due: dict[str, float] = {}
         self._ready: set[str] = set()
@@ -95,7 +95,7 @@ class Supervisor:
                 thread.join()
         self._drain()
 
-    def _end(self, child: Child) -> None:
+    def _end(self, child: ChildProcess) -> None:
         for number, seconds in child.spec.stop_steps:
             child.send(number)
             deadline = time.monotonic() + seconds
@@ -155,7 +155,7 @@ class Supervisor:
         now = time.monotonic()
         for name in [name for name, at in self._due.items() if at <= now]:
             del self._due[name]
-            self._children[name] = Child(self._children[name].spec, self._environment)
+            self._children[name] = ChildProcess(self._children[name].spec, self._environment)
             self._children[name].launch(self._events)
 
     def _keep_servers(self) -> None:

@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString
 from dlq.admin.dashboard.gathering import Facts
 from dlq.models import FailureGroup, RedriveState
 from executions.admin import links, marks
-from executions.admin.sections import Cell, Section
+from executions.admin.sections import Cell, PageSection
 from runners.admin.circuits import MARKS as CIRCUIT_MARKS
 from runners.admin.runner import health_of
 from runners.budgets.amounts import amount, plain
@@ -28,7 +28,7 @@ REDRIVE_MARKS = {
 }
 
 
-def panels(kept: Facts, now: datetime) -> list[list[Section]]:
+def panels(kept: Facts, now: datetime) -> list[list[PageSection]]:
     """All panels in two columns; one that could not be had says so."""
     return [
         [
@@ -68,9 +68,9 @@ BUDGETS = (("Budget", "Spent"), "No budget is near its end.")
 
 def _section(
     title: str, found: Any, said: tuple[tuple[str, ...], str], rows: list[list[Cell]]
-) -> Section:
+) -> PageSection:
     headers, empty = said
-    return Section(
+    return PageSection(
         title, headers=headers, rows=rows, empty=NOT_AVAILABLE if found is None else empty
     )
 

@@ -9,7 +9,7 @@ from django.utils.safestring import SafeString
 from dlq.models import ItemState, Redrive, RedriveItem
 from dlq.redrive.progress import progress
 from executions.admin import links, marks
-from executions.admin.sections import Section
+from executions.admin.sections import PageSection
 
 SHOWN = 100
 MARKS: dict[str, tuple[str, str]] = {
@@ -42,7 +42,7 @@ def bar(redrive: Redrive) -> SafeString:
     )
 
 
-def counts(redrive: Redrive) -> Section:
+def counts(redrive: Redrive) -> PageSection:
     """How many are in which state, each a link to those; pace and time left."""
     now = progress(redrive)
     rows = [
@@ -53,7 +53,7 @@ def counts(redrive: Redrive) -> Section:
         ("SKIPPED", now.skipped),
         ("ABORTED", now.aborted),
     ]
-    return Section(
+    return PageSection(
         "Progress",
         headers=("State", "Entries"),
         rows=[
@@ -65,7 +65,7 @@ def counts(redrive: Redrive) -> Section:
     )
 
 
-def chosen(request: HttpRequest, redrive: Redrive) -> Section:
+def chosen(request: HttpRequest, redrive: Redrive) -> PageSection:
     """The newest items, of one state where the address names it."""
     state = request.GET.get("items", "")
     rows = RedriveItem.objects.filter(redrive=redrive).select_related("entry", "again")
@@ -78,7 +78,7 @@ def chosen(request: HttpRequest, redrive: Redrive) -> Section:
         "again__original_config",
     ).order_by("-pk")[:SHOWN]
     word = f": {ItemState(state).label}" if state in ItemState.values else ""
-    return Section(
+    return PageSection(
         f"Entries{word}",
         headers=HEADERS,
         rows=[_row(item) for item in found],

@@ -27,7 +27,7 @@ from executions.admin.filters import TabFilter
 from executions.admin.operating import OperatingAdmin
 from executions.admin.operations import Operation
 from executions.admin.scope import holds, scoped, user_of
-from executions.admin.sections import Page, Section, facts
+from executions.admin.sections import Page, PageSection, facts
 from executions.states import Permission
 
 MARKS: dict[str, tuple[str, str]] = {
@@ -198,9 +198,9 @@ class RedriveAdmin(OperatingAdmin, FactAdmin):
             sections = [items.counts(obj), items.chosen(request, obj)]
         lead: list[Any] = [self.mark(obj), _sentence(obj)]
         if obj.stop_reason:
-            sections.insert(0, Section("Why it stopped", body=obj.stop_reason, error=True))
+            sections.insert(0, PageSection("Why it stopped", body=obj.stop_reason, error=True))
         if obj.state == RedriveState.RUNNING and (held := held_by(obj)):
-            sections.insert(0, Section("Why it waits", body=held))
+            sections.insert(0, PageSection("Why it waits", body=held))
         return Page(lead, facts(self._facts(obj)), [*sections, done_to(obj.pk)])
 
     def _facts(self, obj: Redrive) -> list[tuple[str, Any]]:

@@ -10,18 +10,18 @@ from dlq.models import Redrive
 from dlq.redrive.preview import Preview, preview
 from executions.admin import links, marks
 from executions.admin.scope import may
-from executions.admin.sections import Section, hidden_section
+from executions.admin.sections import PageSection, hidden_section
 from executions.admin.values import as_json, masked
 from executions.errors import ValkyrError
 from executions.states import Permission
 
 
-def sections(request: HttpRequest, redrive: Redrive) -> list[Section]:
+def sections(request: HttpRequest, redrive: Redrive) -> list[PageSection]:
     """The preview of a draft, made anew each time it is looked at."""
     try:
         found = preview(redrive.pk)
     except ValkyrError as error:
-        return [Section("Preview", body=str(error), error=True)]
+        return [PageSection("Preview", body=str(error), error=True)]
     out = [_outlook(found)]
     if found.definition_changes:
         out.append(_versions(found))
@@ -31,13 +31,13 @@ def sections(request: HttpRequest, redrive: Redrive) -> list[Section]:
     return out
 
 
-def _outlook(found: Preview) -> Section:
+def _outlook(found: Preview) -> PageSection:
     rows: list[list[Any]] = [[f"{found.runs:,}", "will run"]]
     rows += [[f"{skipped.count:,}", f"skipped: {skipped.reason}"] for skipped in found.skipped]
     more = "There were more; one redrive takes the oldest 100,000. " if found.truncated else ""
     long = found.seconds >= 1
     took = f"about {marks.took(found.seconds * 1_000)}" if long else "less than a second"
-    return Section(
+    return PageSection(
         "What would happen",
         headers=("Entries", "What becomes of them"),
         rows=rows,
@@ -45,8 +45,8 @@ def _outlook(found: Preview) -> Section:
     )
 
 
-def _effects(found: Preview) -> Section:
-    return Section(
+def _effects(found: Preview) -> PageSection:
+    return PageSection(
         "Runs again outside",
         headers=("Step", "Module", "Effect", "Entries"),
         rows=[
@@ -57,8 +57,8 @@ def _effects(found: Preview) -> Section:
     )
 
 
-def _rejected(found: Preview) -> Section:
-    return Section(
+def _rejected(found: Preview) -> PageSection:
+    return PageSection(
         "Refused by the module's schema",
         headers=("Entry", "Why"),
         rows=[
@@ -73,11 +73,11 @@ def _rejected(found: Preview) -> Section:
     )
 
 
-def _samples(request: HttpRequest, redrive: Redrive, found: Preview) -> Section:
+def _samples(request: HttpRequest, redrive: Redrive, found: Preview) -> PageSection:
     title = "Inputs before and after"
     if not may(request, redrive, Permission.VIEW_PAYLOADS):
         return hidden_section(title, folded=False)
-    return Section(
+    return PageSection(
         title,
         headers=("Entry", "Before", "After"),
         rows=[
@@ -92,8 +92,8 @@ def _samples(request: HttpRequest, redrive: Redrive, found: Preview) -> Section:
     )
 
 
-def _versions(found: Preview) -> Section:
-    return Section(
+def _versions(found: Preview) -> PageSection:
+    return PageSection(
         "Other versions of the definition",
         headers=("From", "To", "Differs in"),
         rows=[

@@ -12,9 +12,9 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from dlq.management.prune_text import of_tally
 from dlq.retention import duty, pruning
-from dlq.retention.pace import Pace
-from dlq.retention.tally import Tally
-from dlq.retention.terms import Scope
+from dlq.retention.pace import PruningPace
+from dlq.retention.tally import PruningTally
+from dlq.retention.terms import RetentionScope
 from dlq.retention.wanted import Wanted, as_set, older_than
 from dlq.retention.weight import weigh
 from executions.access.actor import Actor
@@ -82,7 +82,7 @@ class Command(BaseCommand):
         except ImproperlyConfigured as error:
             raise CommandError(str(error)) from error
         with _stop_asked() as stop:
-            pace = Pace.for_seconds(
+            pace = PruningPace.for_seconds(
                 options["max_seconds"],
                 batch=options["batch"],
                 rest=0.0 if options["dry_run"] else 1.0,
@@ -92,11 +92,11 @@ class Command(BaseCommand):
         if any(tally.more for tally in tallies):
             raise CommandError("Stopped; there is more to do. Run it again.", returncode=MORE)
 
-    def _go(self, options: dict[str, Any], wanted: Wanted, pace: Pace) -> list[Tally]:
+    def _go(self, options: dict[str, Any], wanted: Wanted, pace: PruningPace) -> list[PruningTally]:
         dry = options["dry_run"]
         self.stdout.write("would delete" if dry else "deleted")
         made = (pruning.look if dry else pruning.prune)(options["what"], wanted, pace)
-        done: list[Tally] = []
+        done: list[PruningTally] = []
         try:
             for tally in made:
                 done.append(tally)
@@ -109,7 +109,9 @@ class Command(BaseCommand):
 
 
 def _wanted(options: dict[str, Any]) -> Wanted:
-    scope = Scope(*_place(options["workspace"], options["workflow"]), states=options["state"])
+    scope = RetentionScope(
+        *_place(options["workspace"], options["workflow"]), states=options["state"]
+    )
     if options["older_than"] is None:
         return as_set(database_now(), scope)
     return older_than(options["older_than"], database_now(), scope)

@@ -26,7 +26,7 @@ def compile_graph(resolved: Mapping[str, Any], workflow_id: UUID) -> Graph:
     return _graph(
         resolved,
         whole,
-        _Place(),
+        _BodyContext(),
         output=output,
         timeout_seconds=settings["timeoutSeconds"],
         concurrency=_concurrency(settings.get("concurrency")),
@@ -46,7 +46,7 @@ class _Whole:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _BodyContext:
     """Where a body stands: its path, the ids of the tasks around it, innermost first."""
 
     prefix: str = ""
@@ -55,7 +55,7 @@ class _Place:
     guarded: bool = False
 
 
-def _graph(body: Mapping[str, Any], whole: _Whole, place: _Place, **settings: Any) -> Graph:
+def _graph(body: Mapping[str, Any], whole: _Whole, place: _BodyContext, **settings: Any) -> Graph:
     documents = body["tasks"]
     task_by_id = {task["id"]: index for index, task in enumerate(documents)}
     incoming: list[list[Edge]] = [[] for _ in documents]
@@ -74,7 +74,9 @@ def _graph(body: Mapping[str, Any], whole: _Whole, place: _Place, **settings: An
         tolerant = container == "map" and head["with"].get("onItemError") == CONTINUE
         guarded = place.guarded or handles_error or tolerant
         inner = _body(
-            document, whole, _Place(f"{place.prefix}{document['id']}.", ids, container, guarded)
+            document,
+            whole,
+            _BodyContext(f"{place.prefix}{document['id']}.", ids, container, guarded),
         )
         tasks.append(
             Task(
@@ -112,7 +114,7 @@ def _graph(body: Mapping[str, Any], whole: _Whole, place: _Place, **settings: An
     )
 
 
-def _body(document: Mapping[str, Any], whole: _Whole, place: _Place) -> Graph | None:
+def _body(document: Mapping[str, Any], whole: _Whole, place: _BodyContext) -> Graph | None:
     body = document.get("body")
     return None if body is None else _graph(body, whole, place)
 

@@ -9,7 +9,7 @@ from django.db import OperationalError
 
 from executions.access.actor import Actor
 from executions.credentials import key_rotation
-from executions.credentials.key_rotation import Progress, Standing
+from executions.credentials.key_rotation import KeyUse, RotationProgress
 from executions.errors import ValkyrError
 
 HELP = """
@@ -85,7 +85,7 @@ class Command(BaseCommand):
             )
         self._say("Everything is sealed with the newest key. Next: `manage.py keys retire`.")
 
-    def _tell(self, progress: Progress) -> None:
+    def _tell(self, progress: RotationProgress) -> None:
         self._say(f"  {progress.column}: {progress.done} …")
 
     def _retire(self, options: dict[str, Any]) -> None:
@@ -107,7 +107,7 @@ class Command(BaseCommand):
         self.stdout.flush()
 
 
-def _standing(now: Standing, key: int) -> str:
+def _standing(now: KeyUse, key: int) -> str:
     if key in now.unknown:
         return "lost"
     return "primary" if key == now.primary else "old"

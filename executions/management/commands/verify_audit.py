@@ -5,8 +5,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from executions.audit.chain import Head
-from executions.audit.verifying import Report, verify
+from executions.audit.chain import ChainHead
+from executions.audit.verifying import VerificationReport, verify
 
 EXAMPLES = """
 examples:
@@ -54,7 +54,7 @@ class Command(BaseCommand):
         self.stdout.write(_said(report))
 
 
-def _said(report: Report) -> str:
+def _said(report: VerificationReport) -> str:
     if report.head is None:
         return f"Nothing is sealed yet; {report.waiting:,} rows wait for it."
     return (
@@ -63,8 +63,8 @@ def _said(report: Report) -> str:
     )
 
 
-def _head(text: str) -> Head:
+def _head(text: str) -> ChainHead:
     try:
-        return Head.parse(text)
+        return ChainHead.parse(text)
     except ValueError as error:
         raise ArgumentTypeError(str(error)) from None

@@ -11,7 +11,7 @@ from typing import Any
 from kombu import Connection
 from uuid6 import uuid7
 
-from executions.triggers.queues.message import Message, Unreadable, id_of
+from executions.triggers.queues.message import QueueMessage, Unreadable, id_of
 from executions.triggers.queues.source import Lost
 
 TIMEOUT_SECONDS = 5.0
@@ -27,7 +27,7 @@ class BrokerSource:
         self._channel: Any = None
         self._held: Any = None
 
-    def get(self) -> Message | None:
+    def get(self) -> QueueMessage | None:
         """As Source."""
         with self._loss():
             channel = self._open()
@@ -41,7 +41,7 @@ class BrokerSource:
             problem = Unreadable("unreadable", f"The message cannot be opened: {held.errors[0]}.")
         headers = dict(held.headers or {})
         name = id_of(held.properties or {}, headers)
-        return Message(body, headers, name, uuid7(), lasting=False, problem=problem)
+        return QueueMessage(body, headers, name, uuid7(), lasting=False, problem=problem)
 
     def acknowledge(self) -> None:
         """As Source; what a lost connection held is not ours any more and comes again."""

@@ -11,9 +11,9 @@ from uuid import UUID
 
 from django.db import InterfaceError, OperationalError, close_old_connections, connections
 
-from executions.triggers.queues.intake import Taken, Verdict, refuse, take
-from executions.triggers.queues.message import Message
-from executions.triggers.queues.source import Lost, Source
+from executions.triggers.queues.intake import IntakeCount, IntakeVerdict, refuse, take
+from executions.triggers.queues.message import QueueMessage
+from executions.triggers.queues.source import Lost, MessageSource
 
 log = logging.getLogger(__name__)
 
@@ -35,7 +35,7 @@ class Consumer:
     def __init__(
         self,
         trigger_id: UUID,
-        source: Source,
+        source: MessageSource,
         *,
         stop: Event,
         limit: int | None = None,
@@ -61,7 +61,7 @@ class Consumer:
             taken = self._taken(message)
             if taken is None:
                 return  # told to stop while the database was away: it comes again
-            if taken.verdict == Verdict.LATER:
+            if taken.verdict == IntakeVerdict.LATER:
                 self._put_off(taken)
             else:
                 self.counts[taken.verdict] += 1
@@ -70,7 +70,7 @@ class Consumer:
     def _is_enough(self) -> bool:
         return self._limit is not None and self.counts.total() >= self._limit
 
-    def _next(self) -> Message | None:
+    def _next(self) -> QueueMessage | None:
         try:
             message = self._source.get()
         except Lost as error:
@@ -79,7 +79,7 @@ class Consumer:
         self._lost.over()
         return message
 
-    def _taken(self, message: Message) -> Taken | None:
+    def _taken(self, message: QueueMessage) -> IntakeCount | None:
         failures = 0
         away = _Absence(self._stop)
         while not self._stop.is_set() or not (failures or away.now):
@@ -97,13 +97,13 @@ class Consumer:
                 self._stop.wait(FIRST_PAUSE)
         return None
 
-    def _take(self, message: Message, failures: int) -> Taken:
+    def _take(self, message: QueueMessage, failures: int) -> IntakeCount:
         if failures == TRIES:
             reason = "It failed in a way nobody foresaw; the consumer's log says how."
             return refuse(self._trigger_id, message, "failed", reason)
         return take(self._trigger_id, message)
 
-    def _put_off(self, taken: Taken) -> None:
+    def _put_off(self, taken: IntakeCount) -> None:
         """Back to the queue, and wait: nothing is wrong with the message."""
         try:
             self._source.give_back()

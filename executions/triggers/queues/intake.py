@@ -24,7 +24,7 @@ from executions.errors import (
 from executions.models import RefusedMessage, Trigger
 from executions.payloads import digest
 from executions.states import TriggerType
-from executions.triggers.queues.message import Message, Unreadable
+from executions.triggers.queues.message import QueueMessage, Unreadable
 from executions.triggers.start import start_execution
 
 KEPT_BYTES = 64 * 1024
@@ -32,7 +32,7 @@ MAX_REASON = 4_000
 SWITCHED_OFF_SECONDS = 5.0
 
 
-class Verdict(StrEnum):
+class IntakeVerdict(StrEnum):
     """What became of a message."""
 
     STARTED = "started"
@@ -42,15 +42,15 @@ class Verdict(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class IntakeCount:
     """A verdict; for LATER why, and after how many seconds to try again."""
 
-    verdict: Verdict
+    verdict: IntakeVerdict
     reason: str = ""
     retry_after: float = 0.0
 
 
-def take(trigger_id: UUID, message: Message) -> Taken:
+def take(trigger_id: UUID, message: QueueMessage) -> IntakeCount:
     """Start an execution for a message, or keep it as refused; raises NotFound.
 
     A message delivered again starts nothing twice, as far as it can be recognised: by the
@@ -59,7 +59,7 @@ def take(trigger_id: UUID, message: Message) -> Taken:
     trigger = queue_trigger(trigger_id)
     if not trigger.enabled:
         why = "is gone from the published version" if trigger.retired_at else "is switched off"
-        return Taken(Verdict.LATER, f"the trigger {why}", SWITCHED_OFF_SECONDS)
+        return IntakeCount(IntakeVerdict.LATER, f"the trigger {why}", SWITCHED_OFF_SECONDS)
     try:
         return _start(trigger, message)
     except Unreadable as error:
@@ -70,7 +70,7 @@ def take(trigger_id: UUID, message: Message) -> Taken:
         return refuse(trigger_id, message, "bad_value", f"The body cannot be stored: {error}.")
 
 
-def _start(trigger: Trigger, message: Message) -> Taken:
+def _start(trigger: Trigger, message: QueueMessage) -> IntakeCount:
     try:
         started = start_execution(
             trigger.workflow,
@@ -81,13 +81,13 @@ def _start(trigger: Trigger, message: Message) -> Taken:
             idempotency_key=_key(trigger, message),
         )
     except QuotaExceeded as error:
-        return Taken(Verdict.LATER, error.message, error.retry_after)
+        return IntakeCount(IntakeVerdict.LATER, error.message, error.retry_after)
     except (WorkflowDisabled, NotPublished) as error:
-        return Taken(Verdict.LATER, error.message, SWITCHED_OFF_SECONDS)
-    return Taken(Verdict.STARTED if started.created else Verdict.KNOWN)
+        return IntakeCount(IntakeVerdict.LATER, error.message, SWITCHED_OFF_SECONDS)
+    return IntakeCount(IntakeVerdict.STARTED if started.created else IntakeVerdict.KNOWN)
 
 
-def refuse(trigger_id: UUID, message: Message, code: str, reason: str) -> Taken:
+def refuse(trigger_id: UUID, message: QueueMessage, code: str, reason: str) -> IntakeCount:
     """Keep a message that can start nothing, once, for people to see."""
     row = RefusedMessage(
         id=message.token,
@@ -98,7 +98,7 @@ def refuse(trigger_id: UUID, message: Message, code: str, reason: str) -> Taken:
         reason=_storable(reason[:MAX_REASON]),
     )
     RefusedMessage.objects.bulk_create([row], ignore_conflicts=True)
-    return Taken(Verdict.REFUSED, reason)
+    return IntakeCount(IntakeVerdict.REFUSED, reason)
 
 
 def queue_trigger(trigger_id: UUID) -> Trigger:
@@ -120,7 +120,7 @@ def sentence(error: ValkyrError) -> str:
     return " ".join([error.message, *(f"{p.path}: {p.message}" for p in found)])
 
 
-def _key(trigger: Trigger, message: Message) -> str | None:
+def _key(trigger: Trigger, message: QueueMessage) -> str | None:
     if message.id is not None:
         return f"queue:{trigger.pk}:{digest(message.id)}"
     return f"queue:{trigger.pk}:{message.token}" if message.lasting else None

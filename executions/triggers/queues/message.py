@@ -23,7 +23,7 @@ class Unreadable(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class QueueMessage:
     """What was taken from a queue.
 
     `id` is the sender's name for it, if it gave one. `token` is ours; where `lasting`, it is the
@@ -64,7 +64,7 @@ def payload_of(body: bytes) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class OpenedEnvelope:
     """A message of kombu's, taken out of its envelope."""
 
     body: bytes
@@ -72,7 +72,7 @@ class Opened:
     id: str | None
 
 
-def open_envelope(raw: bytes) -> Opened:
+def open_envelope(raw: bytes) -> OpenedEnvelope:
     """What kombu put around a body in Redis: JSON with body, headers, properties.
 
     Raises Unreadable for what is no such envelope.
@@ -82,7 +82,7 @@ def open_envelope(raw: bytes) -> Opened:
         properties, headers = envelope["properties"], envelope.get("headers") or {}
         text, encoding = envelope["body"], properties.get("body_encoding")
         body = base64.b64decode(text) if encoding == "base64" else text.encode()
-        found = Opened(body, dict(headers), id_of(properties, headers))
+        found = OpenedEnvelope(body, dict(headers), id_of(properties, headers))
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError, binascii.Error):
         raise Unreadable(
             "not_kombu",

@@ -16,7 +16,7 @@ from executions.states import TriggerType
 from executions.triggers.queues.broker_source import BrokerSource
 from executions.triggers.queues.intake import queue_trigger
 from executions.triggers.queues.redis_source import RedisSource
-from executions.triggers.queues.source import Source
+from executions.triggers.queues.source import MessageSource
 
 REDIS = ("redis://", "rediss://", "unix://")
 
@@ -72,7 +72,7 @@ def broker_url(trigger: Trigger, given: str | None = None) -> str:
     return os.environ[name]
 
 
-def open_source(trigger: Trigger, url: str, *, raw: bool) -> Source:
+def open_source(trigger: Trigger, url: str, *, raw: bool) -> MessageSource:
     """The trigger's queue at that broker; connects on first use. Raises Unclear."""
     queue = trigger.settings["queue"]
     is_redis = url.startswith(REDIS)

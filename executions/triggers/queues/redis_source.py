@@ -18,7 +18,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 from uuid6 import uuid7
 
-from executions.triggers.queues.message import Message, Unreadable, open_envelope
+from executions.triggers.queues.message import QueueMessage, Unreadable, open_envelope
 from executions.triggers.queues.source import Lost, Unusable
 
 # kombu keeps messages of higher priority numbers in lists of their own, read after the first.
@@ -74,7 +74,7 @@ class RedisSource:
         self._left: deque[tuple[bytes, bytes]] = deque()
         self._looked = float("-inf")
 
-    def get(self) -> Message | None:
+    def get(self) -> QueueMessage | None:
         """As Source; first what consumers before this one left in flight."""
         with _loss():
             self._look_for_left()
@@ -102,15 +102,15 @@ class RedisSource:
         """As Source."""
         self._redis.close()
 
-    def _hold(self, token: UUID, raw: bytes) -> Message:
+    def _hold(self, token: UUID, raw: bytes) -> QueueMessage:
         self._held = token
         if self._raw:
-            return Message(raw, {}, None, token, lasting=True)
+            return QueueMessage(raw, {}, None, token, lasting=True)
         try:
             opened = open_envelope(raw)
         except Unreadable as error:
-            return Message(raw, {}, None, token, lasting=True, problem=error)
-        return Message(opened.body, opened.headers, opened.id, token, lasting=True)
+            return QueueMessage(raw, {}, None, token, lasting=True, problem=error)
+        return QueueMessage(opened.body, opened.headers, opened.id, token, lasting=True)
 
     def _look_for_left(self) -> None:
         """At first everything in flight, later what is there for long."""

@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from executions.triggers.queues.message import Message
+from executions.triggers.queues.message import QueueMessage
 
 
 class Lost(Exception):
@@ -13,13 +13,13 @@ class Unusable(Exception):
     """The broker answers, and trying again will not help."""
 
 
-class Source(Protocol):
+class MessageSource(Protocol):
     """One queue of one broker.
 
     Each method may raise Lost, and may be called again after it; `get` may raise Unusable.
     """
 
-    def get(self) -> Message | None:
+    def get(self) -> QueueMessage | None:
         """The next message, now held by this source; None when there is none now."""
 
     def acknowledge(self) -> None:

@@ -22,10 +22,10 @@ from runners.circuits.breaker import (
     room,
     undone,
 )
-from runners.targets.rules import Limits
+from runners.targets.rules import TargetLimits
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
-LIMITS = Limits(failures=3, window=60, recovery=30)
+LIMITS = TargetLimits(failures=3, window=60, recovery=30)
 PROVEN = Circuit(proven_at=NOW - timedelta(days=1))
 
 

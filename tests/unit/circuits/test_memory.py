@@ -5,10 +5,10 @@ from uuid import UUID
 
 from runners.circuits.breaker import Caller, Circuit, Entry
 from runners.circuits.memory import Key, Memory, Picture
-from runners.targets.rules import Limits, Rule
+from runners.targets.rules import TargetLimits, TargetRule
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
-BASE = Limits(failures=3, window=60, recovery=30)
+BASE = TargetLimits(failures=3, window=60, recovery=30)
 ME = Caller(UUID(int=1), 1, 10)
 PROVEN = Circuit(proven_at=NOW - timedelta(hours=1))
 OPEN = Circuit(state="OPEN", failures=3, next_retry_at=NOW + timedelta(seconds=30), opened_at=NOW)
@@ -25,7 +25,7 @@ class Watch:
         self.seconds = 0.0
         self.looks = 0
         self.unclean: dict[Key, Circuit] = {}
-        self.rules: tuple[Rule, ...] = ()
+        self.rules: tuple[TargetRule, ...] = ()
         self.whole = True
         self.memory = Memory(self.read, BASE, lambda: self.seconds, **options)
         self.memory.refresh()
@@ -118,7 +118,7 @@ def test_rules_that_change_hold_within_a_second() -> None:
     watch = Watch()
     assert watch.memory.limits("test.call:1").failures == 3
 
-    watch.rules = (Rule("test.call:*", failures=7),)
+    watch.rules = (TargetRule("test.call:*", failures=7),)
     watch.later(1)
 
     assert watch.memory.limits("test.call:1").failures == 7

@@ -3,7 +3,7 @@
 import pytest
 
 from runners.targets.defaults import BASE, DEFAULTS, timeout_seconds
-from runners.targets.rules import Limits, Rule, limits_for, matches
+from runners.targets.rules import TargetLimits, TargetRule, limits_for, matches
 
 
 @pytest.mark.parametrize(
@@ -80,19 +80,26 @@ def test_models_that_reason_have_longer(model: str, seconds: float) -> None:
 
 
 def test_a_rule_says_what_a_more_specific_one_leaves_open() -> None:
-    rules = [Rule("llm:*", failures=9, recovery=7), Rule("llm:gpt-*", failures=2), *DEFAULTS]
+    rules = [
+        TargetRule("llm:*", failures=9, recovery=7),
+        TargetRule("llm:gpt-*", failures=2),
+        *DEFAULTS,
+    ]
 
-    assert limits_for("llm:gpt-4", rules, BASE) == Limits(2, 60, 7, 120)
+    assert limits_for("llm:gpt-4", rules, BASE) == TargetLimits(2, 60, 7, 120)
 
 
 def test_an_administrators_rule_comes_before_the_default_of_the_same_pattern() -> None:
-    rules = [Rule("llm:*", failures=9), *DEFAULTS]
+    rules = [TargetRule("llm:*", failures=9), *DEFAULTS]
 
     assert limits_for("llm:gpt", rules, BASE).failures == 9
     assert limits_for("llm:glm-4", rules, BASE).failures == 5
 
 
 def test_a_longer_beginning_counts_more_than_more_characters() -> None:
-    rules = [Rule("http.request:*.internal.example.com", failures=1), Rule("http.request:a*", 2)]
+    rules = [
+        TargetRule("http.request:*.internal.example.com", failures=1),
+        TargetRule("http.request:a*", 2),
+    ]
 
     assert limits_for("http.request:a.internal.example.com", rules, BASE).failures == 2

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dlq.comparing.difference import MAX_CHANGES, MAX_SHOWN, ROOT, Kind, compare
+from dlq.comparing.difference import MAX_CHANGES, MAX_SHOWN, ROOT, DifferenceKind, compare
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),
@@ -75,7 +75,11 @@ def test_nothing_differs_from_itself(value: Any) -> None:
 @given(before=JSON, after=JSON)
 def test_what_one_way_was_added_is_removed_the_other_way(before: Any, after: Any) -> None:
     there, back = compare(before, after), compare(after, before)
-    turned = {Kind.ADDED: Kind.REMOVED, Kind.REMOVED: Kind.ADDED, Kind.CHANGED: Kind.CHANGED}
+    turned = {
+        DifferenceKind.ADDED: DifferenceKind.REMOVED,
+        DifferenceKind.REMOVED: DifferenceKind.ADDED,
+        DifferenceKind.CHANGED: DifferenceKind.CHANGED,
+    }
     assert {(c.path, turned[c.kind], c.after, c.before) for c in there.changes} == {
         (c.path, c.kind, c.before, c.after) for c in back.changes
     }

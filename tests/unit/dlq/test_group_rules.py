@@ -6,26 +6,28 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dlq.groups.rules import MOVES, Seen, Standing, after_redrives, back, regressed_in, wakes
+from dlq.groups.rules import MOVES, Occurrence, Standing, after_redrives, back, regressed_in, wakes
 from dlq.states import GroupStatus as S
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 LATER, BEFORE = NOW + timedelta(minutes=1), NOW - timedelta(minutes=1)
 statuses = st.sampled_from(list(S))
 numbers = st.integers(1, 20)
-seen = st.builds(Seen, st.integers(0, 100), st.dictionaries(numbers, st.just(LATER)))
+seen = st.builds(Occurrence, st.integers(0, 100), st.dictionaries(numbers, st.just(LATER)))
 
 
 def test_resolved_as_of_now_any_later_failure_is_a_regression() -> None:
     standing = Standing(S.RESOLVED, NOW)
 
-    assert regressed_in(standing, Seen(1, {1: LATER, 2: LATER})) == 2
-    assert regressed_in(standing, Seen(1, {1: BEFORE})) is None
-    assert regressed_in(standing, Seen(1, {})) is None
+    assert regressed_in(standing, Occurrence(1, {1: LATER, 2: LATER})) == 2
+    assert regressed_in(standing, Occurrence(1, {1: BEFORE})) is None
+    assert regressed_in(standing, Occurrence(1, {})) is None
 
 
 @given(numbers, seen)
-def test_resolved_in_a_version_it_regresses_in_that_or_a_later_one(number: int, seen: Seen) -> None:
+def test_resolved_in_a_version_it_regresses_in_that_or_a_later_one(
+    number: int, seen: Occurrence
+) -> None:
     found = regressed_in(Standing(S.RESOLVED, NOW, resolved_in=number), seen)
 
     assert (found is not None) == any(one >= number for one in seen.last)
@@ -33,7 +35,7 @@ def test_resolved_in_a_version_it_regresses_in_that_or_a_later_one(number: int, 
 
 
 @given(statuses, statuses, seen)
-def test_what_is_not_resolved_does_not_regress(status: S, before: S, seen: Seen) -> None:
+def test_what_is_not_resolved_does_not_regress(status: S, before: S, seen: Occurrence) -> None:
     under = before if status is S.REDRIVING else status
 
     if under is not S.RESOLVED:
@@ -43,8 +45,8 @@ def test_what_is_not_resolved_does_not_regress(status: S, before: S, seen: Seen)
 def test_one_that_is_redriven_regresses_as_what_it_was() -> None:
     standing = Standing(S.REDRIVING, NOW, S.RESOLVED, resolved_in=3)
 
-    assert regressed_in(standing, Seen(9, {2: LATER})) is None
-    assert regressed_in(standing, Seen(9, {3: LATER})) == 3
+    assert regressed_in(standing, Occurrence(9, {2: LATER})) is None
+    assert regressed_in(standing, Occurrence(9, {3: LATER})) == 3
 
 
 @pytest.mark.parametrize(
@@ -65,11 +67,11 @@ def test_a_snoozed_group_wakes_by_whichever_term_comes_true(
 ) -> None:
     standing = Standing(S.SNOOZED, BEFORE, S.NEW, **terms)  # type: ignore[arg-type]
 
-    assert wakes(standing, Seen(10, {5: NOW}), NOW) is awake
+    assert wakes(standing, Occurrence(10, {5: NOW}), NOW) is awake
 
 
 @given(statuses.filter(lambda status: status is not S.SNOOZED), seen)
-def test_nothing_wakes_what_does_not_sleep(status: S, seen: Seen) -> None:
+def test_nothing_wakes_what_does_not_sleep(status: S, seen: Occurrence) -> None:
     assert not wakes(Standing(status, BEFORE, until=BEFORE, total=0, version=0), seen, NOW)
 
 

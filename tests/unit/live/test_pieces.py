@@ -13,7 +13,7 @@ from executions.live.cursor import Mark, read_cursor
 from executions.live.frame import frame
 from executions.live.memory import Memory
 from executions.live.pacing import Pace
-from executions.live.places import Full, Places
+from executions.live.places import Full, StreamSlots
 from executions.live.viewer import Gone, Viewer
 from runners.live.execution import EXECUTIONS
 from tests.support.coroutines import awaited
@@ -68,7 +68,7 @@ def test_the_hub_rests_by_the_quickest_of_its_last_looks() -> None:
 
 def test_places_are_counted_by_person_and_in_all(settings: Any) -> None:
     settings.LIVE_VIEWERS, settings.LIVE_VIEWERS_EACH = 3, 2
-    places = Places()
+    places = StreamSlots()
     with places.held(1), places.held(1):
         assert places.full(1) is Full.PERSON
         with places.held(1) as free:

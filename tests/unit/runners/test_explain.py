@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 
 from executions.definition.graph.plan import StepFact, StepStatus
-from executions.explain.standing import Line, Pause, standing
+from executions.explain.standing import Pause, QueuePosition, standing
 from executions.models import WorkflowExecution
 from runners.explain.steps import Around, step_reason
 from runners.explain.tasks import waiting_tasks
@@ -209,21 +209,21 @@ def execution(**columns: Any) -> WorkflowExecution:
 
 
 def test_an_execution_that_waits_for_a_place_knows_its_position() -> None:
-    line = Line("Default", 3, 3, 5)
+    line = QueuePosition("Default", 3, 3, 5)
     reason = standing(execution(state="PENDING"), line, None)
     assert reason.code == "waiting_for_place"
     assert "3 of 3 executions run in workspace Default, and 5 are before it" in reason.message
     assert reason.details["ahead"] == 5
-    free = standing(execution(state="PENDING"), Line("Default", 3, 2, 0), None)
+    free = standing(execution(state="PENDING"), QueuePosition("Default", 3, 2, 0), None)
     assert free.code == "about_to_start"
-    many = standing(execution(state="PENDING"), Line("Default", 3, 3, 10_000), None)
+    many = standing(execution(state="PENDING"), QueuePosition("Default", 3, 3, 10_000), None)
     assert "10000 or more are before it" in many.message
 
 
 def test_an_execution_that_waits_for_its_key_names_the_holders() -> None:
     holder = uuid4()
     row = execution(state="PENDING", concurrency_key="ann", concurrency_limit=2)
-    reason = standing(row, Line("Default", None, 0, 9, (holder,), 2, 4), None)
+    reason = standing(row, QueuePosition("Default", None, 0, 9, (holder,), 2, 4), None)
     assert reason.code == "waiting_for_key"
     assert f"'ann', which {holder} and 1 more hold" in reason.message
     assert reason.details == {
@@ -242,7 +242,7 @@ def test_an_execution_that_waits_for_its_key_names_the_holders() -> None:
     ],
 )
 def test_an_execution_says_where_it_is(columns: dict[str, Any], code: str) -> None:
-    assert standing(execution(**columns), Line("Default", 1, 1, 0), None).code == code
+    assert standing(execution(**columns), QueuePosition("Default", 1, 1, 0), None).code == code
 
 
 def test_a_pause_says_who_paused_when_and_why() -> None:

@@ -12,11 +12,11 @@ from executions.sealing.keys import (
     with_new_primary,
     without,
 )
-from executions.sealing.sources import Source
+from executions.sealing.sources import KeySource
 
 
 def installation(byte: int = 1) -> Aead:
-    return aead_of(Source("VALKYR_KEY", "env", bytes([byte]) * 32))
+    return aead_of(KeySource("VALKYR_KEY", "env", bytes([byte]) * 32))
 
 
 def test_a_fresh_set_has_one_key_that_seals() -> None:
