@@ -21,7 +21,7 @@ from executions.admission.capacity import (
     admitted,
     limited,
     lock_workspace,
-    rouse,
+    request_slot,
 )
 from executions.database import statements
 from executions.database.clock import ClockTimestamp, Deadline
@@ -140,7 +140,7 @@ def reopen(execution_id: UUID, *, workspace_id: UUID) -> WorkflowExecution:
         )
         execution.state = target
     else:
-        rouse([execution_id])
+        request_slot([execution_id])
     return execution
 
 

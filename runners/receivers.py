@@ -83,7 +83,7 @@ def deliver(sender: Any, event_id: UUID, **_: Any) -> None:
 
 
 @receiver(execution_roused)
-def rouse(sender: Any, execution_ids: list[UUID], **_: Any) -> None:
+def request_slot(sender: Any, execution_ids: list[UUID], **_: Any) -> None:
     """Send what woke while its execution had no place."""
     for execution_id in execution_ids:
         plan_execution.wake(execution_id)

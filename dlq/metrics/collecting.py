@@ -16,7 +16,7 @@ from prometheus_client.registry import Collector
 
 from dlq.metrics.readings import READINGS, Reading
 from executions.database.clock import database_now
-from executions.health import looking
+from executions.health import checking
 from runners.figures.patience import hurried
 
 log = logging.getLogger(__name__)
@@ -57,7 +57,7 @@ def read() -> list[Family]:
     """Everything, now: what answers, and the readings if the database does."""
     began = time.monotonic()
     up = Family("valkyr_up", "Whether a part answers: 1 or 0.", labels=["part"])
-    found = looking.statuses("database", "broker")
+    found = checking.statuses("database", "broker")
     for part, well in found.items():
         up.add_metric([part], int(well))
     taken = Family("valkyr_reading_up", "Whether a reading was had: 1 or 0.", labels=["reading"])

@@ -2,7 +2,8 @@
 
 An unlimited workspace is never locked. In a limited one, whoever starts or admits holds the
 workspace's row, so that the limit is never exceeded under any concurrency. An execution in which
-everything waits gives its place up (`doze`) and wants one again when it wakes (`rouse`).
+everything waits gives its place up (`release_slot`) and asks for one again when it wakes
+(`request_slot`).
 """
 
 from collections.abc import Collection, Sequence
@@ -155,26 +156,26 @@ def admit_next(ended_id: UUID) -> None:
     admit(workspace_id, None if counted else ConcurrencyKey(workflow_id, key))
 
 
-def doze(*execution_ids: UUID) -> None:
+def release_slot(*execution_ids: UUID) -> None:
     """Everything in these executions waits: they give their places up until something wakes them.
 
     The caller holds the executions' locks and saw that all their live runs wait, none of them for
     a child. After the commit, those that wait for places get them.
     """
-    (freed,) = _about(execution_ids, "doze")
+    (freed,) = _about(execution_ids, "release_slot")
     admitting = {workspace_id: pk for pk, workspace_id, limited in freed if limited}
     for execution_id in admitting.values():
         transaction.on_commit(partial(admit_next, execution_id), robust=True)
 
 
-def rouse(execution_ids: Collection[UUID]) -> None:
+def request_slot(execution_ids: Collection[UUID]) -> None:
     """Something in these executions wakes: those that gave their places up want them again.
 
     Call it in the transaction that wakes, before runs are locked; it locks those that sleep.
     After the commit they get places as far as there are any; until then nothing of them is
     claimed.
     """
-    _, woken = _about(execution_ids, "lock_awake", "rouse")
+    _, woken = _about(execution_ids, "lock_awake", "request_slot")
     for workspace_id in {workspace for workspace, place in woken if place == CapacityState.WANTED}:
         transaction.on_commit(partial(admit, workspace_id), robust=True)
 

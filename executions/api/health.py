@@ -19,8 +19,8 @@ from executions.api.documentation import operation
 from executions.api.fields import Body
 from executions.api.tokens import OpenEndpoint
 from executions.health import parts
+from executions.health.checking import HEALTH_CHECKS, Findings
 from executions.health.finding import HealthFinding
-from executions.health.looking import LOOKING, Findings
 from executions.observability.metrics_access import access
 from executions.vendor_seams.rest_framework_requests import django_request
 
@@ -94,7 +94,7 @@ class Live(OpenEndpoint):
 
 def answer(request: Request, required: Iterable[str]) -> Response:
     """All parts, and a 503 when one of the required ones is DOWN."""
-    found = LOOKING.findings()
+    found = HEALTH_CHECKS.findings()
     telling = _may_know(request, found)
     down = not all(found[name].well for name in required)
     well = all(finding.well for finding in found.values())

@@ -17,7 +17,7 @@ from django.db.migrations.loader import MigrationLoader
 from executions.health.finding import HealthFinding
 
 Session = psycopg.Connection[Any]
-Look = Callable[[Session], HealthFinding]
+Check = Callable[[Session], HealthFinding]
 
 NEEDED = ("database", "broker", "migrations")
 SECONDS = 2  # the least that libpq takes for a connect time-out
@@ -76,10 +76,10 @@ def known_migrations() -> frozenset[tuple[str, str]]:
     return frozenset(loader.graph.nodes)
 
 
-SEEN: dict[str, Look] = {"database": database, "migrations": migrations}
+SEEN: dict[str, Check] = {"database": database, "migrations": migrations}
 
 
-def register(name: str, look: Look) -> None:
+def register(name: str, look: Check) -> None:
     """Add a part that is seen in the database."""
     SEEN[name] = look
 

@@ -16,7 +16,7 @@ from runners.pipeline.crashes import mend
 from runners.pipeline.end_run import Looked
 from runners.process.cause_of_death import LOST, crash, judge
 from runners.process.draining import draining
-from runners.process.identity import gone, holder, pid_of
+from runners.process.identity import gone, pid_of, process_identity
 from runners.segment.live_run import Seen
 from runners.segment.state import Journey
 from runners.states import RunState
@@ -116,7 +116,7 @@ def cause_of(end: End) -> str:
 
 def _held_by(end: End, looked: Looked) -> bool:
     """Whether the run is still that process's, which is no more: its step did not end."""
-    name = holder().partition("|")[0]
+    name = process_identity().partition("|")[0]
     return (
         looked.state == RunState.RUNNING
         and looked.leased_by.partition("|")[0] == name

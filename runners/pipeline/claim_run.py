@@ -17,7 +17,7 @@ from runners.dispatch.resend import resend
 from runners.failures.classification import Failure, classify, template_failure
 from runners.observability.tracing import tell_taken_over
 from runners.process.cause_of_death import Death, judge
-from runners.process.identity import gone, holder
+from runners.process.identity import gone, process_identity
 from runners.segment.inputs import Prepared, prepare, restored
 from runners.segment.live_run import Seen
 from runners.segment.release import release
@@ -148,7 +148,7 @@ def claim(journey: Journey, seen: Seen, inputs: Inputs | None = None) -> Work | 
     else:
         here.executes(seen.id, seen.token)  # its templates may stall the process too
         prepared, failure = inputs or _inputs(journey, seen)
-    me = holder()
+    me = process_identity()
     row = statements.fetch_one(
         "claim",
         {

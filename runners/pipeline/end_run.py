@@ -16,7 +16,7 @@ from executions.errors import WrongState
 from runners import statements
 from runners.failures.classification import Failure
 from runners.pipeline import record_result
-from runners.process.identity import holder
+from runners.process.identity import process_identity
 from runners.segment import execution_lock
 from runners.segment.state import Journey
 from runners.segment.work import Unit, Work
@@ -64,7 +64,7 @@ def look(run_id: UUID) -> Looked | None:
     work = Work(
         run_id=run_id,
         token=token,
-        holder=holder(),
+        holder=process_identity(),
         step=step,
         path=path,
         prepared=None,

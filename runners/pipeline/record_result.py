@@ -267,7 +267,7 @@ def _suspend(journey: Journey, work: Work, unit: Unit, wait: Wait) -> None:
             iterations.open_turns(journey, work, facts)
             journey.passed.turn = journey.passed.turn or work.step.container == "loop"
         elif wait.kind is not WaitKind.CHILD and not awake and not onward.pending:
-            capacity.doze(journey.execution_id)
+            capacity.release_slot(journey.execution_id)
         checkpoints.after_step(journey, work, unit)
         _publish(journey, onward)
     journey.frontier = Frontier()

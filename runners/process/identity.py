@@ -33,7 +33,7 @@ def _holder(pid: int) -> str:
     return SEPARATOR.join(facts)
 
 
-def holder() -> str:
+def process_identity() -> str:
     """This process: `name|pid|start|pid namespace|boot`, and `|parent|parent's start`."""
     return _holder(os.getpid())
 

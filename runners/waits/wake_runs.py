@@ -53,7 +53,7 @@ def wake_each(
     if not found:
         return set()
     text = payloads.dump(dict(waking), "what wakes the step")
-    capacity.rouse({execution for _, execution in found})
+    capacity.request_slot({execution for _, execution in found})
     rows = statements.fetch(
         "wake",
         {

@@ -22,7 +22,7 @@ from runners.conf import config, pool
 from runners.dispatch.resend import resend
 from runners.isolation.client import client
 from runners.process import draining
-from runners.process.identity import SEPARATOR, gone, holder
+from runners.process.identity import SEPARATOR, gone, process_identity
 from runners.segment.release import release
 
 log = logging.getLogger(__name__)
@@ -72,10 +72,10 @@ def give_back() -> int:
 
     Steps that still run in this process are fenced: their token has grown.
     """
-    name = holder().partition(SEPARATOR)[0]
+    name = process_identity().partition(SEPARATOR)[0]
     rows = []
     for run_id, token, leased_by in statements.fetch("held_by", {"name": name + SEPARATOR}):
-        if leased_by == holder() or gone(leased_by):
+        if leased_by == process_identity() or gone(leased_by):
             rows += release(run_id, token)
     return resend(rows)
 

@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from dlq.models import DeadLetterEntry
 from dlq.resolve.requeue import requeue
 from executions import lifecycle
-from executions.admission.capacity import active, admit, doze, rouse
+from executions.admission.capacity import active, admit, release_slot, request_slot
 from executions.database import statements
 from executions.errors import QuotaExceeded
 from executions.models import Tier, WorkflowExecution, Workspace
@@ -35,13 +35,13 @@ def fall_asleep(*ids: UUID) -> None:
         Run.objects.filter(execution_id__in=ids, state="PENDING").update(
             state="WAITING", waits_for="timer"
         )
-        doze(*ids)
+        release_slot(*ids)
 
 
 def wake_up(*ids: UUID) -> None:
     """Their timers are due."""
     with transaction.atomic():
-        rouse(ids)
+        request_slot(ids)
         Run.objects.filter(execution_id__in=ids, state="WAITING").update(state="PENDING")
 
 
@@ -261,7 +261,7 @@ def test_two_that_wake_the_same_sleepers_do_not_wait_in_a_circle(
     first, second = start(workflow), start(workflow)
     fall_asleep(first, second)
     with transaction.atomic():
-        rouse([second, first])
+        request_slot([second, first])
         other = rivals.begin(wake_up, first, second)
         wait_until_blocked(my_session())
     other.result(10)
@@ -316,12 +316,12 @@ def test_ten_thousand_fall_asleep_and_wake_in_a_few_statements(
 
     monkeypatch.setattr(statements, "fetch", noted)
     with transaction.atomic():
-        doze(*ids)
-        assert asked == ["doze"]
+        release_slot(*ids)
+        assert asked == ["release_slot"]
     assert active(workspace.pk) == 0
     with transaction.atomic(), CaptureQueriesContext(connection) as others:
-        rouse(ids)
-        assert asked == ["doze", "lock_awake", "rouse"]
+        request_slot(ids)
+        assert asked == ["release_slot", "lock_awake", "request_slot"]
         assert len(others) == 0
         assert rows_scanned() < 10 * len(ids), "not the whole table for each of them"
     assert found.filter(place="HELD").count() == 100, "the rest follows batch by batch"
@@ -347,7 +347,7 @@ def test_who_wakes_while_its_execution_falls_asleep_is_not_forgotten(
         plan_execution.locked(sleeper)
         waking = rivals.begin(wake_up, sleeper)
         wait_until_blocked(my_session())
-        doze(sleeper)
+        release_slot(sleeper)
     waking.result(10)
     assert place(sleeper) == "HELD"
 

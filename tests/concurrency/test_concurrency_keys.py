@@ -12,7 +12,7 @@ from psycopg.sql import SQL, Literal
 from dlq.models import DeadLetterEntry
 from dlq.resolve.requeue import requeue
 from executions import lifecycle
-from executions.admission.capacity import active, doze
+from executions.admission.capacity import active, release_slot
 from executions.database import statements
 from executions.errors import ConcurrencyConflict, InvalidPayload, WrongState
 from executions.models import Activity, Tier, WorkflowExecution, Workspace
@@ -110,7 +110,7 @@ def test_a_paused_and_a_sleeping_execution_keep_their_key(queue: World) -> None:
     with transaction.atomic():
         plan_execution.locked(first)
         Run.objects.filter(execution_id=first).update(state="WAITING", waits_for="timer")
-        doze(first)
+        release_slot(first)
     duty.sweep()
     assert states([second])[second] == "PENDING"
 

@@ -245,7 +245,7 @@ def test_ten_thousand_listeners_take_one_statement_a_batch(
         monkeypatch.setattr(module, "fetch", noted)
     with CaptureQueriesContext(connection) as others:
         assert deliver.deliver(event.pk) == 120
-    assert asked == ["listeners", "rouse", "wake"] * 3
+    assert asked == ["listeners", "request_slot", "wake"] * 3
     # The event, its mark, and a transaction's begin and end a batch.
     assert len(others) <= 2 + 2 * 3
     queue.queue.clear()

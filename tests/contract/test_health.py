@@ -15,7 +15,7 @@ from rest_framework.test import APIClient
 from dlq.models import BeatPulse
 from executions.database.clock import ClockTimestamp
 from executions.health import parts
-from executions.health.looking import LOOKING
+from executions.health.checking import HEALTH_CHECKS
 from executions.observability.metrics_access import access
 from runners.models import Runner
 
@@ -27,13 +27,13 @@ TOKEN = "a-token-that-nobody-guesses"
 
 @pytest.fixture(autouse=True)
 def _look_anew(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr("executions.health.looking.KEPT_SECONDS", 0.0)
+    monkeypatch.setattr("executions.health.checking.KEPT_SECONDS", 0.0)
     monkeypatch.delenv("VALKYR_METRICS_TOKEN", raising=False)
     access.cache_clear()
-    LOOKING.forget()
+    HEALTH_CHECKS.forget()
     yield
     access.cache_clear()
-    LOOKING.forget()
+    HEALTH_CHECKS.forget()
 
 
 class Lent:
@@ -238,7 +238,7 @@ def test_a_sign_in_that_is_not_valid_gets_the_strangers_answer(stranger: APIClie
 def test_many_who_ask_at_once_are_looked_for_once(
     stranger: APIClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("executions.health.looking.KEPT_SECONDS", 60.0)
+    monkeypatch.setattr("executions.health.checking.KEPT_SECONDS", 60.0)
     opened: list[psycopg.Connection[Any]] = []
     really = parts.open_session
 

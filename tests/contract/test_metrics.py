@@ -15,7 +15,7 @@ from dlq import statements
 from dlq.metrics.collecting import DATABASE
 from dlq.metrics.readings import READINGS
 from executions.access.actor import Actor, record
-from executions.health.looking import LOOKING
+from executions.health.checking import HEALTH_CHECKS
 from executions.models import Tier, WorkflowExecution, Workspace
 from executions.observability.metrics_access import access
 from tests.support import admin_rows
@@ -149,11 +149,11 @@ def test_without_the_database_it_still_answers_and_says_so(
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))  # bound, not listening: it refuses connections
         monkeypatch.setitem(connection.settings_dict, "PORT", str(probe.getsockname()[1]))
-        LOOKING.forget()
+        HEALTH_CHECKS.forget()
 
         answer = scrape()
 
-    LOOKING.forget()
+    HEALTH_CHECKS.forget()
     text = answer.content.decode()
     found = samples(text, "valkyr_up") | samples(text, "valkyr_steps")
     assert answer.status_code == 200

@@ -10,7 +10,7 @@ import pytest
 from runners.models import Runner
 from runners.pipeline.crashes import MOST_DELAY, backoff
 from runners.process.cause_of_death import Death, judge
-from runners.process.identity import awaited, holder, started
+from runners.process.identity import awaited, process_identity, started
 
 pytestmark = pytest.mark.django_db
 SLEEPER = [sys.executable, "-c", "import sys; sys.stdin.read()"]
@@ -26,7 +26,7 @@ def parent() -> Iterator[int]:
 
 def child_of(parent: int, **other: str) -> str:
     """A holder that is gone, alone in its process, whose parent is that one."""
-    _, _, _, namespace, boot, *_ = holder().split("|")
+    _, _, _, namespace, boot, *_ = process_identity().split("|")
     parts = {"name": "somebody", **GONE, "namespace": namespace, "boot": boot}
     return "|".join([*(parts | other).values(), str(parent), started(parent) or "0"])
 
@@ -69,7 +69,7 @@ def test_a_process_that_cannot_be_seen_from_here_blames_nobody(
 
 
 def test_a_process_that_lives_and_was_cut_off_makes_no_suspect() -> None:
-    assert judge(holder()) == Death(lost=1)
+    assert judge(process_identity()) == Death(lost=1)
 
 
 def test_a_worker_that_said_that_it_leaves_counts_for_nothing(parent: int) -> None:

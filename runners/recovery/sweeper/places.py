@@ -18,7 +18,7 @@ def _rouse() -> int:
     with transaction.atomic():
         found = [pk for (pk,) in statements.fetch("forgotten", {"batch": BATCH})]
         if found:
-            capacity.rouse(found)
+            capacity.request_slot(found)
     return len(found)
 
 
@@ -37,5 +37,5 @@ def _doze() -> int:
         # Looked at again under the locks: something may have woken meanwhile.
         asleep = [pk for (pk,) in statements.fetch("asleep", {"ids": seen, "batch": BATCH})]
         if asleep:
-            capacity.doze(*asleep)
+            capacity.release_slot(*asleep)
     return len(asleep)

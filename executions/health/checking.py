@@ -23,7 +23,7 @@ KEPT_SECONDS = 1.0
 PATIENCE_SECONDS = parts.SECONDS + 0.5
 
 
-class Look:
+class CheckThread:
     """One look, at most one at a time, in a thread that nobody has to wait for."""
 
     def __init__(self, work: Callable[[], Findings]) -> None:
@@ -49,13 +49,13 @@ class Look:
         self._found = self._work()
 
 
-class Looking:
+class HealthChecks:
     """The findings of all parts, kept for a second; asked for at once, they are looked for once."""
 
     def __init__(self) -> None:
         """Nothing was looked at yet."""
         self._lock = threading.Lock()
-        self._looks = (Look(_through_the_database), Look(_at_the_broker))
+        self._looks = (CheckThread(_through_the_database), CheckThread(_at_the_broker))
         self._kept: Findings = {}
         self._at = float("-inf")
 
@@ -103,7 +103,7 @@ def _through_the_database() -> Findings:
         return {name: _seen(name, look, session) for name, look in parts.SEEN.items()}
 
 
-def _seen(name: str, look: parts.Look, session: Any) -> HealthFinding:
+def _seen(name: str, look: parts.Check, session: Any) -> HealthFinding:
     try:
         return look(session)
     except psycopg.Error as error:
@@ -125,10 +125,10 @@ def _refused(error: Exception, setting: str) -> HealthFinding:
     )
 
 
-LOOKING = Looking()
+HEALTH_CHECKS = HealthChecks()
 
 
 def statuses(*names: str) -> dict[str, bool]:
     """Whether these parts are well."""
-    found = LOOKING.findings()
+    found = HEALTH_CHECKS.findings()
     return {name: found[name].well for name in names}

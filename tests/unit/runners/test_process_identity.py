@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from runners.process.identity import gone, holder, started
+from runners.process.identity import gone, process_identity, started
 
 SLEEPER = [sys.executable, "-c", "import sys; sys.stdin.read()"]
 
@@ -20,15 +20,15 @@ def process():
 
 def named(process_id, **other):
     """The holder that process would be, but for what is said otherwise."""
-    _, _, _, namespace, boot, *_ = holder().split("|")
+    _, _, _, namespace, boot, *_ = process_identity().split("|")
     parts = {"name": "somebody", "pid": process_id, "start": started(process_id)}
     parts |= {"namespace": namespace, "boot": boot}
     return "|".join(str(part) for part in (parts | other).values())
 
 
 def test_this_process_is_not_gone():
-    assert holder().split("|")[1] == str(os.getpid())
-    assert not gone(holder())
+    assert process_identity().split("|")[1] == str(os.getpid())
+    assert not gone(process_identity())
 
 
 def test_a_living_process_is_not_gone(process):
@@ -81,5 +81,5 @@ def test_a_worker_is_named_as_its_operator_said(monkeypatch):
 
     module._holder.cache_clear()
     monkeypatch.setenv("RUNNER_ID", "io@box-1")
-    assert holder().startswith("io@box-1|")
+    assert process_identity().startswith("io@box-1|")
     module._holder.cache_clear()
