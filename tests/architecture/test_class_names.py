@@ -1,0 +1,39 @@
+"""A class name has one meaning: no two classes of different subjects share one."""
+
+import ast
+from collections import Counter
+from pathlib import Path
+
+PROJECT = Path(__file__).parents[2]
+APPS = ("executions", "runners", "dlq", "valkyr_project")
+# The same thing in parallel places: Django's own names, filters of admin lists, request handlers.
+PARALLEL = {
+    "Command", "EntryFilters", "Handler", "LinesRenderer", "Meta", "Migration", "ResolutionFilter",
+    "StateFilter", "StatusFilter",
+}  # fmt: skip
+# Names that still have two meanings. Rename one of the classes and take the name out; add none.
+SHARED = {
+    "Answer", "Approval", "Asked", "Bar", "Beat", "Body", "BodyTooLarge", "Budget", "Call",
+    "Callback", "Change", "Choice", "Connection", "Cost", "Credentials", "Ended", "Endpoint",
+    "Entry", "Figures", "Gone", "Grant", "Graph", "Limit", "Line", "Link", "Memory", "Message",
+    "Missing", "Naming", "Order", "Pace", "Page", "Part", "Pattern", "Pause", "Place", "Plan",
+    "Problem", "Progress", "Published", "Rate", "Reason", "Refused", "Report", "Scope",
+    "Sealed", "Sent", "Spent", "Standing", "Started", "Step", "Steps", "Stretch", "Taken",
+    "Tally", "Template", "TooMany", "Unusable", "View", "Window", "Work", "WorkspaceUsage",
+    "Written",
+}  # fmt: skip
+
+
+def test_no_two_classes_share_a_name() -> None:
+    names = Counter(
+        node.name
+        for app in APPS
+        for file in (PROJECT / app).rglob("*.py")
+        if "node_modules" not in file.parts
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+    shared = {name for name, number in names.items() if number > 1} - PARALLEL
+
+    assert shared <= SHARED, f"{sorted(shared - SHARED)}: give each class a name of its own"
+    assert shared >= SHARED, f"{sorted(SHARED - shared)} have one meaning now: take them out"
