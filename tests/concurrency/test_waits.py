@@ -243,9 +243,16 @@ def test_ten_thousand_listeners_take_one_statement_a_batch(
             return fetch(name, params, **options)
 
         monkeypatch.setattr(module, "fetch", noted)
+    fetch_together = execution_statements.fetch_together
+
+    def noted_together(given: Any) -> Any:
+        asked.extend(name for name, _ in given)
+        return fetch_together(given)
+
+    monkeypatch.setattr(execution_statements, "fetch_together", noted_together)
     with CaptureQueriesContext(connection) as others:
         assert deliver.deliver(event.pk) == 120
-    assert asked == ["listeners", "request_slot", "wake"] * 3
+    assert asked == ["listeners", "lock_awake", "request_slot", "wake"] * 3
     # The event, its mark, and a transaction's begin and end a batch.
     assert len(others) <= 2 + 2 * 3
     queue.queue.clear()
