@@ -10,9 +10,8 @@ class DlqConfig(AppConfig):
     verbose_name = "Dead letters"
 
     def ready(self) -> None:
-        """Take in dead runs, tell of them; close those that a roll-back made history."""
+        """Take in dead runs; close those that a roll-back made history."""
         from dlq import health  # noqa: F401 - connects on import
-        from dlq.alerts import receivers, secrets, watchman  # noqa: F401 - connect on import
         from dlq.browse import lookup  # noqa: F401 - connects on import
         from dlq.intake import receive  # noqa: F401 - connects on import
         from dlq.resolve import rollback  # noqa: F401 - connects on import

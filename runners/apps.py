@@ -14,11 +14,15 @@ class RunnersConfig(AppConfig):
     def ready(self) -> None:
         """Offer our modules to the graph and listen to the life of executions."""
         from executions.definition import catalog
+        from executions.plugins import plugins
         from runners import checks, receivers  # noqa: F401 - connect on import
         from runners.budgets import door  # noqa: F401 - connects on import
+        from runners.modules.declared import declare
         from runners.time_travel import verification_jobs
         from runners.workers import health  # noqa: F401 - connects on import
 
+        for plugin in plugins():
+            declare(plugin.name, plugin.modules)
         catalog.register(_modules)
         verification_jobs.connect()
 

@@ -11,6 +11,7 @@ from django.urls import reverse_lazy
 from executions import environment as env
 from executions.observability.proxies import read_networks
 from executions.vendor_seams import psycopg_reconnect
+from valkyr_project import plugins
 from valkyr_project.database import replica
 from valkyr_project.http.content_security import ADMIN_POLICY
 from valkyr_project.messaging import periodic_tasks
@@ -95,6 +96,7 @@ INSTALLED_APPS = [
     "executions.apps.ExecutionsConfig",
     "runners.apps.RunnersConfig",
     "dlq.apps.DlqConfig",
+    *plugins.installed_apps(),
 ]
 MIDDLEWARE = [
     "valkyr_project.http.no_rendering.NoRendering",
@@ -258,6 +260,7 @@ CELERY_TASK_ROUTES = {
     "runners.deliver_event": {"queue": "control"},
     "executions.*": {"queue": "control"},
     "dlq.*": {"queue": "control"},
+    "valkyr_alerts.*": {"queue": "control"},
 }
 CELERY_RESULT_EXPIRES = 3600
 CELERY_RESULT_CHORD_EXPIRES = 7 * 86_400
@@ -326,11 +329,7 @@ SPECTACULAR_SETTINGS = {
         "QueueStatus": "executions.api.execution_shapes.QUEUE_STATES",
         "RunState": "runners.api.run_shapes.STATES",
         "ErrorType": "runners.api.run_shapes.ERROR_TYPES",
-        "AlertChannel": "dlq.models.AlertChannel",
-        "AlertKind": "dlq.models.AlertKind",
-        "AlertState": "dlq.models.AlertState",
-        "DeliveryReason": "dlq.models.DeliveryReason",
-        "DeliveryState": "dlq.models.DeliveryState",
+        **plugins.api_enums(),
         "FailureType": "dlq.models.FailureType",
         "GroupStatus": "dlq.models.GroupStatus",
         "ItemState": "dlq.models.ItemState",

@@ -9,6 +9,7 @@ from django.http import HttpRequest
 from django.templatetags.static import static
 from django.urls import reverse_lazy
 
+from valkyr_project import plugins
 from valkyr_project.up.failing import supervised
 
 
@@ -37,6 +38,16 @@ def _list_of(title: str, icon: str, model: str) -> dict[str, Any]:
         "link": reverse_lazy(f"admin:{model.replace('.', '_')}_changelist"),
         "permission": may_view(model),
     }
+
+
+def _alerts() -> list[dict[str, Any]]:
+    if "alerts" not in plugins.chosen():
+        return []
+    return [
+        _list_of("Alerts", "notifications_active", "valkyr_alerts.alert"),
+        _list_of("Alert rules", "notification_add", "valkyr_alerts.alertrule"),
+        _list_of("Alert messages", "outgoing_mail", "valkyr_alerts.alertdelivery"),
+    ]
 
 
 UNFOLD: dict[str, Any] = {
@@ -101,9 +112,7 @@ UNFOLD: dict[str, Any] = {
                 "title": "Operation",
                 "separator": True,
                 "items": [
-                    _list_of("Alerts", "notifications_active", "dlq.alert"),
-                    _list_of("Alert rules", "notification_add", "dlq.alertrule"),
-                    _list_of("Alert messages", "outgoing_mail", "dlq.alertdelivery"),
+                    *_alerts(),
                     _list_of("Workers", "memory", "runners.runner"),
                     _list_of("Circuits", "electrical_services", "runners.circuitbreaker"),
                     _list_of("Circuit rules", "rule", "runners.circuitrule"),

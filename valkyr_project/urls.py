@@ -5,6 +5,7 @@ from django.urls import URLPattern, URLResolver, include, path, re_path
 from django.views.generic import RedirectView
 
 from executions.api.nowhere import Nowhere
+from executions.plugins import plugins
 from valkyr_project.apps import discover
 
 discover()
@@ -16,6 +17,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("executions.api.urls")),
     path("", include("runners.api.urls")),
     path("", include("dlq.api.urls")),
+    *(path("", include(plugin.api)) for plugin in plugins() if plugin.api),
     re_path(r"^(?:v1|api/v1)(?:/.*)?$", Nowhere.as_view()),
 ]
 

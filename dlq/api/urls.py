@@ -2,19 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from dlq.api import (
-    alert_rules,
-    alerts,
-    copying,
-    entries,
-    export,
-    figures,
-    groups,
-    keeping,
-    redrives,
-    resolving,
-    reveal,
-)
+from dlq.api import copying, entries, export, figures, groups, keeping, redrives, resolving, reveal
 
 ENTRY = "v1/DeadLetterQueue/<uuid:id>"
 REDRIVE = "v1/Redrive/<uuid:id>"
@@ -52,11 +40,5 @@ urlpatterns: list[URLPattern] = [
     path(f"{REDRIVE}/pause", redrives.PauseRedrive.as_view()),
     path(f"{REDRIVE}/resume", redrives.ResumeRedrive.as_view()),
     path(f"{REDRIVE}/abort", redrives.AbortRedrive.as_view()),
-    path("v1/AlertRule", alert_rules.AlertRules.as_view()),
-    path("v1/AlertRule/<uuid:id>", alert_rules.OneAlertRule.as_view()),
-    path("v1/AlertRule/<uuid:id>/test", alert_rules.TryAlertRule.as_view()),
     path("v1/Figures", figures.FiguresOf.as_view()),
-    path("v1/Alert", alerts.Alerts.as_view()),
-    path("v1/AlertDelivery", alerts.AlertDeliveries.as_view()),
-    path("v1/AlertDelivery/<uuid:id>/resend", alerts.ResendAlertDelivery.as_view()),
 ]

@@ -7,11 +7,6 @@ from executions.observability.metric_values import Counter
 DEAD_LETTERS = Counter(
     "valkyr_dead_letters", "Dead letters that were added, by type of failure.", ["failure"]
 )
-DELIVERIES = Counter(
-    "valkyr_alert_deliveries",
-    "Attempts to deliver an alert, by channel and whether the receiver took it.",
-    ["channel", "outcome"],
-)
 
 
 def dead_letter(failure: str) -> None:

@@ -14,8 +14,8 @@ from django.db.models import Count, Sum
 from prometheus_client.core import GaugeMetricFamily as Family
 
 from dlq import statements
-from dlq.alerts.pulse import last_beat
-from dlq.models import Alert, AlertState, FailureGroup, GroupStatus, Redrive, RedriveState
+from dlq.models import FailureGroup, GroupStatus, Redrive, RedriveState
+from dlq.pulse import last_beat
 from executions.audit import seals
 from executions.definition.limits import OWN_QUEUES, limits
 from executions.models import Trigger, Workspace
@@ -157,16 +157,14 @@ def schedules(now: datetime) -> Iterator[Family]:
 
 
 def triage(now: datetime) -> Iterator[Family]:
-    """What people look after: redrives, alerts, approvals."""
+    """What people look after: redrives, approvals."""
     redrives = Redrive.objects.filter(busy=True, state=RedriveState.RUNNING)[:BOUND].count()
     yield Family("valkyr_redrives_running", "Redrives under way.", redrives)
-    alerts = Alert.objects.filter(state=AlertState.OPEN).order_by()[:BOUND].count()
-    yield Family("valkyr_alerts_open", "Alerts that are not over.", alerts)
     asked = Approval.objects.filter(state=RunState.WAITING).order_by()[:BOUND].count()
     yield Family("valkyr_approvals_waiting", "Steps that wait for a person's decision.", asked)
 
 
-READINGS: Mapping[str, Reading] = {
+READINGS: dict[str, Reading] = {
     "executions": executions,
     "steps": steps,
     "queues": waiting,

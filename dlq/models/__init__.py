@@ -1,17 +1,5 @@
 """The tables of this app."""
 
-from dlq.models.alert import (
-    Alert,
-    AlertChannel,
-    AlertDelivery,
-    AlertKind,
-    AlertNews,
-    AlertRule,
-    AlertState,
-    BeatPulse,
-    DeliveryReason,
-    DeliveryState,
-)
 from dlq.models.entry import DeadLetterEntry, FailureType, Resolution
 from dlq.models.group import (
     FailureGroup,
@@ -22,23 +10,15 @@ from dlq.models.group import (
     GroupNote,
     GroupVersion,
 )
+from dlq.models.pulse import BeatPulse
 from dlq.models.redrive import ItemState, Redrive, RedriveItem, RedriveScope, RedriveState
 from dlq.models.retention import RetentionMark
 from dlq.models.view import SavedView
 from dlq.states import GroupStatus
 
 __all__ = [
-    "Alert",
-    "AlertChannel",
-    "AlertDelivery",
-    "AlertKind",
-    "AlertNews",
-    "AlertRule",
-    "AlertState",
     "BeatPulse",
     "DeadLetterEntry",
-    "DeliveryReason",
-    "DeliveryState",
     "FailureGroup",
     "FailureType",
     "GroupFingerprint",

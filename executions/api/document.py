@@ -16,6 +16,7 @@ from rest_framework.utils.encoders import JSONEncoder
 
 from executions.api.document_texts import INTRODUCTION, SCHEMES, TAGS
 from executions.api.documentation import PROBLEM, REASONS
+from executions.plugins import plugins
 
 Json = dict[str, Any]
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
@@ -41,7 +42,8 @@ def complete(result: Json, generator: Any, request: Any, public: bool) -> Json:
     result["info"]["description"] = INTRODUCTION
     result["servers"] = [{"url": settings.PUBLIC_URL, "description": "This installation."}]
     used = {tag for _, _, described in operations(result) for tag in described["tags"]}
-    result["tags"] = [{"name": t, "description": text} for t, text in TAGS.items() if t in used]
+    known = [*TAGS.items(), *(tag for plugin in plugins() for tag in plugin.api_tags.items())]
+    result["tags"] = [{"name": name, "description": text} for name, text in known if name in used]
     components = result["components"]
     for name, more in SCHEMES.items():
         components["securitySchemes"].get(name, {}).update(more)

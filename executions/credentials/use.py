@@ -1,6 +1,6 @@
 """Whether a step may have a credential at all, by its module, its workflow and where it runs. Pure.
 
-Where the values then go is judged by connection (`runners.modules.network.judging`). That holds
+Where the values then go is judged by connection (`runners.modules.credential_hosts`). That holds
 only for modules whose connections are judged; others get a credential that names them, or that may
 go anywhere.
 """

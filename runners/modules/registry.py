@@ -1,4 +1,4 @@
-"""Finds modules by type: the built-in ones, those of entry points, those the environment names.
+"""Finds modules by type: declared ones, those of entry points, those the environment names.
 
 A family's file is imported when one of its types is first used, and a module is described when
 somebody asks for it, so that a worker starts fast. A third party's module that cannot be loaded or
@@ -19,8 +19,8 @@ from typing import Any
 
 from executions.definition.catalog import BadInput, ModuleSpec
 from runners.modules.base import Module
-from runners.modules.builtin import BUILTIN
 from runners.modules.config_check import check
+from runners.modules.declared import declared
 from runners.modules.function_step import MODULE_ATTRIBUTE, step
 from runners.modules.icons import icon_of
 
@@ -77,7 +77,7 @@ class Registry:
         """The types of all modules that were found, whether they can be described or not."""
         with self._lock:
             self._load_third_parties()
-            return frozenset({*BUILTIN, *self._modules})
+            return frozenset({*declared(), *self._modules})
 
     def describe(self, type_name: str) -> ModuleSpec | None:
         """What the graph must know of a module; None where it is a broken one of a third party."""
@@ -88,7 +88,7 @@ class Registry:
 
     def _description(self, type_name: str) -> ModuleSpec | None:
         module = self.get(type_name)
-        if type_name in BUILTIN:
+        if type_name in declared():
             return spec(module)
         try:
             return spec(module)
@@ -105,9 +105,9 @@ class Registry:
         """
         with self._lock:
             self._load_third_parties()
-            modules = {name: self.get(name) for name in (*BUILTIN, *self._modules)}
+            modules = {name: self.get(name) for name in (*declared(), *self._modules)}
         for name, module in modules.items():
-            if name in BUILTIN:
+            if name in declared():
                 module.Inputs.model_rebuild()
             if queues is None or module.queue in queues:
                 module.load()
@@ -116,7 +116,7 @@ class Registry:
         """Register one more module; raises ValueError when its type is taken by another."""
         with self._lock:
             present = self._modules.get(module.type)
-            if module.type in BUILTIN or (present is not None and present is not module):
+            if module.type in declared() or (present is not None and present is not module):
                 raise ValueError(
                     f"module type {module.type!r} is taken already: choose another name"
                 )
@@ -137,10 +137,10 @@ class Registry:
 
     def _find(self, type_name: str) -> Module[Any]:
         with self._lock:
-            if type_name not in BUILTIN:
+            if type_name not in declared():
                 self._load_third_parties()
             elif type_name not in self._modules:
-                self._modules[type_name] = _instance(*BUILTIN[type_name].split(":"))
+                self._modules[type_name] = _instance(*declared()[type_name].split(":"))
             if type_name in self._modules:
                 return self._modules[type_name]
             raise UnknownModule(self._why_unknown(type_name))

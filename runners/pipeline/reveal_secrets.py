@@ -34,7 +34,7 @@ from executions.definition.templating.secrets import (
 )
 from runners.modules import registry
 from runners.modules.base import Result, StepError, Wait
-from runners.modules.network.judging import using
+from runners.modules.credential_hosts import using
 from runners.secrets.scrubbing import Scrubber
 from runners.segment.inputs import budget_of
 from runners.segment.state import Journey

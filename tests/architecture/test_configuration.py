@@ -13,7 +13,10 @@ INTERNAL = {"FLOWER_BASIC_AUTH"}
 
 
 def read_by_the_code() -> set[str]:
-    folders = ("valkyr_project", "executions", "runners", "dlq", "tests/support", "tests/browser")
+    folders = (
+        "valkyr_project", "executions", "runners", "dlq", "valkyr_plugins", "tests/support",
+        "tests/browser",
+    )  # fmt: skip
     found: set[str] = set()
     for folder in folders:
         for path in (PROJECT / folder).rglob("*.py"):

@@ -9,13 +9,13 @@ from django.core.management import CommandError, call_command
 
 from runners.management.module_pages.pages import INDEX, pages
 from runners.modules import registry
-from runners.modules.builtin import BUILTIN
+from runners.modules.declared import declared
 
 DOCS = Path(__file__).parents[2] / "docs"
 
 
 def built_in() -> dict[str, str]:
-    return pages({name: registry.specs()[name] for name in BUILTIN})
+    return pages({name: registry.specs()[name] for name in declared()})
 
 
 def test_the_pages_are_what_the_command_writes() -> None:
@@ -37,7 +37,7 @@ def test_every_built_in_module_has_an_entry_and_a_row_that_leads_to_it() -> None
     index = written.pop(INDEX)
     everything = "\n".join(written.values())
 
-    assert [name for name in BUILTIN if f"## {name}\n" not in everything] == []
+    assert [name for name in declared() if f"## {name}\n" not in everything] == []
     for target, anchor in re.findall(r"\]\((modules/[\w-]+\.md)#([\w-]+)\)", index):
         titles = [line.removeprefix("## ") for line in written[target].splitlines()]
         assert anchor in [title.replace(".", "") for title in titles]
@@ -49,7 +49,7 @@ def test_every_example_is_a_task_that_can_be_read() -> None:
         yaml.safe_load(text) for text in re.findall(r"```yaml\n(- .*?)```", everything, re.DOTALL)
     ]
 
-    assert sorted(task["use"] for (task,) in tasks) == sorted(BUILTIN)
+    assert sorted(task["use"] for (task,) in tasks) == sorted(declared())
 
 
 def test_tables_have_as_many_cells_in_each_row() -> None:

@@ -14,18 +14,24 @@ from tests.support.stack import PROJECT
 # The functions that scope rows to the caller.
 SCOPING = {"visible", "obtain", "scoped", "scope"}
 MANAGERS = {"objects", "_default_manager"}
+# The rooms that answer people and programs; a small plugin has one file of each.
+ANSWERING = ("api", "admin", "studio", "api.py", "admin.py")
 FOLDERS = [
-    PROJECT / app / room
-    for app in ("executions", "runners", "dlq")
-    for room in ("api", "admin", "studio")
+    folder
+    for app in ("executions", "runners", "dlq", "valkyr_plugins/*")
+    for room in ANSWERING
+    for folder in PROJECT.glob(f"{app}/{room}")
 ]
 
 BELOW = "rows of an object that the caller obtained before"
 ASKED = "one row that the dialog asked the caller's powers about before it acts"
+ASKER = "scoped by who asks; those of no workspace are a superuser's"
 PERSON = "accounts belong to the installation; who names one administers a workspace"
 # "file:function" -> why its rows need no scoping of their own.
 OPEN: dict[str, str] = {
-    "dlq/admin/alert_forms.py:AlertRuleForm._workflow": "slugs of the workspace the person chose",
+    "valkyr_plugins/alerts/admin/forms.py:AlertRuleForm._workflow": (
+        "slugs of the workspace the person chose"
+    ),
     "dlq/admin/group_figures.py:_waiting": BELOW,
     "dlq/admin/group_figures.py:figures": BELOW,
     "dlq/admin/group_figures.py:with_growth": BELOW,
@@ -35,9 +41,9 @@ OPEN: dict[str, str] = {
     "dlq/admin/redrives/pages.py:_sending.moved": ASKED,
     "dlq/admin/views.py:SavedViews._keep": "the caller's own",
     "dlq/admin/views.py:SavedViews._problem": "the caller's own",
-    "dlq/api/alert_rules.py:rules": "scoped by who asks; those of no workspace are a superuser's",
-    "dlq/api/alerts.py:deliveries": "scoped by who asks; those of no workspace are a superuser's",
-    "dlq/admin/alert_rules.py:_test": ASKED,
+    "valkyr_plugins/alerts/api/alert_rules.py:rules": ASKER,
+    "valkyr_plugins/alerts/api/alerts.py:deliveries": ASKER,
+    "valkyr_plugins/alerts/admin/alert_rules.py:_test": ASKED,
     "dlq/admin/dashboard/gathering.py:_oldest_letter": "by a Scope, made of the caller's reach",
     "dlq/admin/dashboard/gathering.py:first_waiting": "by ids of rows that were scoped before",
     "dlq/admin/panels.py:dead_letters": BELOW,
@@ -89,7 +95,7 @@ def trees() -> list[tuple[str, ast.Module]]:
 
 def _parsed() -> Iterator[tuple[str, ast.Module]]:
     for folder in FOLDERS:
-        for path in sorted(folder.rglob("*.py")):
+        for path in [folder] if folder.is_file() else sorted(folder.rglob("*.py")):
             yield str(path.relative_to(PROJECT)), ast.parse(path.read_text())
 
 

@@ -17,18 +17,18 @@ from pathlib import Path
 import pytest
 
 PROJECT = Path(__file__).parents[2]
-APPS = ("executions", "runners", "dlq", "valkyr_project")
+APPS = ("executions", "runners", "dlq", "valkyr_plugins", "valkyr_project")
 SEAMS = PROJECT / "executions" / "vendor_seams"
 PINS = PROJECT / "tests" / "unit" / "vendor_seams"
 # Seams of optional packages, pinned in tests/unit/vendor_seams/test_plugins.py.
 TEXT = {
-    "runners/modules/files/content.py: _is_text_encoding",
-    "runners/modules/files/s3/connection.py: _s3creator",
+    "valkyr_plugins/connectors/files/content.py: _is_text_encoding",
+    "valkyr_plugins/connectors/files/s3/connection.py: _s3creator",
 }
 OVERRIDDEN = {
-    "dlq.admin.alert_forms.AlertRuleForm._post_clean",
-    "runners.modules.mail.guarded.GuardedSmtp._get_socket",
-    "runners.modules.messaging.redis_sending.Guarded._connect",
+    "valkyr_plugins.alerts.admin.forms.AlertRuleForm._post_clean",
+    "valkyr_plugins.connectors.mail.guarded.GuardedSmtp._get_socket",
+    "valkyr_plugins.connectors.messaging.redis_sending.Guarded._connect",
     "valkyr_project.sso.views._Callback._get_state",
 }
 # Private by name, documented for subclasses: jmespath's functions.
@@ -36,7 +36,7 @@ DOCUMENTED = ("_func_",)
 # Meant to be set: sys.stdout and its like.
 MAY_SET = {"sys"}
 # Programs, which run when they are imported.
-PROGRAMS = ("runners.modules.code.confined", "runners.isolation.child")
+PROGRAMS = ("valkyr_plugins.connectors.code.confined", "runners.isolation.child")
 
 
 LIST = """

@@ -7,16 +7,16 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from dlq.alerts.raising import close, notice, tell
-from dlq.alerts.sending import send_due
-from dlq.models import AlertDelivery, AlertRule
 from tests.browser.pictures import picture, picture_in_both
 from tests.support import admin_rows as rows
 from tests.support.accessibility import findings_in_both
 from tests.support.alerts import Receiver, finding, rule
 from tests.support.alerts import receiver as serving
+from valkyr_plugins.alerts.models import AlertDelivery, AlertRule
+from valkyr_plugins.alerts.raising import close, notice, tell
+from valkyr_plugins.alerts.sending import send_due
 
-RULES = "/admin/dlq/alertrule/"
+RULES = "/admin/valkyr_alerts/alertrule/"
 # The button within the search box of every list, which Enter does as well, is the framework's.
 SEARCH = ("#searchbar-submit",)
 
@@ -82,16 +82,16 @@ def test_an_alert_shows_its_messages_and_one_is_sent_again(
     close(mine, [over.pk])
     AlertDelivery.objects.filter(answer=503).update(state="GIVEN_UP", next_at=None)
 
-    staff_page.goto(f"{staff_page.home}/admin/dlq/alert/")
+    staff_page.goto(f"{staff_page.home}/admin/valkyr_alerts/alert/")
     expect(staff_page.get_by_text("It broke:").first).to_be_visible()
     picture(staff_page, "alerts")
     staff_page.get_by_role("link", name=re.compile("It broke")).first.click()
     expect(staff_page.get_by_text("given up").first).to_be_visible()
     picture(staff_page, "alert")
-    staff_page.goto(f"{staff_page.home}/admin/dlq/alertdelivery/")
+    staff_page.goto(f"{staff_page.home}/admin/valkyr_alerts/alertdelivery/")
     picture(staff_page, "alert-messages")
     given_up = AlertDelivery.objects.get(state="GIVEN_UP")
-    staff_page.goto(f"{staff_page.home}/admin/dlq/alertdelivery/{given_up.pk}/change/")
+    staff_page.goto(f"{staff_page.home}/admin/valkyr_alerts/alertdelivery/{given_up.pk}/change/")
     picture(staff_page, "alert-message")
     staff_page.get_by_role("link", name="Send again…").locator("visible=true").click()
     staff_page.get_by_role("dialog").get_by_role("button", name="Send again").click()

@@ -8,10 +8,7 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from rest_framework.test import APIClient
 
-from dlq.alerts.finding import Finding
-from dlq.alerts.raising import notice, tell
 from dlq.groups import tally
-from dlq.models import AlertKind, AlertRule
 from executions.api.document import operations
 from executions.audit.chain import BEGINNING, EPOCH, ChainLink
 from executions.audit.seals import LAST_ID
@@ -22,6 +19,9 @@ from tests.support.failures import fail
 from tests.support.jobs import run_jobs
 from tests.support.preparing import prepare_remote_runs
 from tests.support.segments import claimed, recorded
+from valkyr_plugins.alerts.finding import Finding
+from valkyr_plugins.alerts.models import AlertKind, AlertRule
+from valkyr_plugins.alerts.raising import notice, tell
 
 DEFINITION: dict[str, Any] = {
     "schema": "valkyr/1",

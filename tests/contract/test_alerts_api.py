@@ -7,15 +7,15 @@ import pytest
 from django.contrib.auth import get_user_model
 from rest_framework.test import APIClient
 
-from dlq.alerts.finding import Finding
-from dlq.alerts.raising import notice, tell
-from dlq.alerts.secrets import secret_of
-from dlq.models import Alert, AlertDelivery, AlertKind, AlertRule
 from executions.access.actor import Actor
 from executions.credentials.key_rotation import reseal, retire, rotate
 from executions.models import Activity, Workspace
 from tests.support.alerts import finding
 from tests.support.alerts import receiver as serving
+from valkyr_plugins.alerts.finding import Finding
+from valkyr_plugins.alerts.models import Alert, AlertDelivery, AlertKind, AlertRule
+from valkyr_plugins.alerts.raising import notice, tell
+from valkyr_plugins.alerts.secrets import secret_of
 
 pytestmark = pytest.mark.django_db
 CANARY = "https://hooks.slack.com/services/T0/B0/canary"

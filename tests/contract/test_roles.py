@@ -11,10 +11,7 @@ from django.contrib.auth import get_user_model
 from django.db import transaction
 from rest_framework.test import APIClient
 
-from dlq.alerts.finding import Finding
-from dlq.alerts.raising import notice, tell
-from dlq.alerts.rules import create_rule
-from dlq.models import AlertKind, DeadLetterEntry
+from dlq.models import DeadLetterEntry
 from executions import credentials
 from executions.access import visible
 from executions.access.actor import Actor
@@ -22,6 +19,10 @@ from executions.models import Membership, Workflow, WorkflowExecution, Workspace
 from executions.quotas.setting import create_quota
 from runners.budgets.setting import create_budget
 from runners.models import CircuitBreaker, CostEntry, Run
+from valkyr_plugins.alerts.finding import Finding
+from valkyr_plugins.alerts.models import AlertKind
+from valkyr_plugins.alerts.raising import notice, tell
+from valkyr_plugins.alerts.rules import create_rule
 
 from .people import a_client, a_greeting, a_member, a_workspace, an_author
 

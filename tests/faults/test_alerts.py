@@ -4,13 +4,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from dlq.models import Alert, AlertRule, AlertState
 from executions.database.clock import database_now
 from tests.support.alerts import Receiver, rule
 from tests.support.alerts import receiver as serving
 from tests.support.fleet import Fleet
 from tests.support.waiting import wait_until, wait_until_gone
 from tests.support.workflows import effect, publish, start, wait_for_end
+from valkyr_plugins.alerts.models import Alert, AlertRule, AlertState
 
 pytestmark = pytest.mark.timeout(300)
 

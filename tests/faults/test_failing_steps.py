@@ -12,8 +12,8 @@ from runners.models import Run
 from tests.support.auditor import audit
 from tests.support.fleet import Fleet
 from tests.support.outages import marks_of
+from tests.support.partner import Partner
 from tests.support.workflows import effect, publish, start, start_many, task, wait_for_end
-from tests.unit.modules.partner import Partner
 
 
 @pytest.fixture

@@ -11,11 +11,11 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from rest_framework.test import APIClient
 
-from dlq.alerts.finding import Finding
-from dlq.alerts.raising import notice, tell
-from dlq.models import AlertKind, AlertRule
 from executions.models import Membership, Tier, Workspace
 from runners.models import CircuitBreaker, Run
+from valkyr_plugins.alerts.finding import Finding
+from valkyr_plugins.alerts.models import AlertKind, AlertRule
+from valkyr_plugins.alerts.raising import notice, tell
 
 
 def payload_mark(mark: str) -> str:

@@ -8,20 +8,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import resolve
 
-from dlq.alerts import pulse, watchman
-from dlq.alerts.conditions.oldest import old_entries
-from dlq.alerts.conditions.queues import unserved_queues
-from dlq.alerts.conditions.rate import high_rates
-from dlq.alerts.duty import look
-from dlq.alerts.finding import page
-from dlq.alerts.folding import fold
-from dlq.alerts.watching import forget, watch
+from dlq import pulse
 from dlq.events import group_new, group_regressed, redrive_stopped
 from dlq.models import (
-    Alert,
-    AlertDelivery,
-    AlertKind,
-    AlertState,
     BeatPulse,
     DeadLetterEntry,
     FailureGroup,
@@ -38,6 +27,15 @@ from tests.support import admin_rows as rows
 from tests.support.alerts import receiver as serving
 from tests.support.alerts import rule
 from tests.support.workflows import publish, start, task
+from valkyr_plugins.alerts import watchman
+from valkyr_plugins.alerts.conditions.oldest import old_entries
+from valkyr_plugins.alerts.conditions.queues import unserved_queues
+from valkyr_plugins.alerts.conditions.rate import high_rates
+from valkyr_plugins.alerts.duty import look
+from valkyr_plugins.alerts.finding import page
+from valkyr_plugins.alerts.folding import fold
+from valkyr_plugins.alerts.models import Alert, AlertDelivery, AlertKind, AlertState
+from valkyr_plugins.alerts.watching import forget, watch
 
 pytestmark = pytest.mark.django_db
 HOUR = timedelta(hours=1)

@@ -5,11 +5,11 @@ from datetime import timedelta
 import pytest
 from django.db import transaction
 
-from dlq.alerts.folding import fold, wanting
-from dlq.alerts.news import leave
-from dlq.alerts.queueing import EACH, LISTED, MOST
-from dlq.alerts.raising import close, notice, tell
-from dlq.models import (
+from executions.models import Workspace
+from tests.support.alerts import finding, rule
+from tests.support.workflows import default_workspace, publish, task
+from valkyr_plugins.alerts.folding import fold, wanting
+from valkyr_plugins.alerts.models import (
     Alert,
     AlertDelivery,
     AlertKind,
@@ -18,9 +18,9 @@ from dlq.models import (
     AlertState,
     DeliveryReason,
 )
-from executions.models import Workspace
-from tests.support.alerts import finding, rule
-from tests.support.workflows import default_workspace, publish, task
+from valkyr_plugins.alerts.news import leave
+from valkyr_plugins.alerts.queueing import EACH, LISTED, MOST
+from valkyr_plugins.alerts.raising import close, notice, tell
 
 pytestmark = pytest.mark.django_db
 

@@ -11,11 +11,6 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from dlq.alerts import conf
-from dlq.alerts.raising import notice, tell
-from dlq.alerts.sending import LEASE, conclude, resend, send_due, send_now, take
-from dlq.alerts.trying import send_test
-from dlq.models import AlertDelivery, AlertRule, DeliveryState
 from executions.database.advisory_locks import AdvisoryLock
 from executions.database.clock import database_now
 from executions.errors import WrongState
@@ -25,6 +20,11 @@ from tests.support.alerts import ACTOR, SECRET, PostOffice, Receiver, finding, r
 from tests.support.alerts import post_office as serving_mail
 from tests.support.alerts import receiver as serving
 from tests.support.waiting import wait_until
+from valkyr_plugins.alerts import conf
+from valkyr_plugins.alerts.models import AlertDelivery, AlertRule, DeliveryState
+from valkyr_plugins.alerts.raising import notice, tell
+from valkyr_plugins.alerts.sending import LEASE, conclude, resend, send_due, send_now, take
+from valkyr_plugins.alerts.trying import send_test
 
 pytestmark = pytest.mark.django_db
 HOSTILE = "boom\r\nBcc: eve@example.com <script>alert(1)</script> <!channel>"

@@ -15,10 +15,10 @@ from runners.time_travel.fork import fork
 from runners.time_travel.overrides import Overrides
 from tests.support import gossip
 from tests.support.engine_database import engine_database
+from tests.support.partner import Partner
 from tests.support.segments import run_of
 from tests.support.simulation import World, world
 from tests.support.workflows import ACTOR, default_workspace, publish, start, task
-from tests.unit.modules.partner import Partner
 
 TOKEN = "t0ken-of-the-bank"
 

@@ -151,7 +151,7 @@ def test_a_folder_is_listed_by_its_own_entries_or_whole(s3: Any, step: Any) -> N
 
 
 def test_a_listing_goes_on_past_a_page(s3: Any, step: Any, monkeypatch: Any) -> None:
-    monkeypatch.setattr("runners.modules.files.s3.store.PAGE", 2)
+    monkeypatch.setattr("valkyr_plugins.connectors.files.s3.store.PAGE", 2)
     for number in range(5):
         s3.put_object(Bucket="shop", Key=f"p/{number}", Body=b"")
 

@@ -8,10 +8,10 @@ import pytest
 
 from executions import payloads
 from executions.models import WorkflowExecution
+from tests.plugins.n8n.exports import converted, export, node
 from tests.support.engine_database import engine_database
 from tests.support.simulation import World, world
 from tests.support.workflows import publish, start
-from tests.unit.n8n.exports import converted, export, node
 
 TEAS = [
     {"name": "sencha", "price": 9},

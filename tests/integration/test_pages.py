@@ -15,7 +15,9 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *EXAMPLES]
 BLOCK = re.compile(r"```yaml\n(schema: valkyr/1\n.*?)```", re.DOTALL)
 PIECE = re.compile(r"```yaml\n((?!schema:).*?)```", re.DOTALL)
 LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)")
-FILE = re.compile(r"`((?:executions|runners|dlq|valkyr_project|tests|docs|examples)/[\w/.-]*)`")
+FILE = re.compile(
+    r"`((?:executions|runners|dlq|valkyr_project|valkyr_plugins|tests|docs|examples)/[\w/.-]*)`"
+)
 SELECTION = re.compile(r"make test ARGS=\"-k ('[^']+'|\w+)\"")
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 

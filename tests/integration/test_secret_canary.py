@@ -33,9 +33,9 @@ from tests.support.collector import Collector, collecting
 from tests.support.engine_database import engine_database
 from tests.support.fleet import QUICK, Fleet, Member, publishing_to
 from tests.support.folders import passable_folder
+from tests.support.partner import Partner
 from tests.support.waiting import wait_until
 from tests.support.workflows import ACTOR, default_workspace, publish, start, task, wait_for_end
-from tests.unit.modules.partner import Partner
 from valkyr_project.embedded import Redis
 from valkyr_project.processes.commands import CELERY
 

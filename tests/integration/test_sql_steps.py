@@ -16,11 +16,11 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from runners.failures.classification import classify
 from runners.modules import registry
 from runners.modules.base import Bad, StepError
-from runners.modules.sql import engines
 from runners.segment.step_context import Context
 from runners.states import ErrorType
 from tests.support.bad_inputs import check_row, rows
 from tests.support.waiting import wait_until
+from valkyr_plugins.connectors.sql import engines
 from valkyr_project.embedded.child import free_port
 
 NAME = f"steps_{os.getpid()}"

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from runners.failures.classification import classify
 from runners.modules.base import StepError
-from runners.modules.files.root import path_parts
-from runners.modules.network.addresses import may_connect
-from runners.modules.network.body import BodyTooLarge, read_body
+from valkyr_plugins.connectors.files.root import path_parts
+from valkyr_plugins.connectors.network.addresses import may_connect
+from valkyr_plugins.connectors.network.body import BodyTooLarge, read_body
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -4,6 +4,7 @@ from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
+from django.apps import apps
 from django.contrib.auth.models import Group, User
 from django.utils import timezone
 from django.utils.text import slugify
@@ -17,11 +18,8 @@ from django_celery_beat.models import (
 from guardian.shortcuts import assign_perm
 from uuid6 import uuid7
 
-from dlq.alerts.finding import Finding
-from dlq.alerts.raising import notice, tell
-from dlq.alerts.rules import create_rule
 from dlq.groups.finding import Failing, group_of
-from dlq.models import AlertDelivery, AlertKind, DeadLetterEntry, Redrive, RedriveItem
+from dlq.models import DeadLetterEntry, Redrive, RedriveItem
 from executions import credentials
 from executions.access.actor import Actor
 from executions.accounts.service_accounts import create_service_account
@@ -246,11 +244,17 @@ def one_of_each(of: Workflow, times: int = 1) -> None:
         )  # fmt: skip
         share(of)
         schedules(f"cron of {uuid7()}")
-        alerted(of.workspace)
+        if apps.is_installed("valkyr_plugins.alerts"):
+            alerted(of.workspace)
 
 
 def alerted(of: Workspace) -> None:
     """An alert rule, what it noticed and the message about that."""
+    from valkyr_plugins.alerts.finding import Finding
+    from valkyr_plugins.alerts.models import AlertDelivery, AlertKind
+    from valkyr_plugins.alerts.raising import notice, tell
+    from valkyr_plugins.alerts.rules import create_rule
+
     facts = {"name": f"{HOSTILE[:40]} {uuid7()}", "kinds": ["GROUP_NEW"], "channel": "EMAIL"}
     rule = create_rule(of, facts | {"recipients": ["ann@example.com"]}, actor=Actor.system("tests"))
     alert = notice(rule, Finding(AlertKind.GROUP_NEW, f"group:{uuid7()}", HOSTILE, "/admin/"))

@@ -10,12 +10,12 @@ from typing import Any
 from aiosmtpd.controller import Controller
 from aiosmtpd.handlers import Sink
 
-from dlq.alerts.finding import Finding
-from dlq.alerts.rules import create_rule
-from dlq.models import AlertKind, AlertRule
 from executions.access.actor import Actor
 from executions.models import Workspace
 from tests.support.workflows import default_workspace
+from valkyr_plugins.alerts.finding import Finding
+from valkyr_plugins.alerts.models import AlertKind, AlertRule
+from valkyr_plugins.alerts.rules import create_rule
 from valkyr_project.embedded.child import free_port
 
 ACTOR = Actor(None, "ann", "test")

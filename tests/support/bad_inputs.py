@@ -8,13 +8,13 @@ import pytest
 from runners.failures.classification import classify
 from runners.modules import registry
 from runners.modules.base import Bad
-from runners.modules.builtin import BUILTIN
+from runners.modules.declared import declared
 from runners.segment.time_limit import StepTimeout, time_limit
 
 
 def rows(needs: str = "", types: Iterable[str] = ()) -> list[Any]:
     """Parameters `module_type, bad` of every row that needs the given server ("": none)."""
-    wanted = list(types) or sorted(BUILTIN)
+    wanted = list(types) or sorted(declared())
     return [
         pytest.param(name, bad, id=f"{name}: {bad.what}")
         for name in wanted

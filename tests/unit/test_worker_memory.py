@@ -20,8 +20,8 @@ import json
 loaded = sorted(sys.modules)
 from django.urls import reverse
 from runners.modules import registry
-from runners.modules.builtin import BUILTIN
-rows = [bad.given for name in BUILTIN for bad in registry.get(name).bad_inputs]
+from runners.modules.declared import declared
+rows = [bad.given for name in declared() for bad in registry.get(name).bad_inputs]
 print(json.dumps({
     "loaded": loaded,
     "largest": max(len(repr(row)) for row in rows if not callable(row)),

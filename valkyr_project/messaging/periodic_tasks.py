@@ -7,10 +7,8 @@ message for an old one and do nothing: Celery compares with the clock of the mac
 from datetime import timedelta
 from typing import Any
 
-from executions import environment as env
+from valkyr_project import plugins
 
-# How often alert rules are looked after.
-LOOK = env.number("VALKYR_ALERT_LOOK_SECONDS", 15)
 SCHEDULE: dict[str, Any] = {
     "valkyr: due retries": {
         "task": "runners.sweep_due",
@@ -82,20 +80,10 @@ SCHEDULE: dict[str, Any] = {
         "schedule": timedelta(minutes=1),
         "options": {"expires": 60.0, "queue": "control"},
     },
-    "valkyr: alerts": {
-        "task": "dlq.tell_alerts",
+    "valkyr: pulse": {
+        "task": "dlq.pulse",
         "schedule": timedelta(seconds=5),
         "options": {"expires": 5.0, "queue": "control"},
-    },
-    "valkyr: watch": {
-        "task": "dlq.watch",
-        "schedule": timedelta(seconds=LOOK),
-        "options": {"expires": LOOK, "queue": "control"},
-    },
-    "valkyr: old alerts": {
-        "task": "dlq.forget_alerts",
-        "schedule": timedelta(hours=1),
-        "options": {"expires": 3600.0, "queue": "control"},
     },
     "valkyr: failure groups": {
         "task": "dlq.tally",
@@ -108,6 +96,12 @@ SCHEDULE: dict[str, Any] = {
         "options": {"expires": 3600.0, "queue": "control"},
     },
 }
+for _name, _task in plugins.schedule().items():
+    SCHEDULE[_name] = {
+        "task": _task["task"],
+        "schedule": _task["every"],
+        "options": {"expires": _task["every"].total_seconds(), "queue": "control"},
+    }
 # How far apart clocks may be; and how much is made up for after a time without control workers.
 CLOCKS_APART = 600.0
 for _entry in SCHEDULE.values():

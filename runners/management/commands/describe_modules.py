@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 from executions.definition.catalog import ModuleSpec
 from runners.management.module_pages.pages import pages
 from runners.modules import registry
-from runners.modules.builtin import BUILTIN
+from runners.modules.declared import declared
 
 
 class Command(BaseCommand):
@@ -45,7 +45,7 @@ class Command(BaseCommand):
 
 
 def _specs(*, everything: bool) -> dict[str, ModuleSpec]:
-    return {name: s for name, s in registry.specs().items() if everything or name in BUILTIN}
+    return {name: s for name, s in registry.specs().items() if everything or name in declared()}
 
 
 def _behind(written: dict[str, str], into: Path) -> list[str]:

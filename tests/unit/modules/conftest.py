@@ -1,42 +1,5 @@
-"""What module tests share: a context as the engine gives it, and a server to talk to."""
+"""Fixtures of tests of modules."""
 
-from collections.abc import Callable, Iterator
-from uuid import UUID
+from tests.support.module_fixtures import make_context, partner, step_context
 
-import pytest
-
-from runners.segment.step_context import Context
-from tests.unit.modules.partner import Partner
-
-KEY = "0123456789abcdef" * 4
-
-
-@pytest.fixture
-def make_context() -> Callable[..., Context]:
-    """A context as the engine makes it; `seconds` and `variables` can be given."""
-
-    def make(*, seconds: float = 10.0, **variables: object) -> Context:
-        return Context(
-            execution_id=UUID(int=1),
-            step_path="charge.pay",
-            attempt=1,
-            idempotency_key=KEY,
-            seconds=seconds,
-            variables=variables,
-        )
-
-    return make
-
-
-@pytest.fixture
-def step_context(make_context: Callable[..., Context]) -> Context:
-    return make_context()
-
-
-@pytest.fixture
-def partner(monkeypatch: pytest.MonkeyPatch) -> Iterator[Partner]:
-    """The server, which an administrator has allowed HTTP steps to reach."""
-    monkeypatch.setenv("VALKYR_HTTP_ALLOWED_NETWORKS", "127.0.0.0/8")
-    server = Partner()
-    yield server
-    server.stop()
+__all__ = ["make_context", "partner", "step_context"]

@@ -12,7 +12,7 @@ from executions.definition.limits import limits
 from executions.definition.templates import compile_template
 from runners.modules import registry
 from runners.modules.base import Bad
-from runners.modules.builtin import BUILTIN
+from runners.modules.declared import declared
 from tests.support.bad_inputs import check_row, rows
 
 # Their outputs are whatever they are given, or what runs inside them.
@@ -52,7 +52,7 @@ def workflow(name: str) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("name", sorted(BUILTIN))
+@pytest.mark.parametrize("name", sorted(declared()))
 def test_a_module_says_what_it_is(name: str) -> None:
     spec = catalog()[name]
 
@@ -79,7 +79,7 @@ def properties(schema: Any) -> dict[str, Any]:
     return dict(found.get("properties", {}))
 
 
-@pytest.mark.parametrize("name", sorted(BUILTIN))
+@pytest.mark.parametrize("name", sorted(declared()))
 def test_a_modules_example_can_be_published(name: str) -> None:
     assert catalog()[name].example or not catalog()[name].inputs_schema.get("required"), (
         f"{name} shows no example"
@@ -90,7 +90,7 @@ def test_a_modules_example_can_be_published(name: str) -> None:
     assert [one.code for one in found] == (["placeholder"] if name == BLOCKS else [])
 
 
-@pytest.mark.parametrize("name", sorted(BUILTIN.keys() - TAKES_ALL))
+@pytest.mark.parametrize("name", sorted(declared().keys() - TAKES_ALL))
 def test_a_module_says_what_goes_wrong(name: str) -> None:
     assert registry.get(name).bad_inputs, f"{name} has no row of bad inputs"
 

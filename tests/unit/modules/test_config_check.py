@@ -4,6 +4,8 @@ import pytest
 
 from runners.modules import registry
 
+pytestmark = pytest.mark.plugins
+
 VALID = {
     "llm.chat": {"model": "gpt-4o-mini", "messages": "{{ input.text }}"},
     "llm.extract": {"model": "m", "messages": "a", "schema": {"type": "object"}},

@@ -13,7 +13,7 @@ from s3fs import S3FileSystem
 
 
 def test_the_openai_client_sends_the_headers_that_provider_sets() -> None:
-    see = "openai has changed: see runners/modules/ai/provider.py"
+    see = "openai has changed: see valkyr_plugins/connectors/ai/provider.py"
     assert "_enforce_credentials" in inspect.signature(OpenAI.__init__).parameters, see
 
     client: Any = OpenAI(api_key="k", base_url="http://127.0.0.1:1")
@@ -23,25 +23,27 @@ def test_the_openai_client_sends_the_headers_that_provider_sets() -> None:
 
 
 def test_s3fs_calls_s3_by_the_method_that_the_store_calls() -> None:
-    see = "s3fs has changed: see runners/modules/files/s3"
+    see = "s3fs has changed: see valkyr_plugins/connectors/files/s3"
     assert inspect.iscoroutinefunction(S3FileSystem._call_s3), see
     assert [*inspect.signature(S3FileSystem._call_s3).parameters][:2] == ["self", "method"], see
     assert "self._s3creator = " in inspect.getsource(S3FileSystem.set_session), see
 
 
 def test_redis_py_opens_sockets_in_the_method_that_is_guarded() -> None:
-    see = "redis-py has changed: see runners/modules/messaging/redis_sending.py"
+    see = "redis-py has changed: see valkyr_plugins/connectors/messaging/redis_sending.py"
     assert [*inspect.signature(Connection._connect).parameters] == ["self"], see
 
 
 def test_smtplib_opens_sockets_in_the_method_that_is_guarded() -> None:
     found = [*inspect.signature(smtplib.SMTP._get_socket).parameters]  # type: ignore[attr-defined]
 
-    assert found == ["self", "host", "port", "timeout"], "see runners/modules/mail/guarded.py"
+    assert found == ["self", "host", "port", "timeout"], (
+        "see valkyr_plugins/connectors/mail/guarded.py"
+    )
 
 
 def test_python_tells_encodings_of_text_from_others() -> None:
-    see = "Python has changed: see runners/modules/files/content.py"
+    see = "Python has changed: see valkyr_plugins/connectors/files/content.py"
     text: Any = codecs.lookup("cp1252")
     other: Any = codecs.lookup("rot13")
 
@@ -54,6 +56,6 @@ def test_allauth_reads_the_state_of_a_sign_in_in_the_method_that_is_replaced() -
 
 
 def test_django_checks_a_models_fields_in_the_method_that_the_alert_form_replaces() -> None:
-    see = "Django has changed: see dlq/admin/alert_forms.py"
+    see = "Django has changed: see valkyr_plugins/alerts/admin/forms.py"
     assert [*inspect.signature(ModelForm._post_clean).parameters] == ["self"], see
     assert "self._post_clean()" in inspect.getsource(ModelForm.full_clean), see

@@ -1,0 +1,19 @@
+"""Whether beat ticks."""
+
+from django.db import models
+from django.db.models import Q
+
+from executions.database.clock import ClockTimestamp
+
+
+class BeatPulse(models.Model):
+    """When a duty of beat's last ran; one row."""
+
+    id = models.PositiveSmallIntegerField(primary_key=True, default=1)
+    ticked_at = models.DateTimeField(db_default=ClockTimestamp())
+
+    class Meta:
+        constraints = [models.CheckConstraint(condition=Q(id=1), name="beat_pulse_only_one")]
+
+    def __str__(self) -> str:
+        return f"{self.ticked_at:%Y-%m-%d %H:%M:%S}"

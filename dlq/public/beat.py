@@ -1,0 +1,7 @@
+"""When beat last ticked."""
+
+from dlq import pulse
+
+__all__ = [
+    "pulse",
+]

@@ -1,0 +1,14 @@
+"""Add to what Prometheus reads."""
+
+from prometheus_client.core import GaugeMetricFamily as Family
+
+from dlq.metrics.readings import BOUND, READINGS, Reading
+from executions.observability.metric_values import Counter
+
+__all__ = [
+    "BOUND",
+    "READINGS",
+    "Counter",
+    "Family",
+    "Reading",
+]

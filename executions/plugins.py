@@ -1,0 +1,56 @@
+"""Plugins: Django apps that add to the engine, which knows none of them.
+
+A plugin's `apps.py` holds a subclass of `PluginConfig` that declares what it adds:
+
+    class ShopConfig(PluginConfig):
+        name = "shop_plugin"
+        modules = {"shop.discount": "shop_plugin.discount:Discount"}
+        api = "shop_plugin.urls"
+
+It is installed by its name in `INSTALLED_APPS`. Django finds the rest as it does for any app:
+models and migrations, `admin.py`, `tasks.py`, management commands, checks and signal receivers.
+"""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any, ClassVar, TypedDict
+
+from django.apps import AppConfig, apps
+
+
+class PeriodicTask(TypedDict):
+    """A task that beat sends again and again; it expires unless a worker begins it before."""
+
+    task: str
+    every: timedelta
+
+
+class PluginConfig(AppConfig):
+    """What a plugin adds. Importing it must be cheap: every process does at its start."""
+
+    # Django takes the only class of `apps.py` that does not say False: the plugin's, not this one.
+    default = False
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls.default = cls.__dict__.get("default", True)
+
+    modules: ClassVar[Mapping[str, str]] = {}
+    """Module types, and where each is written (`package.file:Class`); loaded on first use."""
+
+    api: ClassVar[str] = ""
+    """The Python module whose `urlpatterns` join the engine's API, or none."""
+
+    api_tags: ClassVar[Mapping[str, str]] = {}
+    """Tags of the API's description that its operations use, and what each is about."""
+
+    api_enums: ClassVar[Mapping[str, str]] = {}
+    """Names of enumerations in the API's description, and where each is written."""
+
+    schedule: ClassVar[Mapping[str, PeriodicTask]] = {}
+    """What beat sends, by a name that says what for."""
+
+
+def plugins() -> list[PluginConfig]:
+    """The installed plugins, in the order of `INSTALLED_APPS`."""
+    return [config for config in apps.get_app_configs() if isinstance(config, PluginConfig)]

@@ -1,0 +1,25 @@
+"""Check values against JSON Schemas within a budget of work; pure, without a database."""
+
+from executions.definition.json_schema.budget import STEP, Budget, BudgetExceeded, for_a_schema
+from executions.definition.json_schema.checking import (
+    Unresolvable,
+    mistakes,
+    schema_mistakes,
+    validator,
+)
+from executions.definition.json_schema.patterns import check_patterns
+from executions.definition.patterns import BadPattern, TooMuchWork
+
+__all__ = [
+    "STEP",
+    "BadPattern",
+    "Budget",
+    "BudgetExceeded",
+    "TooMuchWork",
+    "Unresolvable",
+    "check_patterns",
+    "for_a_schema",
+    "mistakes",
+    "schema_mistakes",
+    "validator",
+]

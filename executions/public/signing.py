@@ -1,0 +1,7 @@
+"""Sign what is sent to webhooks."""
+
+from executions.triggers import signature
+
+__all__ = [
+    "signature",
+]

@@ -1,0 +1,39 @@
+"""The module types of the engine and of plugins, and where each is written.
+
+It needs no Django: whoever only runs or describes modules imports little.
+"""
+
+from collections.abc import Mapping
+
+ENGINE: dict[str, str] = {
+    "flow.noop": "runners.modules.flow:Noop",
+    "flow.if": "runners.modules.flow:If",
+    "flow.switch": "runners.modules.flow:Switch",
+    "flow.fail": "runners.modules.flow:Fail",
+    "flow.pinned": "runners.modules.pinned:Pinned",
+    "flow.loop": "runners.modules.containers:Loop",
+    "flow.map": "runners.modules.containers:Map",
+    "flow.delay": "runners.modules.waits.delay:Delay",
+    "flow.approval": "runners.modules.waits.approval:Approval",
+    "flow.subworkflow": "runners.modules.subworkflow:Subworkflow",
+    "flow.wait_for_event": "runners.modules.waits.wait_for_event:WaitForEvent",
+    "flow.callback": "runners.modules.waits.callback:Callback",
+    "flow.set_variables": "runners.modules.flow:SetVariables",
+    "remote.step": "runners.modules.remote:RemoteStep",
+}
+_declared = dict(ENGINE)
+
+
+def declare(plugin: str, types: Mapping[str, str]) -> None:
+    """Add a plugin's module types; raises ValueError where another one has such a type."""
+    for name, place in types.items():
+        if _declared.setdefault(name, place) != place:
+            raise ValueError(
+                f"the plugin {plugin} declares the module type {name!r}, which "
+                f"{_declared[name]} has already: rename it, or leave one of the two plugins out"
+            )
+
+
+def declared() -> Mapping[str, str]:
+    """Where each module type is written, as `package.file:Class`; the engine's first."""
+    return _declared

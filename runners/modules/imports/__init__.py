@@ -1,1 +1,0 @@
-"""What imports from other programs leave for people to finish."""

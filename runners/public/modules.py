@@ -1,0 +1,36 @@
+"""Write modules: what a step's code gets, gives and raises."""
+
+from runners.failures.classification import error_type_of, status_error_type
+from runners.failures.retry import parse_retry_after
+from runners.modules.base import (
+    Bad,
+    Module,
+    ModuleInputs,
+    ModuleOutputs,
+    Result,
+    StepContext,
+    StepError,
+)
+from runners.modules.credential_hosts import judge, restricted
+from runners.states import ErrorType
+from runners.targets.defaults import timeout_seconds
+from runners.targets.rules import matches, specificity
+
+__all__ = [
+    "Bad",
+    "ErrorType",
+    "Module",
+    "ModuleInputs",
+    "ModuleOutputs",
+    "Result",
+    "StepContext",
+    "StepError",
+    "error_type_of",
+    "judge",
+    "matches",
+    "parse_retry_after",
+    "restricted",
+    "specificity",
+    "status_error_type",
+    "timeout_seconds",
+]

@@ -1,0 +1,1 @@
+"""Tests of what is optional, a folder a plugin."""

@@ -1,0 +1,1 @@
+"""Tests of the modules that call other systems and transform data."""

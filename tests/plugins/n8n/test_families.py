@@ -1,0 +1,222 @@
+"""Each kind of node, and the module it becomes."""
+
+from typing import Any
+
+import pytest
+
+from tests.plugins.n8n.exports import chain, codes, converted, export, node, row, tasks
+
+CONDITION = {
+    "conditions": [{"leftValue": "={{ $json.a }}", "rightValue": "x",
+                    "operator": {"type": "string", "operation": "contains"}}],
+    "combinator": "and",
+}  # fmt: skip
+BEFORE = node(
+    "Before", "set", {"values": {"string": [{"name": "a", "value": "1"}]}, "keepOnlySet": True}
+)
+READ = "tasks.before.output"
+
+
+def only(kind: str, parameters: Any, version: float = 1, **more: Any) -> Any:
+    """The task of one node behind a Set."""
+    found = chain(BEFORE, node("It", kind, parameters, version, **more))
+    assert codes(found) == set(), row(found, "It")
+    return tasks(found)["it"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "version", "parameters", "use", "config"),
+    [
+        ("httpRequest", 1, {"url": "https://a.example/", "requestMethod": "POST",
+         "jsonParameters": True, "bodyParametersJson": '={"a": "{{$json["a"]}}"}'},
+         "http.request", {"method": "POST", "url": "https://a.example/",
+                          "json": {"a": "{{ " + READ + ".a }}"}}),
+        ("httpRequest", 4.2, {"url": "=https://a.example/{{ $json.a }}", "sendQuery": True,
+         "queryParameters": {"parameters": [{"name": "q", "value": "tea"}]},
+         "options": {"timeout": 5000, "redirect": {"redirect": {"followRedirects": False}}}},
+         "http.request", {"method": "GET", "url": "https://a.example/{{ " + READ + ".a }}",
+                          "query": {"q": "tea"}, "timeoutSeconds": 5, "followRedirects": False}),
+        ("httpRequest", 4.2, {"url": "https://a.example/", "method": "POST", "sendBody": True,
+         "contentType": "form-urlencoded",
+         "bodyParameters": {"parameters": [{"name": "a", "value": "b"}]}},
+         "http.request", {"method": "POST", "url": "https://a.example/", "form": {"a": "b"}}),
+        ("if", 1, {"conditions": {"number": [{"value1": "={{$json.a}}", "operation": "larger",
+         "value2": 3}]}}, "flow.if", {"condition": "{{ " + READ + ".a > 3 }}"}),
+        ("if", 2.2, {"conditions": CONDITION}, "flow.if",
+         {"condition": '{{ "x" in ' + READ + ".a }}"}),
+        ("filter", 2, {"conditions": {**CONDITION, "combinator": "or", "conditions": [
+            {"leftValue": "={{ $json.a }}", "operator": {"type": "string", "operation": "empty"}},
+            {"leftValue": "={{ $json.b }}", "operator": {"type": "boolean", "operation": "true"}},
+         ]}}, "flow.if",
+         {"condition": "{{ (not (" + READ + ".a | default(none))) or (" + READ + ".b) }}"}),
+        ("switch", 1, {"dataType": "string", "value1": "={{ $json.a }}", "fallbackOutput": 3,
+         "rules": {"rules": [{"value2": "x"}, {"output": 1, "value2": "y"}]}}, "flow.switch",
+         {"value": "{{ " + READ + ".a }}", "cases": {"x": "x", "y": "y"}, "default": "fallback"}),
+        ("switch", 3.2, {"rules": {"values": [{"conditions": CONDITION, "renameOutput": True,
+         "outputKey": "tea"}]}}, "flow.switch",
+         {"value": '{{ "tea" if "x" in ' + READ + '.a else "" }}', "cases": ["tea"],
+          "default": "fallback"}),
+        ("set", 3.4, {"assignments": {"assignments": [
+            {"name": "b.c", "type": "number", "value": "4"},
+            {"name": "d", "type": "boolean", "value": "true"},
+            {"name": "e", "type": "array", "value": "[1, 2]"}]}}, "data.set",
+         {"values": {"b": {"c": 4}, "d": True, "e": [1, 2]}}),
+        ("set", 3.4, {"mode": "raw", "jsonOutput": '={"a": {{ $json.a }}}'}, "data.set",
+         {"values": {"a": "{{ " + READ + ".a }}"}}),
+        ("noOp", 1, {}, "flow.noop", {}),
+        ("wait", 1.1, {"amount": 2, "unit": "minutes"}, "flow.delay", {"seconds": 120}),
+        ("wait", 1.1, {"amount": "={{ $json.a }}", "unit": "hours"}, "flow.delay",
+         {"seconds": "{{ " + READ + ".a * 3600 }}"}),
+        ("wait", 1.1, {"resume": "webhook"}, "flow.callback", {"title": "It"}),
+        ("stopAndError", 1, {"errorMessage": "=No {{ $json.a }}"}, "flow.fail",
+         {"message": "No {{ " + READ + ".a }}"}),
+        ("emailSend", 2.1, {"fromEmail": "a@example.com", "toEmail": "b@example.com, c@example.com",
+         "subject": "S", "emailFormat": "text", "text": "=Hi {{ $json.a }}"}, "email.send",
+         {"from": "a@example.com", "to": ["b@example.com", "c@example.com"], "subject": "S",
+          "text": "Hi {{ " + READ + ".a }}"}),
+        ("slack", 1, {"text": "Hi", "channel": "#news"}, "slack.post",
+         {"text": "Hi", "channel": "#news"}),
+        ("postgres", 2.5, {"operation": "executeQuery",
+         "query": "=SELECT * FROM t WHERE a = '{{ $json.a }}' AND d::date > now()"}, "sql.query",
+         {"statement": "SELECT * FROM t WHERE a = :p1 AND d::date > now()",
+          "params": {"p1": "{{ " + READ + ".a }}"}}),
+        ("postgres", 2.5, {"operation": "executeQuery", "query": "DELETE FROM t WHERE a = $1",
+         "options": {"queryReplacement": "={{ $json.a }}"}}, "sql.execute",
+         {"statement": "DELETE FROM t WHERE a = :q1", "params": {"q1": "{{ " + READ + ".a }}"}}),
+        ("postgres", 1, {"table": "tweets", "columns": "a, b"}, "sql.execute",
+         {"statement": "INSERT INTO tweets (a, b) VALUES (:a, :b) RETURNING *",
+          "params": {"a": "{{ " + READ + ".a }}", "b": "{{ " + READ + ".b }}"}}),
+        ("xml", 1, {"dataPropertyName": "a"}, "data.xml_parse", {"text": "{{ " + READ + ".a }}"}),
+        ("html", 1.2, {"operation": "generateHtmlTemplate", "html": "<b>{{ $json.a }}</b>"},
+         "data.template", {"text": "<b>{{ " + READ + ".a }}</b>"}),
+        ("rssFeedRead", 1.1, {"url": "https://a.example/feed"}, "rss.read",
+         {"url": "https://a.example/feed"}),
+        ("executeWorkflow", 1.2, {"workflowId": {"value": "x1", "cachedResultName": "Weekly"}},
+         "flow.subworkflow", {"workflow": "weekly", "input": "{{ " + READ + " }}"}),
+        ("sort", 1, {"sortFieldsUi": {"sortField": [{"fieldName": "a", "order": "descending"}]}},
+         "data.sort", {"rows": "{{ [" + READ + "] }}",
+                       "by": [{"field": "a", "order": "descending"}]}),
+        ("splitOut", 1, {"fieldToSplitOut": "a"}, "flow.noop", {"value": "{{ " + READ + ".a }}"}),
+        ("aggregate", 1, {"aggregate": "aggregateAllItemData"}, "data.set",
+         {"values": {"data": "{{ [" + READ + "] }}"}}),
+        ("itemLists", 1, {"fieldToSplitOut": "a"}, "flow.noop", {"value": "{{ " + READ + ".a }}"}),
+        ("removeDuplicates", 1, {"fieldsToCompare": "a, b"}, "data.deduplicate",
+         {"rows": "{{ [" + READ + "] }}", "by": ["a", "b"]}),
+        ("summarize", 1, {"fieldsToSummarize": {"values": [{"aggregation": "sum", "field": "a"}]}},
+         "data.aggregate", {"rows": "{{ [" + READ + "] }}",
+                            "compute": {"sum_a": {"function": "sum", "field": "a"}}}),
+        ("dateTime", 2, {"operation": "formatDate", "date": "={{ $now }}", "format": "yyyy"},
+         "data.set", {"values": {"formattedDate": "{{ execution.startedAt[0:4] }}"}}),
+        ("@n8n/n8n-nodes-langchain.openAi", 1.6, {"modelId": {"value": "gpt-4o"}, "messages": {
+            "values": [{"role": "system", "content": "Be brief."}, {"content": "={{ $json.a }}"}]},
+         "options": {"maxTokens": 50}}, "llm.chat",
+         {"model": "gpt-4o", "system": "Be brief.", "messages": "{{ " + READ + ".a }}",
+          "maxTokens": 50}),
+        ("respondToWebhook", 1, {"respondWith": "text", "responseBody": "ok"}, "flow.noop",
+         {"value": "ok"}),
+    ],
+)  # fmt: skip
+def test_a_node_becomes_its_module(
+    kind: str, version: float, parameters: Any, use: str, config: Any
+) -> None:
+    task = only(kind, parameters, version)
+
+    assert (task["use"], task["with"]) == (use, config)
+
+
+@pytest.mark.parametrize(
+    ("kind", "parameters", "says"),
+    [
+        ("code", {"jsCode": "return items;"}, "program"),
+        ("function", {"functionCode": "return items;"}, "program"),
+        ("telegram", {"text": "x"}, "no module for n8n-nodes-base.telegram"),
+        ("noOp", {"text": "x"}, "another node before"),
+        ("merge", {"mode": "mergeByKey"}, "joins items by fields"),
+        ("httpRequest", {}, "no address"),
+        ("dateTime", {"action": "calculate"}, "reckon"),
+        ("postgres", {"operation": "upsert"}, "upsert"),
+        ("slack", {"resource": "channel"}, "posts messages"),
+        ("executeWorkflow", {"source": "url", "workflowUrl": "https://a.example"}, "file or an"),
+        ("slack2.noOp", {}, "no module for slack2.noOp"),
+    ],
+)
+def test_what_has_no_equal_is_a_placeholder_that_says_so_and_keeps_it(
+    kind: str, parameters: Any, says: str
+) -> None:
+    found = chain(BEFORE, node("It", kind, parameters))
+
+    task = tasks(found)["it"]
+    assert (task["use"], row(found, "It").status) == ("n8n.placeholder", "left")
+    assert says in task["with"]["reason"]
+    assert task["with"]["parameters"] == parameters
+    assert codes(found) == {"placeholder"}
+
+
+def test_a_type_with_braces_is_kept_as_words() -> None:
+    found = chain(BEFORE, node("It", "x{{ $json.a }}"))
+
+    assert tasks(found)["it"]["with"]["nodeType"] == "x[[ $json.a ]]"
+    assert codes(found) == {"placeholder"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "parameters", "schedules"),
+    [
+        ("scheduleTrigger", {"rule": {"interval": [{}]}}, ["0 0 * * *"]),
+        ("scheduleTrigger", {"rule": {"interval": [{"field": "minutes"}]}}, ["*/5 * * * *"]),
+        ("scheduleTrigger", {"rule": {"interval": [{"field": "weeks", "triggerAtDay": [1, 5],
+         "triggerAtHour": 9, "triggerAtMinute": 30}]}}, ["30 9 * * 1,5"]),
+        ("scheduleTrigger", {"rule": {"interval": [{"field": "months",
+         "triggerAtDayOfMonth": 15}]}}, ["0 0 15 * *"]),
+        ("scheduleTrigger", {"rule": {"interval": [{"field": "hours", "hoursInterval": 6},
+         {"field": "cronExpression", "expression": "0 2 * * 1-5"}]}},
+         ["0 */6 * * *", "0 2 * * 1-5"]),
+        ("cron", {"triggerTimes": {"item": [{"hour": 8}]}}, ["0 8 * * *"]),
+        ("cron", {"triggerTimes": {"item": [{"mode": "custom",
+         "cronExpression": "0 0 6-12 * * 1-5"}]}}, ["0 6-12 * * 1-5"]),
+        ("interval", {"unit": "minutes", "interval": 10}, ["*/10 * * * *"]),
+    ],
+)  # fmt: skip
+def test_schedules_become_cron_triggers(kind: str, parameters: Any, schedules: list[str]) -> None:
+    found = converted(
+        export(node("When", kind, parameters), node("It", "noOp"), links=[("When", 0, "It")],
+               settings={"timezone": "Europe/Berlin"})
+    )  # fmt: skip
+
+    assert found.definition["triggers"] == [
+        {"type": "CRON", "schedule": schedule, "timezone": "Europe/Berlin"}
+        for schedule in schedules
+    ]
+    assert codes(found) == set()
+
+
+def test_an_unknown_trigger_is_a_placeholder_before_what_it_leads_to() -> None:
+    found = converted(
+        export(node("New deal", "pipedriveTrigger"),
+               node("It", "set", {"values": {"string": [{"name": "a", "value": "={{$json.b}}"}]},
+                                  "keepOnlySet": True}), links=[("New deal", 0, "It")])
+    )  # fmt: skip
+
+    assert tasks(found)["new_deal"]["use"] == "n8n.placeholder"
+    assert tasks(found)["it"]["with"]["values"]["a"] == "{{ input.b }}"
+
+
+def test_fields_that_a_set_passes_on_are_read_where_they_came_from() -> None:
+    adds = {"values": {"string": [{"name": "b", "value": "2"}]}}
+    uses = {"values": {"string": [{"name": "c", "value": "={{ $json.a }}{{ $json.b }}"}]}}
+    found = chain(
+        BEFORE, node("Adds", "set", adds), node("Uses", "set", uses | {"keepOnlySet": True})
+    )
+
+    assert tasks(found)["uses"]["with"]["values"]["c"] == (
+        "{{ tasks.before.output.a }}{{ tasks.adds.output.b }}"
+    )
+
+
+def test_what_follows_a_database_works_on_its_rows_one_by_one() -> None:
+    query = {"operation": "executeQuery", "query": "SELECT id FROM t"}
+    call = {"url": "=https://a.example/{{ $json.id }}"}
+    found = chain(node("Rows", "postgres", query, 2.5), node("Call", "httpRequest", call, 4.2))
+
+    assert tasks(found)["rows_items"]["with"]["items"] == "{{ tasks.rows.output.rows }}"
+    assert tasks(found)["call"]["with"]["url"] == "https://a.example/{{ item.id }}"

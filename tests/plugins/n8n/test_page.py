@@ -1,0 +1,21 @@
+"""docs/n8n.md names every kind of node that is mapped, and none that is not."""
+
+import re
+from pathlib import Path
+
+from valkyr_plugins.n8n.bodies import Builder
+from valkyr_plugins.n8n.graph import LOOP
+from valkyr_plugins.n8n.notes import KIND
+from valkyr_plugins.n8n.triggers import MAKERS
+from valkyr_plugins.n8n.work import FAMILIES
+
+PAGE = Path(__file__).parents[3] / "docs" / "n8n.md"
+
+
+def test_the_table_names_the_kinds_that_the_code_knows() -> None:
+    assert Builder.__doc__  # what draws them has named the families by now
+    table = PAGE.read_text().split("## What becomes what")[1].split("\n\n**Items.**")[0]
+    rows = re.findall(r"^\| (`.*?) \|", table, re.MULTILINE)
+    named = {kind for row in rows for kind in re.findall(r"`(\w+)`", row)}
+
+    assert named == {*FAMILIES, *MAKERS, LOOP, KIND}

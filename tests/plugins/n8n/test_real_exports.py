@@ -1,0 +1,36 @@
+"""Exports from the wild: how much of each is mapped, so that less of it is noticed.
+
+Their connections were lost before they were published, so that what a node reads of the one before
+cannot be told.
+"""
+
+import json
+
+import pytest
+
+from executions.definition.graph.shape import shape_problems
+from tests.plugins.n8n.exports import DATA, LEFT_TO_DO, codes, converted
+
+COUNTS = {
+    "0066_Webhook_Cron_Automate_Scheduled": (6, 14, 10),
+    "0396_Datetime_Schedule_Automation_Scheduled": (7, 3, 8),
+    "0430_Calendly_Filter_Create_Triggered": (6, 3, 8),
+    "1119_Openweathermap_Twilio_Automate_Webhook": (1, 2, 3),
+    "1296_Datetime_Splitout_Process": (6, 7, 8),
+    "1421_Postgres_Googlecloudnaturallanguage_Automation_Scheduled": (3, 4, 3),
+    "1963_Stopanderror_Wait_Automation_Triggered": (16, 4, 0),
+}
+
+
+@pytest.mark.parametrize("name", sorted(COUNTS))
+def test_as_much_is_mapped_as_ever(name: str) -> None:
+    found = converted(json.loads((DATA / "real" / f"{name}.json").read_text()))
+
+    counts = found.report.counts()
+    assert (counts["mapped"], counts["changed"], counts["left"]) == COUNTS[name]
+    assert list(shape_problems(found.definition)) == []
+    assert codes(found) <= LEFT_TO_DO
+
+
+def test_every_copied_export_is_counted() -> None:
+    assert sorted(path.stem for path in (DATA / "real").iterdir()) == sorted(COUNTS)

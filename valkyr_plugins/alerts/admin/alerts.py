@@ -1,0 +1,281 @@
+"""Alerts and the messages about them, to read; a message can be sent again."""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from django.contrib import admin
+from django.http import HttpRequest
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from unfold.decorators import display
+
+from executions.public.access import Actor
+from executions.public.admin import (
+    AgeFilter,
+    FactAdmin,
+    OperatingAdmin,
+    Operation,
+    Page,
+    PageSection,
+    TabFilter,
+    facts,
+    json_section,
+    links,
+    marks,
+)
+from executions.public.models import Permission
+from valkyr_plugins.alerts.models import Alert, AlertDelivery, AlertState, DeliveryState
+from valkyr_plugins.alerts.sending import resend
+
+LATEST = 50
+ALERT_MARKS = {
+    AlertState.OPEN: ("open", "notifications_active", "red"),
+    AlertState.OVER: ("over", "check_circle", "green"),
+}
+DELIVERY_MARKS = {
+    DeliveryState.QUEUED: ("queued", "schedule_send", "blue"),
+    DeliveryState.SENT: ("sent", "mark_email_read", "green"),
+    DeliveryState.GIVEN_UP: ("given up", "cancel", "red"),
+}
+
+
+class AlertStates(TabFilter):
+    """Those that still hold, and those that are over."""
+
+    title = "state"
+    parameter_name = "state"
+    field = "state"
+    groups = {"open": (AlertState.OPEN,), "over": (AlertState.OVER,)}
+
+
+class DeliveryStates(TabFilter):
+    """Under way, arrived, or given up."""
+
+    title = "state"
+    parameter_name = "state"
+    field = "state"
+    groups = {
+        "queued": (DeliveryState.QUEUED,),
+        "sent": (DeliveryState.SENT,),
+        "given up": (DeliveryState.GIVEN_UP,),
+    }
+
+
+@admin.register(Alert)
+class AlertAdmin(FactAdmin):
+    """What rules noticed."""
+
+    list_display = ("mark", "said", "about", "rule_name", "times", "first", "last")
+    list_display_links = ("said",)
+    list_select_related = ("rule",)
+    list_filter = (AlertStates, "kind", AgeFilter)
+    list_defer = ("details",)
+    ordering = ("-id",)
+    search_ids = ("id", "rule_id")
+    search_texts = ("sentence", "subject")
+    empty_text = "No alerts. An alert rule says what is worth one, and who is told."
+
+    @display(description="state")
+    def mark(self, row: Alert) -> Any:
+        """Open or over."""
+        return marks.mark(*ALERT_MARKS[AlertState(row.state)])
+
+    @display(description="alert")
+    def said(self, row: Alert) -> str:
+        """What was noticed."""
+        return marks.clipped(row.sentence, 140)
+
+    @display(description="kind")
+    def about(self, row: Alert) -> str:
+        """Its kind in words."""
+        return row.get_kind_display()
+
+    @display(description="rule")
+    def rule_name(self, row: Alert) -> str:
+        """Who noticed it."""
+        return marks.clipped(row.rule.name, 40)
+
+    @display(description="times")
+    def times(self, row: Alert) -> str:
+        """How often it was noticed."""
+        return f"{row.count:,}"
+
+    @display(description="first")
+    def first(self, row: Alert) -> Any:
+        """When it opened."""
+        return marks.ago(row.first_at)
+
+    @display(description="last")
+    def last(self, row: Alert) -> Any:
+        """When it was last noticed."""
+        return marks.ago(row.last_at)
+
+    def page(self, request: HttpRequest, obj: Alert) -> Page:
+        """One alert and what was sent of it."""
+        return Page(
+            [self.mark(obj), obj.sentence],
+            facts(
+                [
+                    ("Kind", self.about(obj)),
+                    ("Look at it", links.link(obj.path, "Open its page") if obj.path else ""),
+                    ("Rule", _rule(obj)),
+                    ("Workspace", _place(obj)),
+                    ("Noticed", "once" if obj.count == 1 else f"{obj.count:,} times"),
+                    ("First", marks.ago(obj.first_at)),
+                    ("Last", marks.ago(obj.last_at)),
+                    ("People were told", marks.ago(obj.told_at)),
+                    ("Over", marks.ago(obj.over_at)),
+                    ("Subject", marks.copyable(obj.subject)),
+                    ("Id", marks.copyable(obj.pk)),
+                ]
+            ),
+            [_messages(obj), json_section("Details", obj.details)],
+        )
+
+
+def _resend(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> Any:
+    return resend(pk, actor=actor, reason=data["reason"])
+
+
+RESEND = Operation(
+    name="resend",
+    title="Send again…",
+    icon="forward_to_inbox",
+    done="queued",
+    question="The same message goes out once more, with the same idempotency key, by its rule's "
+    "present channel.",
+    apply=_resend,
+    needs=Permission.CONFIGURE,
+    refuse=lambda row: (
+        "Nothing to do: it is queued and sent by itself."
+        if row.state == DeliveryState.QUEUED
+        else ""
+    ),
+)
+
+
+@admin.register(AlertDelivery)
+class AlertDeliveryAdmin(OperatingAdmin, FactAdmin):
+    """Each message, and what came of each attempt."""
+
+    operations = (RESEND,)
+    list_display = ("made", "mark", "why", "by", "rule_name", "tries", "status", "problem")
+    list_display_links = ("made",)
+    list_select_related = ("rule",)
+    list_filter = (DeliveryStates, "reason", "channel", AgeFilter)
+    list_defer = ("message", "log")
+    ordering = ("-id",)
+    search_ids = ("id", "rule_id", "alert_id")
+    empty_text = "No messages yet: they are sent when a rule notices something, or for a test."
+
+    @display(description="made")
+    def made(self, row: AlertDelivery) -> Any:
+        """How long ago."""
+        return marks.ago(row.created_at)
+
+    @display(description="state")
+    def mark(self, row: AlertDelivery) -> Any:
+        """Queued, sent or given up."""
+        return marks.mark(*DELIVERY_MARKS[DeliveryState(row.state)])
+
+    @display(description="because")
+    def why(self, row: AlertDelivery) -> str:
+        """Why it was sent."""
+        return row.get_reason_display()
+
+    @display(description="by")
+    def by(self, row: AlertDelivery) -> str:
+        """Its channel."""
+        return row.get_channel_display()
+
+    @display(description="rule")
+    def rule_name(self, row: AlertDelivery) -> str:
+        """Whose message it is."""
+        return marks.clipped(row.rule.name, 40)
+
+    @display(description="attempts")
+    def tries(self, row: AlertDelivery) -> int:
+        """How often it was tried."""
+        return row.attempts
+
+    @display(description="answer")
+    def status(self, row: AlertDelivery) -> Any:
+        """The receiver's HTTP status."""
+        return row.answer or marks.EMPTY
+
+    @display(description="last error")
+    def problem(self, row: AlertDelivery) -> str:
+        """What the last attempt failed with."""
+        return marks.clipped(row.error, 90) or marks.EMPTY
+
+    def page(self, request: HttpRequest, obj: AlertDelivery) -> Page:
+        """One message, with its attempts."""
+        alert = (
+            ""
+            if obj.alert_id is None
+            else links.to("valkyr_alerts_alert", obj.alert_id, "Open its page")
+        )
+        return Page(
+            [self.mark(obj)],
+            facts(
+                [
+                    ("Because", self.why(obj)),
+                    ("Alert", alert),
+                    ("By", self.by(obj)),
+                    ("Rule", _rule(obj)),
+                    ("Workspace", _place(obj)),
+                    ("Attempts", str(obj.attempts)),
+                    ("Next attempt", marks.ago(obj.next_at)),
+                    ("Sent", marks.ago(obj.sent_at)),
+                    ("Made", marks.ago(obj.created_at)),
+                    ("Id and idempotency key", marks.copyable(obj.pk)),
+                ]
+            ),
+            [_attempts(obj), json_section("What it says", obj.message)],
+        )
+
+
+def _rule(row: Any) -> SafeString:
+    return links.to("valkyr_alerts_alertrule", row.rule_id, row.rule.name)
+
+
+def _place(row: Any) -> str:
+    return str(row.workspace) if row.workspace_id else "the whole installation"
+
+
+def _messages(alert: Alert) -> PageSection:
+    """The latest messages that began with this alert."""
+    return PageSection(
+        "Messages",
+        headers=("Made", "State", "Because", "By", "Attempts", "Last error"),
+        rows=[
+            (
+                links.to("valkyr_alerts_alertdelivery", row.pk, marks.ago(row.created_at)),
+                marks.mark(*DELIVERY_MARKS[DeliveryState(row.state)]),
+                row.get_reason_display(),
+                row.get_channel_display(),
+                str(row.attempts),
+                marks.clipped(row.error, 120) or marks.EMPTY,
+            )
+            for row in alert.deliveries.defer("message", "log").order_by("-id")[:LATEST]
+        ],
+        empty="None of its own: it was told of together with others, or is yet to be.",
+    )
+
+
+def _attempts(delivery: AlertDelivery) -> PageSection:
+    return PageSection(
+        "Attempts",
+        headers=("At", "Answer", "Took", "Error"),
+        rows=[
+            (
+                format_html('<span class="vk-nowrap">{}</span>', said["at"][:19].replace("T", " ")),
+                str(said["answer"] or marks.EMPTY),
+                marks.took(said["ms"]),
+                said["error"] or marks.EMPTY,
+            )
+            for said in reversed(delivery.log)
+        ],
+        empty="None yet.",
+    )

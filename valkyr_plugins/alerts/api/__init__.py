@@ -1,0 +1,1 @@
+"""The API of alert rules, alerts and their messages."""

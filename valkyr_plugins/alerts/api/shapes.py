@@ -1,0 +1,224 @@
+"""Alert rules, alerts and their messages as JSON. A rule's secret comes in and never goes out."""
+# ruff: noqa: N815 - the names are the JSON's
+
+from typing import Any
+
+from rest_framework import serializers
+
+from executions.public.api import Body, Flag, Id, ListQuery, Text, Whole
+from valkyr_plugins.alerts.checking import BOUNDS, LONGEST_SECRET, MOST_RECIPIENTS
+from valkyr_plugins.alerts.models import (
+    Alert,
+    AlertChannel,
+    AlertDelivery,
+    AlertKind,
+    AlertRule,
+    AlertState,
+    DeliveryReason,
+    DeliveryState,
+)
+
+KINDS = AlertKind.choices
+
+
+class Number(serializers.FloatField):
+    """A JSON number, not "5" or true."""
+
+    def to_internal_value(self, data: Any) -> float:
+        """The number; raises ValidationError."""
+        if isinstance(data, bool) or not isinstance(data, int | float):
+            self.fail("invalid")
+        return float(super().to_internal_value(data))
+
+
+def _whole(field: str, help_text: str) -> Whole:
+    _, least, most = BOUNDS[field]
+    return Whole(
+        source=field,
+        required=False,
+        min_value=int(least),
+        max_value=int(most),
+        help_text=help_text,
+    )
+
+
+def _number(field: str, help_text: str) -> Number:
+    _, least, most = BOUNDS[field]
+    return Number(
+        source=field, required=False, min_value=least, max_value=most, help_text=help_text
+    )
+
+
+class AlertRuleShape(serializers.ModelSerializer[AlertRule]):
+    """A rule, without its secret."""
+
+    workspaceId = serializers.UUIDField(
+        source="workspace_id", allow_null=True, help_text="null: the whole installation's."
+    )
+    workflowId = serializers.UUIDField(source="about_id", allow_null=True)
+    kinds = serializers.ListField(child=serializers.ChoiceField(KINDS))
+    channel = serializers.ChoiceField(AlertChannel.choices)
+    recipients = serializers.ListField(child=serializers.CharField())
+    hasSecret = serializers.BooleanField(source="has_secret")
+    intervalSeconds = serializers.IntegerField(source="interval_seconds")
+    rateFactor = serializers.FloatField(source="rate_factor")
+    rateLeast = serializers.IntegerField(source="rate_least")
+    oldestHours = serializers.FloatField(source="oldest_hours")
+    waitingSeconds = serializers.IntegerField(source="waiting_seconds")
+    silentSeconds = serializers.IntegerField(source="silent_seconds")
+    createdBy = serializers.CharField(source="created_by")
+    createdAt = serializers.DateTimeField(source="created_at")
+    updatedAt = serializers.DateTimeField(source="updated_at")
+
+    class Meta:
+        model = AlertRule
+        fields = [
+            "id", "workspaceId", "workflowId", "name", "kinds", "channel", "recipients", "url",
+            "hasSecret", "intervalSeconds", "rateFactor", "rateLeast", "oldestHours",
+            "waitingSeconds", "silentSeconds", "enabled", "createdBy", "createdAt", "updatedAt",
+        ]  # fmt: skip
+
+
+class AlertRuleChange(Body):
+    """What `patchAlertRule` takes: what is left out stays."""
+
+    name = Text(max_length=100, required=False)
+    kinds = serializers.ListField(
+        child=serializers.ChoiceField(KINDS),
+        required=False,
+        min_length=1,
+        max_length=len(KINDS),
+        help_text="What to be told of.",
+    )
+    workflowId = Id(
+        source="about_id",
+        required=False,
+        allow_null=True,
+        help_text="Only what concerns this workflow; null: whatever it concerns.",
+    )
+    channel = serializers.ChoiceField(AlertChannel.choices, required=False)
+    recipients = serializers.ListField(
+        child=Text(max_length=254),
+        required=False,
+        max_length=MOST_RECIPIENTS,
+        help_text="With EMAIL: who gets it.",
+    )
+    url = Text(
+        max_length=2_000,
+        required=False,
+        allow_blank=True,
+        help_text="With WEBHOOK: where it is posted. Not secret.",
+    )
+    secret = Text(
+        max_length=LONGEST_SECRET,
+        required=False,
+        allow_null=True,
+        trim_whitespace=False,
+        write_only=True,
+        help_text="SLACK: the incoming webhook's address. WEBHOOK: what signs the requests, 16 "
+        "characters or more. EMAIL: a mail server of your own, smtp://user:password@host:587; "
+        "without it the installation's. Sealed and never shown; null takes it away.",
+    )
+    intervalSeconds = _whole(
+        "interval_seconds", "People are told of one subject at most this often."
+    )
+    rateFactor = _number("rate_factor", "RATE_HIGH: so many times the usual or more.")
+    rateLeast = _whole("rate_least", "RATE_HIGH: at least so many failures in an hour.")
+    oldestHours = _number("oldest_hours", "ENTRY_OLD: how long a dead letter may be open.")
+    waitingSeconds = _whole("waiting_seconds", "NO_WORKER: how long work may wait for one.")
+    silentSeconds = _whole("silent_seconds", "BEAT_SILENT: how long beat may be silent.")
+    enabled = Flag(required=False)
+
+
+class NewAlertRule(AlertRuleChange):
+    """What `createAlertRule` takes."""
+
+    workspaceId = Id(required=False, help_text="May be left out by who has one workspace only.")
+    installation = Flag(
+        required=False,
+        default=False,
+        help_text="A rule of the whole installation, which only superusers make.",
+    )
+    name = Text(max_length=100)
+    kinds = serializers.ListField(
+        child=serializers.ChoiceField(KINDS), min_length=1, max_length=len(KINDS)
+    )
+    channel = serializers.ChoiceField(AlertChannel.choices)
+
+
+class AlertShape(serializers.ModelSerializer[Alert]):
+    """Something a rule noticed."""
+
+    workspaceId = serializers.UUIDField(source="workspace_id", allow_null=True)
+    ruleId = serializers.UUIDField(source="rule_id")
+    kind = serializers.ChoiceField(KINDS)
+    state = serializers.ChoiceField(AlertState.choices)
+    details = serializers.DictField()
+    firstAt = serializers.DateTimeField(source="first_at")
+    lastAt = serializers.DateTimeField(source="last_at")
+    toldAt = serializers.DateTimeField(source="told_at", allow_null=True)
+    overAt = serializers.DateTimeField(source="over_at", allow_null=True)
+
+    class Meta:
+        model = Alert
+        fields = [
+            "id", "workspaceId", "ruleId", "kind", "subject", "sentence", "path", "details",
+            "state", "count", "firstAt", "lastAt", "toldAt", "overAt",
+        ]  # fmt: skip
+
+
+class AlertDeliveryShape(serializers.ModelSerializer[AlertDelivery]):
+    """One message, and what came of each attempt."""
+
+    workspaceId = serializers.UUIDField(source="workspace_id", allow_null=True)
+    ruleId = serializers.UUIDField(source="rule_id")
+    alertId = serializers.UUIDField(source="alert_id", allow_null=True)
+    reason = serializers.ChoiceField(DeliveryReason.choices)
+    channel = serializers.ChoiceField(AlertChannel.choices)
+    state = serializers.ChoiceField(DeliveryState.choices)
+    answer = serializers.IntegerField(
+        allow_null=True, help_text="The receiver's HTTP status at the last attempt."
+    )
+    log = serializers.ListField(
+        child=serializers.DictField(),
+        help_text="The latest attempts: at, error, answer, ms.",
+    )
+    nextAt = serializers.DateTimeField(source="next_at", allow_null=True)
+    createdAt = serializers.DateTimeField(source="created_at")
+    sentAt = serializers.DateTimeField(source="sent_at", allow_null=True)
+
+    class Meta:
+        model = AlertDelivery
+        fields = [
+            "id", "workspaceId", "ruleId", "alertId", "reason", "channel", "state", "attempts",
+            "answer", "error", "log", "nextAt", "createdAt", "sentAt",
+        ]  # fmt: skip
+
+
+class AlertRuleQuery(ListQuery):
+    """The filters of the list of rules."""
+
+    enabled = serializers.BooleanField(required=False)
+    channel = serializers.ChoiceField(AlertChannel.choices, required=False)
+
+
+class AlertQuery(ListQuery):
+    """The filters of the list of alerts."""
+
+    state = serializers.ChoiceField(AlertState.choices, required=False)
+    kind = serializers.ChoiceField(KINDS, required=False)
+    ruleId = serializers.UUIDField(required=False)
+
+
+class AlertDeliveryQuery(ListQuery):
+    """The filters of the list of messages."""
+
+    state = serializers.ChoiceField(DeliveryState.choices, required=False)
+    ruleId = serializers.UUIDField(required=False)
+    alertId = serializers.UUIDField(required=False)
+
+
+class Resend(Body):
+    """Why it is sent again."""
+
+    reason = Text(required=False, default="", allow_blank=True, max_length=500)

@@ -1,0 +1,42 @@
+"""The plugin `alerts`."""
+
+from datetime import timedelta
+
+from executions.public.plugins import PluginConfig
+from valkyr_plugins.alerts.conf import look_seconds
+
+
+class AlertsConfig(PluginConfig):
+    """Rules that say who is told of what goes wrong, by mail, Slack or a webhook."""
+
+    name = "valkyr_plugins.alerts"
+    label = "valkyr_alerts"
+    verbose_name = "Alerts"
+    api = "valkyr_plugins.alerts.urls"
+    api_tags = {
+        "AlertRule": "Who is told of what goes wrong, how, and how often.",
+        "Alert": "What alert rules noticed.",
+        "AlertDelivery": "The messages of alert rules, and what came of each.",
+    }
+    api_enums = {
+        "AlertChannel": "valkyr_plugins.alerts.models.AlertChannel",
+        "AlertKind": "valkyr_plugins.alerts.models.AlertKind",
+        "AlertState": "valkyr_plugins.alerts.models.AlertState",
+        "DeliveryReason": "valkyr_plugins.alerts.models.DeliveryReason",
+        "DeliveryState": "valkyr_plugins.alerts.models.DeliveryState",
+    }
+    schedule = {
+        "valkyr: alerts": {"task": "valkyr_alerts.tell", "every": timedelta(seconds=5)},
+        "valkyr: watch": {
+            "task": "valkyr_alerts.watch",
+            "every": timedelta(seconds=look_seconds()),
+        },
+        "valkyr: old alerts": {"task": "valkyr_alerts.forget", "every": timedelta(hours=1)},
+    }
+
+    def ready(self) -> None:
+        """Hear what happens; let keys be rotated and metrics be read."""
+        from dlq.public.metrics import READINGS
+        from valkyr_plugins.alerts import metrics, receivers, secrets, watchman  # noqa: F401 - connect on import
+
+        READINGS["alerts"] = metrics.open_alerts

@@ -1,0 +1,238 @@
+"""Who is told of what goes wrong: rules, what they noticed, and each message they sent."""
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q
+from uuid6 import uuid7
+
+from executions.public.database import ClockTimestamp
+from executions.public.models import Workflow, Workspace
+
+
+class AlertKind(models.TextChoices):
+    """What an alert can be about."""
+
+    GROUP_NEW = "GROUP_NEW", "a new kind of failure"
+    GROUP_REGRESSED = "GROUP_REGRESSED", "a resolved failure is back"
+    RATE_HIGH = "RATE_HIGH", "far more failures than usual"
+    ENTRY_OLD = "ENTRY_OLD", "a dead letter has waited too long"
+    REDRIVE_STOPPED = "REDRIVE_STOPPED", "a redrive was stopped by its failures"
+    NO_WORKER = "NO_WORKER", "work waits where no worker serves"
+    BEAT_SILENT = "BEAT_SILENT", "beat does not tick"
+    CIRCUIT_OPEN = "CIRCUIT_OPEN", "a circuit has opened"
+    BUDGET_SOFT = "BUDGET_SOFT", "a budget is nearly spent"
+    BUDGET_SPENT = "BUDGET_SPENT", "a budget is spent"
+
+
+class AlertChannel(models.TextChoices):
+    """How people, or a program, are told."""
+
+    EMAIL = "EMAIL", "e-mail"
+    SLACK = "SLACK", "Slack"
+    WEBHOOK = "WEBHOOK", "webhook"
+
+
+class AlertState(models.TextChoices):
+    """Whether what was noticed still holds."""
+
+    OPEN = "OPEN", "open"
+    OVER = "OVER", "over"
+
+
+class DeliveryState(models.TextChoices):
+    """Where a message is; `sending` alone moves it."""
+
+    QUEUED = "QUEUED", "queued"
+    SENT = "SENT", "sent"
+    GIVEN_UP = "GIVEN_UP", "given up"
+
+
+class DeliveryReason(models.TextChoices):
+    """Why a message is sent."""
+
+    RAISED = "RAISED", "noticed"
+    AGAIN = "AGAIN", "still so, or again"
+    OVER = "OVER", "all clear"
+    TEST = "TEST", "a test"
+
+
+class AlertRule(models.Model):
+    """What a workspace (without one: the installation) wants to be told of, how, and how often.
+
+    `about` is the one workflow that it is about, if any; it belongs to the workspace all the same.
+    `sealed` is an AES-256-GCM value over a JSON object with the channel's secret, bound to this
+    row's id: the mail server's URL, Slack's webhook address, or what signs our webhooks.
+    """
+
+    AUDITED_AS = "AlertRule"
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    workspace = models.ForeignKey(
+        Workspace, on_delete=models.CASCADE, null=True, blank=True, related_name="+", db_index=False
+    )
+    about = models.ForeignKey(
+        Workflow, on_delete=models.CASCADE, null=True, blank=True, related_name="+"
+    )
+    name = models.CharField(max_length=100)
+    kinds = ArrayField(models.CharField(max_length=20, choices=AlertKind.choices))
+    channel = models.CharField(max_length=8, choices=AlertChannel.choices)
+    recipients = ArrayField(models.CharField(max_length=254), default=list, blank=True)
+    url = models.CharField(max_length=2_000, blank=True, default="")
+    sealed = models.BinaryField(editable=False)
+    key_id = models.BigIntegerField(editable=False, db_index=True)
+    has_secret = models.BooleanField(default=False, editable=False)
+    interval_seconds = models.PositiveIntegerField(default=3_600)
+    rate_factor = models.FloatField(default=3.0)
+    rate_least = models.PositiveIntegerField(default=10)
+    oldest_hours = models.FloatField(default=24.0)
+    waiting_seconds = models.PositiveIntegerField(default=60)
+    silent_seconds = models.PositiveIntegerField(default=60)
+    enabled = models.BooleanField(default=True)
+    created_by = models.CharField(max_length=200, blank=True, default="", editable=False)
+    created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
+    updated_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
+
+    class Meta:
+        ordering = ["name", "id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["workspace", "name"], name="alert_rule_once", nulls_distinct=False
+            ),
+        ]
+        indexes = [models.Index(fields=["workspace", "created_at", "id"], name="alert_rule_list")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Alert(models.Model):
+    """Something a rule noticed. One is open for a rule, kind and subject; repeats count it up.
+
+    `told_count` is its count when people were last told of it; 0 where they were not since it
+    opened. A lasting condition counts once each interval.
+    """
+
+    AUDITED_AS = "Alert"
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    workspace = models.ForeignKey(
+        Workspace, on_delete=models.CASCADE, null=True, blank=True, related_name="+", db_index=False
+    )
+    rule = models.ForeignKey(
+        AlertRule, on_delete=models.CASCADE, related_name="alerts", db_index=False
+    )
+    kind = models.CharField(max_length=20, choices=AlertKind.choices)
+    subject = models.CharField(max_length=400)
+    sentence = models.CharField(max_length=1_000)
+    path = models.CharField(max_length=500, blank=True, default="")
+    details = models.JSONField(default=dict)
+    state = models.CharField(max_length=4, choices=AlertState.choices, default=AlertState.OPEN)
+    count = models.PositiveBigIntegerField(default=1)
+    told_count = models.PositiveBigIntegerField(default=0)
+    first_at = models.DateTimeField(db_default=ClockTimestamp())
+    last_at = models.DateTimeField(db_default=ClockTimestamp())
+    told_at = models.DateTimeField(null=True, blank=True)
+    over_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["rule", "kind", "subject"],
+                condition=Q(state="OPEN"),
+                name="alert_open_once",
+            ),
+            models.CheckConstraint(
+                condition=Q(state="OPEN", over_at__isnull=True)
+                | Q(state="OVER", over_at__isnull=False),
+                name="alert_over_has_time",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["workspace", "state", "id"], name="alert_list"),
+            models.Index(fields=["rule", "kind", "subject", "id"], name="alert_subject"),
+            models.Index(fields=["over_at"], condition=Q(state="OVER"), name="alert_age"),
+        ]
+
+    def __str__(self) -> str:
+        return self.sentence[:120]
+
+
+class AlertDelivery(models.Model):
+    """One message of a rule, and what came of each attempt to send it.
+
+    Its id is the message's idempotency key. Who takes it raises `token` and sets `next_at` to when
+    somebody else may: only the holder of the newest token records what came of it. `answer` is the
+    receiver's HTTP status. `attempts` counts since it was queued, `log` keeps the latest.
+    """
+
+    AUDITED_AS = "AlertDelivery"
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    workspace = models.ForeignKey(
+        Workspace, on_delete=models.CASCADE, null=True, blank=True, related_name="+", db_index=False
+    )
+    rule = models.ForeignKey(
+        AlertRule, on_delete=models.CASCADE, related_name="deliveries", db_index=False
+    )
+    alert = models.ForeignKey(
+        Alert, on_delete=models.CASCADE, null=True, blank=True, related_name="deliveries"
+    )
+    reason = models.CharField(max_length=6, choices=DeliveryReason.choices)
+    channel = models.CharField(max_length=8, choices=AlertChannel.choices)
+    message = models.JSONField()
+    state = models.CharField(
+        max_length=8, choices=DeliveryState.choices, default=DeliveryState.QUEUED
+    )
+    attempts = models.PositiveIntegerField(default=0)
+    token = models.PositiveIntegerField(default=0)
+    next_at = models.DateTimeField(null=True, blank=True, db_default=ClockTimestamp())
+    answer = models.PositiveSmallIntegerField(null=True, blank=True)
+    error = models.CharField(max_length=2_000, blank=True, default="")
+    log = models.JSONField(default=list)
+    queued_at = models.DateTimeField(db_default=ClockTimestamp())
+    sent_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
+
+    class Meta:
+        ordering = ["-id"]
+        verbose_name = "alert message"
+        verbose_name_plural = "alert messages"
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(state="QUEUED", next_at__isnull=False)
+                | (~Q(state="QUEUED") & Q(next_at__isnull=True)),
+                name="alert_delivery_queued_is_due",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["workspace", "state", "id"], name="alert_delivery_list"),
+            models.Index(fields=["rule", "created_at"], name="alert_delivery_rule"),
+            models.Index(
+                fields=["next_at"], condition=Q(state="QUEUED"), name="alert_delivery_due"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.reason} by {self.channel}: {self.state}"
+
+
+class AlertNews(models.Model):
+    """Something happened that rules may want to tell of; `folding` takes it away.
+
+    Written in the transaction in which it happens, which then waits for nobody's alerts.
+    """
+
+    id = models.BigAutoField(primary_key=True)
+    kind = models.CharField(max_length=20, choices=AlertKind.choices)
+    workspace = models.ForeignKey(
+        Workspace, on_delete=models.CASCADE, related_name="+", db_index=False
+    )
+    workflow_id = models.UUIDField(null=True, blank=True)
+    subject = models.CharField(max_length=400)
+    sentence = models.CharField(max_length=1_000)
+    path = models.CharField(max_length=500, blank=True, default="")
+    details = models.JSONField(default=dict)
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.subject}"

@@ -1,0 +1,196 @@
+"""Sends what is queued: takes a few messages, sends them at once, and records what came of each.
+
+A message is taken for so long as an attempt can last at most; who dies in between leaves it to the
+next one after that, with the same idempotency key. Only the newest taker's word is recorded. One
+process sends at a time, and waits for no message longer than HTTP may take: a mail server that
+drags on keeps its own thread, which records what came of it, and the others' messages go out.
+"""
+
+import time
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from datetime import timedelta
+from functools import partial
+from threading import get_ident
+from typing import Any
+from uuid import UUID
+
+from django.db import connection, transaction
+from django.db.models import F
+
+from executions.public.access import Actor, record
+from executions.public.database import AdvisoryLock, alone, database_now
+from executions.public.errors import NotFound, WrongState
+from executions.public.sealing import SealingError
+from valkyr_plugins.alerts.attempt import Outcome, attempt
+from valkyr_plugins.alerts.backoff import next_attempt
+from valkyr_plugins.alerts.conf import config
+from valkyr_plugins.alerts.metrics import DELIVERIES
+from valkyr_plugins.alerts.models import AlertDelivery, AlertRule, DeliveryReason, DeliveryState
+from valkyr_plugins.alerts.secrets import credential_of
+
+AT_ONCE = 8
+# Longer than any attempt: a mail server that drags each of its answers out takes 150 s.
+LEASE = timedelta(seconds=180)
+# So many threads of a process may drag on, and nothing is taken where there is no room for more.
+MOST_DRAGGING = 16
+# How much longer than an attempt over HTTP may last a batch is waited for.
+MARGIN = 1.0
+# Nothing more is begun after so long in one go.
+SECONDS = 20.0
+MOST_LOGGED = 20
+
+_dragging: set[Future[Outcome]] = set()
+
+
+def send_due() -> int:
+    """Send what is due, if nobody else is at it; how many attempts were made."""
+    until, count = time.monotonic() + SECONDS, 0
+    with alone(AdvisoryLock.ALERT_SENDING) as mine:
+        while mine and (taken := take(min(AT_ONCE, MOST_DRAGGING - len(_dragging)))):
+            _send(taken)
+            count += len(taken)
+            if time.monotonic() > until:
+                break
+    return count
+
+
+def take(most: int) -> list[AlertDelivery]:
+    """Up to so many due messages, taken: nobody else gets them for as long as the lease."""
+    with transaction.atomic():
+        now = database_now()
+        rows = AlertDelivery.objects.select_for_update(skip_locked=True, of=("self",))
+        due = list(
+            rows.select_related("rule")
+            .filter(state=DeliveryState.QUEUED, next_at__lte=now)
+            .order_by("next_at")[:most]
+        )
+        AlertDelivery.objects.filter(pk__in=[row.pk for row in due]).update(
+            next_at=now + LEASE, token=F("token") + 1
+        )
+    for row in due:
+        row.token += 1
+    return due
+
+
+def send_now(delivery: AlertDelivery) -> Outcome:
+    """Send one that the caller has taken, and record what came of it."""
+    outcome = _attempt(delivery)
+    conclude(delivery, outcome)
+    return outcome
+
+
+def conclude(delivery: AlertDelivery, outcome: Outcome) -> bool:
+    """Record an attempt; False where somebody else has taken the message since."""
+    now = database_now()
+    attempts = delivery.attempts + 1
+    said = {
+        "at": now.isoformat(),
+        "error": outcome.error,
+        "answer": outcome.answer,
+        "ms": outcome.milliseconds,
+    }
+    changes: dict[str, Any] = {
+        "attempts": attempts,
+        "answer": outcome.answer,
+        "error": outcome.error[:2_000],
+        "log": [*delivery.log, said][-MOST_LOGGED:],
+    }
+    if not outcome.error:
+        changes |= {"state": DeliveryState.SENT, "sent_at": now, "next_at": None}
+    else:
+        changes |= _later(delivery, attempts, outcome, now)
+    mine = AlertDelivery.objects.filter(
+        pk=delivery.pk, token=delivery.token, state=DeliveryState.QUEUED
+    )
+    DELIVERIES.labels(delivery.channel, "failed" if outcome.error else "sent").inc()
+    return mine.update(**changes) == 1
+
+
+def resend(delivery_id: UUID, *, actor: Actor, reason: str = "") -> AlertDelivery:
+    """Queue a message that was sent or given up once more; raises NotFound, WrongState."""
+    with transaction.atomic():
+        rows = AlertDelivery.objects.select_for_update(no_key=True, of=("self",))
+        delivery = rows.select_related("rule").filter(pk=delivery_id).first()
+        if delivery is None:
+            raise NotFound(f"There is no alert delivery {delivery_id}.")
+        if delivery.state == DeliveryState.QUEUED:
+            raise WrongState(
+                f"Alert delivery {delivery.pk} is queued already; it is sent without you.",
+                delivery.state,
+            )
+        before = {"state": delivery.state, "attempts": delivery.attempts}
+        delivery.state, delivery.attempts = DeliveryState.QUEUED, 0
+        delivery.queued_at = delivery.next_at = database_now()
+        delivery.channel = delivery.rule.channel
+        delivery.save(update_fields=["state", "attempts", "queued_at", "next_at", "channel"])
+        record(
+            actor,
+            "alert_delivery.resend",
+            workspace_id=delivery.workspace_id,
+            object_type="AlertDelivery",
+            object_id=delivery.pk,
+            reason=reason,
+            before=before,
+            after={"state": delivery.state, "attempts": 0},
+        )
+    return delivery
+
+
+def _send(taken: Sequence[AlertDelivery]) -> None:
+    """All at once, each in a thread of its own; who is not done in time is left to that thread."""
+    threads = ThreadPoolExecutor(len(taken), thread_name_prefix="alert")
+    under_way: dict[Future[Outcome], AlertDelivery] = {}
+    for row in taken:
+        credential = _credential(row.rule)
+        if isinstance(credential, Outcome):
+            conclude(row, credential)
+            continue
+        started = threads.submit(attempt, row.rule, credential, row.message, row.pk)
+        under_way[started] = row
+    threads.shutdown(wait=False)
+    done, late = wait(under_way, timeout=config().send + MARGIN)
+    for one in done:
+        conclude(under_way[one], one.result())
+    for one in late:
+        _dragging.add(one)
+        one.add_done_callback(partial(_conclude_late, under_way[one], get_ident()))
+
+
+def _conclude_late(row: AlertDelivery, waiter: int, done: Future[Outcome]) -> None:
+    """Record it in the attempt's own thread, or in the waiter's, if it was done just then."""
+    _dragging.discard(done)
+    try:
+        conclude(row, done.result())
+    finally:
+        if get_ident() != waiter:
+            connection.close()
+
+
+def _attempt(delivery: AlertDelivery) -> Outcome:
+    credential = _credential(delivery.rule)
+    if isinstance(credential, Outcome):
+        return credential
+    return attempt(delivery.rule, credential, delivery.message, delivery.pk)
+
+
+def _credential(rule: AlertRule) -> dict[str, str] | Outcome | None:
+    try:
+        return credential_of(rule)
+    except SealingError as error:
+        return Outcome(f"The rule's secret cannot be opened: {error}", None, 0)
+
+
+def _later(delivery: AlertDelivery, attempts: int, outcome: Outcome, now: Any) -> dict[str, Any]:
+    """When it is tried again, or that it is given up; a test is not tried again."""
+    at = None
+    if delivery.reason != DeliveryReason.TEST:
+        at = next_attempt(
+            attempts,
+            queued_at=delivery.queued_at,
+            now=now,
+            first=config().retry,
+            give_up=config().give_up,
+            asked=outcome.retry_after,
+        )
+    return {"next_at": at, "state": DeliveryState.GIVEN_UP if at is None else DeliveryState.QUEUED}

@@ -1,0 +1,27 @@
+"""Celery's way in."""
+
+from celery import shared_task
+
+
+@shared_task(name="valkyr_alerts.tell")
+def tell() -> dict[str, int]:
+    """Every five seconds: turn news into alerts, and send messages that are due."""
+    from valkyr_plugins.alerts import duty
+
+    return duty.tell()
+
+
+@shared_task(name="valkyr_alerts.watch")
+def watch() -> dict[str, int]:
+    """Every fifteen seconds: look whether what alert rules ask about holds."""
+    from valkyr_plugins.alerts import duty
+
+    return duty.look()
+
+
+@shared_task(name="valkyr_alerts.forget")
+def forget() -> int:
+    """Once an hour: delete alerts that were over long ago."""
+    from valkyr_plugins.alerts import watching
+
+    return watching.forget()

@@ -1,0 +1,114 @@
+"""`llm.embed`: texts as vectors, for searching and comparing by meaning."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar
+
+from pydantic import Field, field_validator
+
+from runners.public.modules import Bad, ModuleOutputs, Result, StepContext
+from valkyr_plugins.connectors.ai.asked import UsedTokens
+from valkyr_plugins.connectors.ai.family import LlmModule
+from valkyr_plugins.connectors.ai.provider import ProviderInputs
+
+MAX_TEXTS = 2_000
+MAX_CHARACTERS = 100_000  # of one text; models take some 8,000 tokens
+
+
+class EmbedInputs(ProviderInputs):
+    """What to embed."""
+
+    texts: list[str] = Field(
+        description=(
+            f"1 to {MAX_TEXTS:,} texts, none empty, of at most {MAX_CHARACTERS:,} characters."
+        ),
+        examples=[["green tea", "{{ input.question }}"]],
+        min_length=1,
+        max_length=MAX_TEXTS,
+    )
+    dimensions: int | None = Field(
+        None,
+        ge=1,
+        le=100_000,
+        description="How many numbers a vector has; the model's own unless given.",
+        examples=[256],
+    )
+    batch_size: int = Field(
+        100, ge=1, le=MAX_TEXTS, description="How many texts a request carries at most."
+    )
+
+    @field_validator("texts")
+    @classmethod
+    def _each_is_a_text(cls, texts: list[str]) -> list[str]:
+        for number, text in enumerate(texts):
+            if not text.strip() or len(text) > MAX_CHARACTERS:
+                raise ValueError(
+                    f"text {number} has {len(text):,} characters; expected 1 to "
+                    f"{MAX_CHARACTERS:,}, not all of them spaces: leave empty ones out, cut long "
+                    "ones into parts"
+                )
+        return texts
+
+    def batches(self) -> Iterator[list[str]]:
+        """The texts, so many at a time as a request carries."""
+        for start in range(0, len(self.texts), self.batch_size):
+            yield self.texts[start : start + self.batch_size]
+
+
+class EmbedOutputs(ModuleOutputs):
+    """What came of it."""
+
+    vectors: list[list[float]] = Field(
+        description="A vector for each text, in their order; seven digits a number."
+    )
+    dimensions: int = Field(description="How many numbers each vector has.")
+    model: str = Field(description="The model that answered, as it calls itself.")
+    usage: UsedTokens = Field(description="What it took.")
+
+
+class LlmEmbed(LlmModule[EmbedInputs]):
+    """Turns texts into vectors by an embedding model, many texts a request.
+
+    Vectors are large: 1,536 numbers are about 20 kB, so that some 250 such vectors fill a step's
+    output. For more, embed batches in a `flow.map` or ask for fewer `dimensions`. Everything else
+    is as in `llm.chat`.
+    """
+
+    type = "llm.embed"
+    title = "Embed texts"
+    Inputs = EmbedInputs
+    Outputs: ClassVar[Any] = EmbedOutputs
+    example: ClassVar[Mapping[str, Any]] = {
+        "model": "text-embedding-3-small",
+        "texts": ["green tea", "{{ input.question }}"],
+        "dimensions": 256,
+    }
+    bad_inputs = (
+        Bad("no text", {"model": "m", "texts": []}, "at least 1 item"),
+        Bad("a text of spaces", {"model": "m", "texts": ["a", " \n"]}, "text 1 has 2 characters"),
+        Bad(
+            "a text as long as a book",
+            {"model": "m", "texts": ["a" * (MAX_CHARACTERS + 1)]},
+            "cut long ones into parts",
+        ),
+        Bad(
+            "more vectors than a step can yield",
+            {"model": "embed-wide", "texts": ["a", "b", "c"], "batchSize": 1,
+             "baseUrl": "{server}"},
+            "ask for fewer dimensions",
+            needs="llm",
+        ),
+        Bad(
+            "fewer vectors than texts",
+            {"model": "embed-short", "texts": ["a", "b"], "baseUrl": "{server}"},
+            "answered with 1 vectors for 2 texts",
+            needs="llm",
+        ),
+    )  # fmt: skip
+
+    def warm_up(self) -> None:
+        import valkyr_plugins.connectors.ai.embedding  # noqa: F401 - loads openai and httpx
+
+    def execute(self, inputs: EmbedInputs, ctx: StepContext) -> Result:
+        from valkyr_plugins.connectors.ai.embedding import embed
+
+        return Result(embed(inputs, ctx))

@@ -1,0 +1,212 @@
+"""`llm.extract`: a language model's answer as data that fits a JSON Schema, checked."""
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
+
+from pydantic import Field, field_validator
+
+from runners.public.modules import Bad, ModuleOutputs, Result, StepContext, StepError
+from valkyr_plugins.connectors.ai.asked import AskedInputs, UsedTokens, used
+from valkyr_plugins.connectors.ai.family import LlmModule
+from valkyr_plugins.connectors.data.validate import Validate, require_schema
+
+if TYPE_CHECKING:
+    from valkyr_plugins.connectors.ai.answer import Answer
+
+MAX_SHOWN = 2_000
+
+
+class ExtractInputs(AskedInputs):
+    """What to extract from what."""
+
+    json_schema: dict[str, Any] = Field(
+        alias="schema",
+        description=(
+            "What the data must fit: a JSON Schema, draft 2020-12, complete in itself. Most "
+            "providers want an object at its top. Descriptions in it help the model."
+        ),
+        examples=[{"type": "object", "required": ["total"],
+                   "properties": {"total": {"type": "number", "description": "with tax"}}}],
+    )  # fmt: skip
+    temperature: float | None = Field(
+        0.0, ge=0, le=2, description="How varied the answer may be; null for the model's own."
+    )
+    strict: bool = Field(
+        False,
+        description=(
+            "Have the provider force the schema, where it can: OpenAI then wants every property "
+            "required and `additionalProperties: false`."
+        ),
+    )
+
+    @field_validator("json_schema")
+    @classmethod
+    def _schema_is_one(cls, schema: dict[str, Any]) -> dict[str, Any]:
+        require_schema(schema)
+        return schema
+
+    def extract_body(self) -> dict[str, Any]:
+        """The request; the schema stands in the prompt too, for servers that take none."""
+        body = self.body()
+        text = json.dumps(self.json_schema, ensure_ascii=False)
+        order = f"Answer with one JSON value that fits this JSON Schema, and nothing else:\n{text}"
+        body["messages"] = [*body["messages"], {"role": "user", "content": order}]
+        body["response_format"] = {
+            "type": "json_schema",
+            "json_schema": {"name": "answer", "schema": self.json_schema, "strict": self.strict},
+        }
+        return body
+
+
+class ExtractOutputs(ModuleOutputs):
+    """What was extracted."""
+
+    data: Any = Field(description="The data; it fits the schema.")
+    repaired: bool = Field(description="Whether the model had to be told of mistakes first.")
+    model: str = Field(description="The model that answered, as it calls itself.")
+    id: str = Field(description="The answer's id at its provider.")
+    usage: UsedTokens = Field(description="What it took, of both requests where it was two.")
+
+
+class LlmExtract(LlmModule[ExtractInputs]):
+    """Asks a language model for data that fits a JSON Schema.
+
+    The schema is given to the provider where it takes one, and always to the model. The answer is
+    checked; one with mistakes is sent back once with the list of them, and if the next one has
+    some too, the step fails for good and lists them. Both requests count as spent. Everything else
+    is as in `llm.chat`.
+    """
+
+    type = "llm.extract"
+    title = "Extract data with a language model"
+    Inputs = ExtractInputs
+    Outputs: ClassVar[Any] = ExtractOutputs
+    example: ClassVar[Mapping[str, Any]] = {
+        "model": "gpt-4o-mini",
+        "messages": "What does this invoice come to? {{ input.text }}",
+        "schema": {
+            "type": "object",
+            "required": ["total", "currency"],
+            "properties": {"total": {"type": "number"}, "currency": {"type": "string"}},
+        },
+    }
+    bad_inputs = (
+        Bad(
+            "a schema that is none",
+            {"model": "m", "messages": "Hello", "schema": {"type": "text"}},
+            "not a JSON Schema, at type",
+        ),
+        Bad("no message", {"model": "m", "messages": [], "schema": {}}, "at least one message"),
+        Bad(
+            "a schema that refers to what it does not hold",
+            {"model": "valid", "messages": "Hello", "baseUrl": "{server}",
+             "schema": {"$ref": "https://schemas.example.com/order.json"}},
+            "the schema refers to something it does not hold",
+            needs="llm",
+        ),
+        Bad(
+            "a model that errs twice",
+            {"model": "invalid-twice", "messages": "Hello", "baseUrl": "{server}",
+             "schema": {"type": "object", "required": ["total"]}},
+            "does not fit the schema, after one repair",
+            needs="llm",
+        ),
+        Bad(
+            "a model that refuses",
+            {"model": "refuses", "messages": "Hello", "baseUrl": "{server}", "schema": {}},
+            "refuses to answer",
+            needs="llm",
+        ),
+        Bad(
+            "an answer cut off at maxTokens",
+            {"model": "truncated", "messages": "Hello", "baseUrl": "{server}", "schema": {}},
+            "raise maxTokens",
+            needs="llm",
+        ),
+    )  # fmt: skip
+
+    def warm_up(self) -> None:
+        import jsonschema  # noqa: F401
+
+        import valkyr_plugins.connectors.ai.asking  # noqa: F401 - loads openai and httpx
+
+    def execute(self, inputs: ExtractInputs, ctx: StepContext) -> Result:
+        from valkyr_plugins.connectors.ai.asking import ask, usage_of
+
+        body = inputs.extract_body()
+        usages = []
+        for nth in range(2):
+            answer = ask(inputs, body, ctx, nth=nth)
+            usages.append(usage_of(body, answer))
+            _require_whole(answer, inputs.model)
+            try:
+                data = _fitting(answer.text, inputs.json_schema, ctx)
+            except _Unfit as mistake:
+                failure = mistake
+            else:
+                return Result(
+                    {
+                        "data": data,
+                        "repaired": nth > 0,
+                        "model": answer.model,
+                        "id": answer.id,
+                        "usage": used(usages),
+                    }
+                )
+            ctx.log.warning("the answer does not fit the schema", problem=failure.message)
+            body = body | {"messages": [*body["messages"], *_repair(answer.text, failure.message)]}
+        raise StepError(
+            f"{inputs.model}'s answer does not fit the schema, after one repair: {failure.message}",
+            details={"errors": failure.details, "answer": answer.text[:MAX_SHOWN]},
+        )
+
+
+class _Unfit(StepError):
+    """An answer that is no JSON, or does not fit; `details` lists the mistakes."""
+
+
+def _fitting(text: str, schema: dict[str, Any], ctx: StepContext) -> Any:
+    data = _parsed(text)
+    try:
+        Validate().run({"data": data, "schema": schema}, ctx)
+    except StepError as error:
+        if error.details is None:  # the schema is at fault, which no other answer mends
+            raise
+        raise _Unfit(error.message, details=error.details["errors"]) from error
+    return data
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return json.loads(_without_fence(text), parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        message = f"the answer is no JSON: {error}"
+        raise _Unfit(message, details=[{"field": "(all)", "message": message}]) from error
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _without_fence(text: str) -> str:
+    """Many models put JSON between ```json and ```, whatever they are told."""
+    text = text.strip()
+    if text.startswith("```") and text.endswith("```") and "\n" in text:
+        return text[text.index("\n") : -3]
+    return text
+
+
+def _repair(text: str, mistakes: str) -> list[dict[str, Any]]:
+    order = f"That is not right: {mistakes}. Answer again, with the corrected JSON alone."
+    return [{"role": "assistant", "content": text}, {"role": "user", "content": order}]
+
+
+def _require_whole(answer: "Answer", model: str) -> None:
+    if answer.refusal:
+        raise StepError(f"{model} refuses to answer: {answer.refusal[:500]}")
+    if answer.finish_reason == "length":
+        raise StepError(
+            f"{model}'s answer was cut off after {len(answer.text):,} characters: raise maxTokens, "
+            "or ask for less"
+        )

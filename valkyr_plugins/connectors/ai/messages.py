@@ -1,0 +1,151 @@
+"""The messages of a conversation: what a workflow writes, and what is sent of it."""
+
+import base64
+import binascii
+from typing import Any, Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from runners.public.modules import ModuleInputs
+
+# The first bytes of the kinds of images that models take.
+MAGIC = {
+    b"\x89PNG\r\n\x1a\n": "image/png",
+    b"\xff\xd8\xff": "image/jpeg",
+    b"GIF8": "image/gif",
+    b"RIFF": "image/webp",
+}
+
+
+class TextPart(ModuleInputs):
+    """A text among a message's parts."""
+
+    text: str = Field(description="The text.", max_length=2_000_000)
+
+    def wire(self) -> dict[str, Any]:
+        """As it is sent."""
+        return {"type": "text", "text": self.text}
+
+
+class ImagePart(ModuleInputs):
+    """An image among a message's parts: where it is, or the image itself."""
+
+    image_url: str | None = Field(
+        None,
+        description="Where the provider finds it: an https address. It is not fetched by Valkyr.",
+        examples=["https://images.example.com/label.png"],
+        pattern="^https?://[!-~]+$",
+        max_length=8_192,
+    )
+    image_base64: str | None = Field(
+        None,
+        description=(
+            "A PNG, JPEG, GIF or WebP image in Base64, as `file.read` gives it with "
+            "`encoding: base64`."
+        ),
+        examples=["{{ tasks.photo.output.content }}"],
+    )
+    detail: Literal["auto", "low", "high"] | None = Field(
+        None, description="How closely the model looks, which decides how many tokens it costs."
+    )
+
+    @field_validator("image_base64")
+    @classmethod
+    def _is_image(cls, data: str | None) -> str | None:
+        if data is None:
+            return None
+        try:
+            image = base64.b64decode(data, validate=True)
+        except (binascii.Error, ValueError) as error:
+            raise ValueError(f"this is no Base64: {error}") from error
+        return f"data:{_media_type(image)};base64,{data}"
+
+    @model_validator(mode="after")
+    def _one_source(self) -> "ImagePart":
+        if (self.image_url is None) == (self.image_base64 is None):
+            raise ValueError("give one of imageUrl and imageBase64")
+        return self
+
+    def wire(self) -> dict[str, Any]:
+        """As it is sent: an address, or the image as a data URL."""
+        image = {"url": self.image_url or self.image_base64}
+        return {
+            "type": "image_url",
+            "image_url": image | ({"detail": self.detail} if self.detail else {}),
+        }
+
+
+def _media_type(image: bytes) -> str:
+    for start, media_type in MAGIC.items():
+        if image.startswith(start):
+            return media_type
+    raise ValueError("expected a PNG, JPEG, GIF or WebP image, found none of these")
+
+
+class CalledTool(ModuleInputs):
+    """A tool call of an earlier answer, as its step yielded it."""
+
+    id: str = Field(description="The call's id.", max_length=500)
+    name: str = Field(description="The tool.", max_length=200)
+    arguments: Any = Field(None, description="The arguments as JSON.")
+    arguments_text: str = Field("{}", description="The arguments as the model wrote them.")
+
+    def wire(self) -> dict[str, Any]:
+        """As it is sent."""
+        function = {"name": self.name, "arguments": self.arguments_text}
+        return {"id": self.id, "type": "function", "function": function}
+
+
+class Message(ModuleInputs):
+    """One message of a conversation."""
+
+    role: Literal["user", "assistant", "system", "tool"] = Field(
+        "user", description="Who says it; `tool` is the result of a tool call."
+    )
+    content: str | list[TextPart | ImagePart] = Field(
+        "",
+        description="A text, or parts: texts (`text`) and images (`imageUrl`, `imageBase64`).",
+        examples=[
+            "Summarise: {{ input.text }}",
+            [{"text": "What is on it?"}, {"imageUrl": "https://images.example.com/label.png"}],
+        ],
+    )
+    tool_calls: list[CalledTool] = Field(
+        default_factory=list,
+        description="Of an earlier answer of the model, its `toolCalls`.",
+        examples=["{{ tasks.chat.output.toolCalls }}"],
+        max_length=100,
+    )
+    tool_call_id: str | None = Field(
+        None, description="In a message of the role `tool`, the call whose result it is."
+    )
+
+    @model_validator(mode="after")
+    def _fits_its_role(self) -> "Message":
+        if (self.role == "tool") != (self.tool_call_id is not None):
+            raise ValueError("a message of the role tool, and no other, has a toolCallId")
+        if self.tool_calls and self.role != "assistant":
+            raise ValueError("toolCalls belong to a message of the role assistant")
+        if not (self.content or self.tool_calls or self.role == "tool"):
+            raise ValueError("the message is empty: give content")
+        return self
+
+    def wire(self) -> dict[str, Any]:
+        """As it is sent."""
+        content: Any = self.content
+        if isinstance(content, list):
+            content = [part.wire() for part in content]
+        message: dict[str, Any] = {"role": self.role, "content": content}
+        if self.tool_calls:
+            message["tool_calls"] = [call.wire() for call in self.tool_calls]
+        if self.tool_call_id is not None:
+            message["tool_call_id"] = self.tool_call_id
+        return message
+
+
+def conversation(system: str, messages: str | list[Message]) -> list[dict[str, Any]]:
+    """The whole conversation as it is sent; a bare text is one message of the user's."""
+    first = [{"role": "system", "content": system}] if system else []
+    if isinstance(messages, str):
+        return [*first, {"role": "user", "content": messages}]
+    return [*first, *(message.wire() for message in messages)]

@@ -1,0 +1,149 @@
+"""Whom a step asks: which model, at which address, for how long; and the client that asks.
+
+The official client does the protocol alone: it neither retries (attempts are rows) nor reads its
+own environment variables, and it connects only where HTTP steps may.
+"""
+
+import os
+import time
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from pydantic import Field, field_validator
+
+from runners.public.modules import ModuleInputs, StepContext, StepError, timeout_seconds
+
+if TYPE_CHECKING:
+    import httpx
+    from openai import OpenAI
+
+BASE_URL = "VALKYR_LLM_BASE_URL"
+OPENAI = "https://api.openai.com/v1"
+# Past every model's own time-out, so that it is the model's that says what took so long.
+STEP_SECONDS = 320.0
+HEADERS = {"User-Agent": "Valkyr", "Accept-Encoding": "identity"}
+
+
+class ProviderInputs(ModuleInputs):
+    """Whom to ask, and for how long."""
+
+    model: str = Field(
+        description="The model, as its provider calls it.",
+        examples=["gpt-4o-mini", "deepseek-chat", "glm-4-plus"],
+        pattern=r"^[!-~]+$",
+        max_length=200,
+    )
+    base_url: str | None = Field(
+        None,
+        description=(
+            "The address of an endpoint that speaks OpenAI's protocol, up to and with its `/v1`. "
+            f"Unless given, the installation's: `{BASE_URL}`, or OpenAI. The credential is sent "
+            "there, so name nobody but its provider."
+        ),
+        examples=["https://api.deepseek.com/v1"],
+        max_length=2_000,
+    )
+    timeout_seconds: float | None = Field(
+        None,
+        gt=0,
+        description=(
+            "How long the whole answer may take, in seconds; at most the step's own time-out. "
+            "Unless given, by the model: deepseek-r1 and deepseek-reasoner 300, glm 180, "
+            "others 120."
+        ),
+        examples=[60],
+    )
+
+    @field_validator("base_url")
+    @classmethod
+    def _address(cls, url: str | None) -> str | None:
+        return url if url is None else checked_url(url)
+
+
+def checked_url(url: str) -> str:
+    """An endpoint's address without a slash at its end; ValueError says what is wrong."""
+    parts = urlsplit(url)
+    plain = not (parts.username or parts.password or parts.query or parts.fragment)
+    # Reading the port raises ValueError where it is no number.
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0 or not plain:
+        raise ValueError(
+            "expected an address such as https://api.example.com/v1, without user, query or "
+            "fragment; a key belongs into the step's credential"
+        )
+    return url.rstrip("/")
+
+
+def address(inputs: ProviderInputs) -> str:
+    """Where the step asks; StepError where the installation's setting is no address."""
+    if inputs.base_url is not None:
+        return inputs.base_url
+    setting = os.environ.get(BASE_URL, "").strip() or OPENAI
+    try:
+        return checked_url(setting)
+    except ValueError as error:
+        raise StepError(f"{BASE_URL} is no address of a provider: {error}") from error
+
+
+def seconds_for(inputs: ProviderInputs, ctx: StepContext) -> float:
+    """How long the answer may take, in seconds: a little less than what the step has left."""
+    remaining = ctx.remaining()
+    left = remaining - min(0.2, remaining * 0.05)
+    usual = ctx.target_timeout or timeout_seconds(inputs.model)
+    return min(left, inputs.timeout_seconds or usual)
+
+
+def client(inputs: ProviderInputs, ctx: StepContext) -> "OpenAI":
+    """A client for this step alone, over this process's connections; its time begins now."""
+    from openai import OpenAI
+
+    from valkyr_plugins.connectors.network.transport import request_deadline
+
+    key = _key(ctx)
+    request_deadline.set(time.monotonic() + seconds_for(inputs, ctx))
+    made = OpenAI(
+        api_key=key,
+        admin_api_key="",
+        base_url=address(inputs),
+        max_retries=0,
+        http_client=_connections(os.getpid()),
+        _enforce_credentials=False,
+    )
+    # What the worker's environment says is not the workspace's.
+    made.organization = made.project = made.webhook_secret = None
+    made._custom_headers = HEADERS
+    return made
+
+
+def headers(provider: "OpenAI", ctx: StepContext, nth: int, changes: int = 0) -> dict[str, Any]:
+    """What the step's `nth` request (from 0) says besides, put otherwise `changes` times.
+
+    Requests that differ have idempotency keys that differ; those of the next attempt are the same.
+    """
+    from openai import Omit
+
+    mark = f"-{nth}.{changes}" if changes else f"-{nth}" if nth else ""
+    found: dict[str, Any] = {"Idempotency-Key": ctx.idempotency_key + mark}
+    # A server of one's own may want no key.
+    return found if provider.api_key else {**found, "Authorization": Omit()}
+
+
+def _key(ctx: StepContext) -> str:
+    if ctx.credential is None:
+        return ""
+    token = ctx.credential.get("token", "")
+    if not (token and token.isascii() and token.isprintable()):
+        raise StepError(
+            "the credential's token is empty or not printable ASCII, so no header can hold it"
+        )
+    return token
+
+
+@lru_cache(maxsize=1)
+def _connections(pid: int) -> "httpx.Client":
+    # By process: connections that a parent opened must not be shared with its children.
+    import httpx
+
+    from valkyr_plugins.connectors.ai.transport import BoundedTransport
+
+    return httpx.Client(transport=BoundedTransport(), follow_redirects=False, trust_env=False)

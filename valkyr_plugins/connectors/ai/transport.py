@@ -1,0 +1,66 @@
+"""Connections to models: guarded as those of HTTP steps, and no answer without an end."""
+
+from collections.abc import Iterator
+
+import httpx
+
+from runners.public.modules import StepError
+from valkyr_plugins.connectors.network.transport import GuardedTransport
+
+MEBIBYTE = 1024 * 1024
+STREAM_BYTES = 64 * MEBIBYTE  # some 300 bytes a token: past every model's longest answer
+WHOLE_BYTES = 16 * MEBIBYTE
+# The client puts an event together line by line, so a long one would cost it quadratically.
+EVENT_BYTES = MEBIBYTE // 2
+
+
+class BoundedTransport(GuardedTransport):
+    """Refuses answers that are compressed, which was not asked for, and ends those too long."""
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """Send the request; its answer's body raises StepError once it passes the bound."""
+        response = super().handle_request(request)
+        encoding = response.headers.get("content-encoding", "identity").strip().lower()
+        if encoding not in ("identity", ""):
+            response.close()
+            raise StepError(
+                f"{request.url.host} answered in the encoding {encoding[:50]!r}, although none "
+                "was asked for: ask its provider, or name another baseUrl"
+            )
+        assert isinstance(response.stream, httpx.SyncByteStream)
+        response.stream = _Bounded(response.stream, request.url.host, _is_stream(response))
+        return response
+
+
+def _is_stream(response: httpx.Response) -> bool:
+    return str(response.headers.get("content-type", "")).startswith("text/event-stream")
+
+
+class _Bounded(httpx.SyncByteStream):
+    """A body that ends with an error once it, or one of its events, has become too long."""
+
+    def __init__(self, body: httpx.SyncByteStream, host: str, stream: bool) -> None:
+        self._body = body
+        self._host = host
+        self._limit = STREAM_BYTES if stream else WHOLE_BYTES
+        self._event = EVENT_BYTES if stream else WHOLE_BYTES
+
+    def __iter__(self) -> Iterator[bytes]:
+        total = event = 0
+        for chunk in self._body:
+            total += len(chunk)
+            end = max(chunk.rfind(b"\n\n"), chunk.rfind(b"\n\r\n"))
+            event = event + len(chunk) if end < 0 else len(chunk) - end
+            if total > self._limit or event > self._event:
+                where, most = ("", self._limit)
+                if total <= self._limit:
+                    where, most = (" in one event", self._event)
+                raise StepError(
+                    f"{self._host} answered with more than {most:,} bytes{where}: ask for less "
+                    "(maxTokens, fewer texts), or name another baseUrl"
+                )
+            yield chunk
+
+    def close(self) -> None:
+        """Give the connection back."""
+        self._body.close()

@@ -1,0 +1,218 @@
+"""`archive.unzip`: an archive becomes files, or their contents; nothing is written of a bad one."""
+
+from typing import Any, ClassVar
+
+from pydantic import Field, field_validator, model_validator
+
+from runners.public.modules import Bad, Module, ModuleOutputs, Result, StepContext, StepError
+from valkyr_plugins.connectors.archives.opening import Archive, Bounds, archive
+from valkyr_plugins.connectors.files.content import Charset, Encoding, decoded, encoded
+from valkyr_plugins.connectors.files.inputs import CIRCUIT_TARGET, StoreInputs, circuit_of, stores
+from valkyr_plugins.connectors.files.patterns import Pattern
+from valkyr_plugins.connectors.files.store import MAX_BYTES, MEBIBYTE, Stores
+from valkyr_plugins.connectors.files.warming import warm_up
+
+MAX_INLINE = 3 * MEBIBYTE  # as Base64 it is a third more, and an output may hold 5 MiB
+
+
+class ArchiveUnzipInputs(StoreInputs):
+    """Which archive, and where its files go."""
+
+    path: str | None = Field(
+        None,
+        max_length=4_096,
+        description="The archive, below the files folder or s3://bucket/key.",
+        examples=["inbox/orders.zip"],
+    )
+    content: str | None = Field(
+        None, description="The archive itself, as Base64.", examples=["{{ previous.body }}"]
+    )
+    to: str | None = Field(
+        None,
+        max_length=4_096,
+        description=(
+            "The folder its files are written to, below the files folder or s3://bucket/folder; "
+            "files there are overwritten. Without it the output holds their contents (3 MiB)."
+        ),
+        examples=["orders/{{ input.day }}"],
+    )
+    pattern: str | None = Field(
+        None,
+        max_length=500,
+        description="Only files whose names fit: * and ? within a name, ** over folders.",
+        examples=["**/*.csv"],
+    )
+    encoding: Encoding = Field("text", description="How the output holds contents.")
+    charset: Charset = Field("utf-8", description="The charset of contents that are text.")
+    name_charset: Charset | None = Field(
+        None,
+        description="The charset of names that do not say it; cp437 unless given.",
+        examples=["cp932"],
+    )
+    max_entries: int = Field(1_000, ge=1, le=10_000, description="More entries fail the step.")
+    max_bytes: int = Field(
+        MAX_BYTES, ge=1, le=MAX_BYTES, description="More bytes, unpacked, fail the step."
+    )
+    max_ratio: int = Field(
+        200, ge=1, le=1_100, description="An entry packed better than this fails the step."
+    )
+
+    @field_validator("pattern")
+    @classmethod
+    def _is_pattern(cls, pattern: str | None) -> str | None:
+        if pattern is not None:
+            Pattern(pattern)
+        return pattern
+
+    @model_validator(mode="after")
+    def _one_archive(self) -> "ArchiveUnzipInputs":
+        if (self.path is None) == (self.content is None):
+            raise ValueError("give either path or content")
+        return self
+
+
+class ArchiveUnzipEntry(ModuleOutputs):
+    """A file of the archive."""
+
+    name: str = Field(description="Its name in the archive.")
+    bytes: int = Field(description="Its size, unpacked.")
+    path: str | None = Field(description="Where it was written, with `to`.")
+    content: str | None = Field(description="What it holds, without `to`.")
+
+
+class ArchiveUnzipOutputs(ModuleOutputs):
+    """What was unpacked."""
+
+    entries: list[ArchiveUnzipEntry] = Field(description="The files, in the archive's order.")
+    count: int = Field(description="How many.")
+
+
+class ArchiveUnzip(Module[ArchiveUnzipInputs]):
+    """Unpacks a zip archive, into a folder or into its output.
+
+    All of it is looked through and unpacked before the first file is written. Archives within it
+    stay archives. Encrypted entries, links, names that lead outside or come twice, and more than
+    the bounds allow are refused. S3 needs a credential of type s3.
+    """
+
+    type = "archive.unzip"
+    title = "Unzip files"
+    category = "files"
+    queue = "io"
+    effect = "idempotent"
+    credential = ("s3",)
+    judges_hosts = "credential"
+    addresses = ("endpoint",)
+    circuit_target = CIRCUIT_TARGET
+    Inputs = ArchiveUnzipInputs
+    Outputs = ArchiveUnzipOutputs
+    example: ClassVar = {"path": "inbox/{{ input.name }}", "to": "orders", "pattern": "**/*.csv"}
+    bad_inputs = (
+        Bad("no archive", {}, "either path or content"),
+        Bad("no Base64", {"content": "no!"}, "content is not base64"),
+        Bad("what is no archive", {"content": "aGVsbG8="}, "no zip archive"),
+        Bad("an empty file", {"content": ""}, "no zip archive"),
+        Bad("an archive cut off", {"path": "cut.zip"}, "no zip archive", needs="archives"),
+        Bad("a content that was changed", {"path": "crc.zip"}, "Bad CRC", needs="archives"),
+        Bad("a name that climbs", {"path": "slip.zip"}, "leads outside", needs="archives"),
+        Bad("a name from the root", {"path": "root.zip"}, "leads outside", needs="archives"),
+        Bad("a backslash in a name", {"path": "windows.zip"}, "leads outside", needs="archives"),
+        Bad("a link", {"path": "link.zip"}, "is a link or a device", needs="archives"),
+        Bad("an encrypted entry", {"path": "secret.zip"}, "is encrypted", needs="archives"),
+        Bad("a name twice", {"path": "twice.zip"}, "twice", needs="archives"),
+        Bad(
+            "a file that is also a folder",
+            {"path": "both.zip"},
+            "as a file and as a folder",
+            needs="archives",
+        ),
+        Bad("a bomb by its ratio", {"path": "bomb.zip"}, "maxRatio", needs="archives"),
+        Bad(
+            "a bomb whose headers lie about its size",
+            {"path": "liar.zip"},
+            "no zip archive that can be read",
+            needs="archives",
+        ),
+        Bad(
+            "more bytes than allowed",
+            {"path": "good.zip", "maxBytes": 3},
+            "maxBytes",
+            needs="archives",
+        ),
+        Bad("too many entries", {"path": "many.zip"}, "maxEntries", needs="archives"),
+        Bad(
+            "a list of entries without end",
+            {"path": "endless.zip"},
+            "list of entries is too long",
+            needs="archives",
+        ),
+        Bad("packed by LZMA", {"path": "lzma.zip"}, "packed by method 14", needs="archives"),
+        Bad(
+            "a name in no charset",
+            {"path": "names.zip", "nameCharset": "ascii"},
+            "nameCharset",
+            needs="archives",
+        ),
+        Bad("binary as text", {"path": "binary.zip"}, "is not UTF-8 text", needs="archives"),
+    )
+
+    def circuit(self, inputs: ArchiveUnzipInputs) -> str | None:
+        return circuit_of(inputs, inputs.path, inputs.to)
+
+    def warm_up(self) -> None:
+        warm_up()
+
+    def execute(self, inputs: ArchiveUnzipInputs, ctx: StepContext) -> Result:
+        bounds = Bounds(inputs.max_entries, inputs.max_bytes, inputs.max_ratio)
+        with stores(inputs, ctx) as opened:
+            with archive(_data(inputs, opened), bounds, inputs.name_charset) as found:
+                files = _files(found, inputs.pattern)
+            if inputs.to is None:
+                entries = _shown(files, inputs)
+            else:
+                entries = _written(files, inputs.to, opened)
+        outputs = ArchiveUnzipOutputs(entries=entries, count=len(entries))
+        return Result(outputs.model_dump(mode="json"))
+
+
+def _data(inputs: ArchiveUnzipInputs, opened: Stores) -> bytes:
+    if inputs.path is None:
+        return encoded(inputs.content or "", "base64", "utf-8")
+    store, place = opened.at(inputs.path)
+    data, _ = store.read(place, 0, MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
+        raise StepError(f"{inputs.path!r} holds more than {MAX_BYTES} bytes, the most for archives")
+    return data
+
+
+def _files(found: Archive, pattern: str | None) -> dict[str, bytes]:
+    fits = Pattern(pattern).matches if pattern else lambda name: True
+    return {name: found.content(name) for name in found.names if fits(name)}
+
+
+def _shown(files: dict[str, bytes], inputs: ArchiveUnzipInputs) -> list[ArchiveUnzipEntry]:
+    size = sum(map(len, files.values()))
+    if size > MAX_INLINE:
+        raise StepError(
+            f"the files have {size} bytes, too many for an output: name where they go (to), or "
+            "take fewer (pattern)"
+        )
+    return [
+        _entry(name, data, content=decoded(data, inputs.encoding, inputs.charset, name))
+        for name, data in files.items()
+    ]
+
+
+def _written(files: dict[str, bytes], to: str, opened: Stores) -> list[ArchiveUnzipEntry]:
+    base = to.rstrip("/")
+    placed = [(name, f"{base}/{name}" if base else name) for name in files]
+    targets = [(name, path, *opened.at(path)) for name, path in placed]
+    for name, _, store, place in targets:
+        store.write(place, files[name], "overwrite", None)
+    return [_entry(name, files[name], path=path) for name, path, *_ in targets]
+
+
+def _entry(name: str, data: bytes, **more: Any) -> ArchiveUnzipEntry:
+    return ArchiveUnzipEntry(
+        name=name, bytes=len(data), path=more.get("path"), content=more.get("content")
+    )

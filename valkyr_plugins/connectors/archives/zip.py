@@ -1,0 +1,182 @@
+"""`archive.zip`: files and texts become one archive, the same for every attempt."""
+
+import base64
+import io
+import zipfile
+from typing import ClassVar
+
+from pydantic import Field, model_validator
+
+from runners.public.modules import Bad, Module, ModuleOutputs, Result, StepContext, StepError
+from valkyr_plugins.connectors.archives.names import require_apart, safe_name
+from valkyr_plugins.connectors.files.content import Encoding, encoded
+from valkyr_plugins.connectors.files.inputs import CIRCUIT_TARGET, StoreInputs, circuit_of, stores
+from valkyr_plugins.connectors.files.store import MAX_BYTES, MEBIBYTE, Stores
+from valkyr_plugins.connectors.files.warming import warm_up
+
+MAX_FILES = 1_000
+MAX_INLINE = 3 * MEBIBYTE  # as Base64 it is a third more, and an output may hold 5 MiB
+# Not the time of packing: an attempt after a crash makes the same bytes.
+EPOCH = (1980, 1, 1, 0, 0, 0)
+
+
+class ArchiveZipInputs(StoreInputs):
+    """What to pack, and where the archive goes."""
+
+    paths: list[str] = Field(
+        default_factory=list,
+        max_length=MAX_FILES,
+        description="Files to pack, below the files folder or s3://bucket/key.",
+        examples=[["orders/today.csv", "s3://shop/report.pdf"]],
+    )
+    contents: dict[str, str] = Field(
+        default_factory=dict,
+        max_length=MAX_FILES,
+        description="More files: names inside the archive, and what is in them.",
+        examples=[{"note.txt": "{{ input.note }}"}],
+    )
+    encoding: Encoding = Field("text", description="How `contents` is written: text is UTF-8.")
+    folders: bool = Field(
+        True, description="Whether files keep their folders inside; if not, their last name only."
+    )
+    to: str | None = Field(
+        None,
+        max_length=4_096,
+        description=(
+            "Where the archive is written, below the files folder or s3://bucket/key. Without it "
+            "the output holds the archive as Base64, if it is small (3 MiB)."
+        ),
+        examples=["archives/{{ input.day }}.zip"],
+    )
+    max_bytes: int = Field(
+        MAX_BYTES, ge=1, le=MAX_BYTES, description="More bytes than this to pack fail the step."
+    )
+
+    @model_validator(mode="after")
+    def _something(self) -> "ArchiveZipInputs":
+        if not (self.paths or self.contents):
+            raise ValueError("give paths, contents or both")
+        return self
+
+
+class ArchiveZipOutputs(ModuleOutputs):
+    """What was packed."""
+
+    path: str | None = Field(description="Where the archive is, if it was written.")
+    content: str | None = Field(description="The archive as Base64, if it was not.")
+    bytes: int = Field(description="The archive's size.")
+    names: list[str] = Field(description="The names inside, in order.")
+
+
+class ArchiveZip(Module[ArchiveZipInputs]):
+    """Packs files into a zip archive.
+
+    The archive's bytes depend on nothing but what is packed, so that repeating the step does no
+    harm. S3 needs a credential of type s3.
+    """
+
+    type = "archive.zip"
+    title = "Zip files"
+    category = "files"
+    queue = "io"
+    effect = "idempotent"
+    credential = ("s3",)
+    judges_hosts = "credential"
+    addresses = ("endpoint",)
+    circuit_target = CIRCUIT_TARGET
+    Inputs = ArchiveZipInputs
+    Outputs = ArchiveZipOutputs
+    example: ClassVar = {
+        "paths": ["orders/{{ input.day }}.csv"],
+        "contents": {"note.txt": "Orders of {{ input.day }}"},
+        "to": "archives/{{ input.day }}.zip",
+    }
+    bad_inputs = (
+        Bad("nothing to pack", {}, "give paths, contents or both"),
+        Bad("a name that climbs", {"contents": {"../x": ""}}, "leads outside"),
+        Bad("a name from the root", {"contents": {"/etc/x": ""}}, "leads outside"),
+        Bad("a Windows drive", {"contents": {"c:x": ""}}, "leads outside"),
+        Bad("a name with a NUL", {"contents": {"a\x00b": ""}}, "has no proper name"),
+        Bad("a file within a file", {"contents": {"a": "", "a/b": ""}}, "as a file and as a f"),
+        Bad("half a surrogate", {"contents": {"a": "\ud800"}}, "surrogates not allowed"),
+        Bad("broken Base64", {"contents": {"a": "=="}, "encoding": "base64"}, "is not base64"),
+        Bad("more than allowed", {"contents": {"a": "12345"}, "maxBytes": 4}, "maxBytes"),
+        Bad("the machine's own disk", {"paths": ["file:///etc/passwd"]}, "never opened"),
+        Bad("a link", {"paths": ["link"]}, "symbolic links are not followed", needs="files"),
+        Bad("the same twice", {"paths": ["large.txt"] * 2}, "twice", needs="files"),
+        Bad(
+            "too large for an output",
+            {"paths": ["random.bin"]},
+            "name where it goes (to)",
+            needs="files",
+        ),
+    )
+
+    def circuit(self, inputs: ArchiveZipInputs) -> str | None:
+        return circuit_of(inputs, inputs.to, *inputs.paths)
+
+    def warm_up(self) -> None:
+        warm_up()
+
+    def execute(self, inputs: ArchiveZipInputs, ctx: StepContext) -> Result:
+        with stores(inputs, ctx) as opened:
+            files = _files(inputs, opened)
+            data = _packed(files)
+            if inputs.to is not None:
+                store, place = opened.at(inputs.to)
+                store.write(place, data, "overwrite", "application/zip")
+            elif len(data) > MAX_INLINE:
+                raise StepError(
+                    f"the archive has {len(data)} bytes, too many for an output: name where it "
+                    "goes (to)"
+                )
+        outputs = ArchiveZipOutputs(
+            path=inputs.to,
+            content=base64.b64encode(data).decode("ascii") if inputs.to is None else None,
+            bytes=len(data),
+            names=list(files),
+        )
+        return Result(outputs.model_dump(mode="json"))
+
+
+def _files(inputs: ArchiveZipInputs, opened: Stores) -> dict[str, bytes]:
+    """What is packed, by name; read one after another within the bound."""
+    named = [(_inside(path, inputs.folders), path) for path in inputs.paths]
+    names = [name for name, _ in named] + [safe_name(name) for name in inputs.contents]
+    require_apart(names)
+    files: dict[str, bytes] = {}
+    left = inputs.max_bytes
+    for name, path in named:
+        store, place = opened.at(path)
+        files[name] = store.read(place, 0, left + 1)[0]
+        left = _less(left, files[name], inputs.max_bytes)
+    for name, content in inputs.contents.items():
+        files[name] = encoded(content, inputs.encoding, "utf-8", f"contents[{name[:100]!r}]")
+        left = _less(left, files[name], inputs.max_bytes)
+    return files
+
+
+def _less(left: int, data: bytes, most: int) -> int:
+    if len(data) > left:
+        raise StepError(f"there are more than {most} bytes to pack (maxBytes): pack fewer files")
+    return left - len(data)
+
+
+def _inside(path: str, folders: bool) -> str:
+    """A file's name in the archive: without a scheme and a bucket."""
+    _, separator, rest = path.partition("://")
+    plain = rest.partition("/")[2] if separator else path
+    parts = [part for part in plain.split("/") if part not in ("", ".")]
+    if not parts:
+        raise StepError(f"path {path[:200]!r} names no file")
+    return safe_name("/".join(parts) if folders and not plain.startswith("/") else parts[-1])
+
+
+def _packed(files: dict[str, bytes]) -> bytes:
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in files.items():
+            info = zipfile.ZipInfo(name, EPOCH)
+            info.external_attr = 0o640 << 16
+            archive.writestr(info, data, zipfile.ZIP_DEFLATED)
+    return target.getvalue()

@@ -1,0 +1,119 @@
+"""The process that a step's code gets: its supervisor, and the child that confines itself.
+
+The request comes as JSON on the standard input, the report goes to the standard output, what the
+code prints to the standard error. The supervisor stays outside, where the code cannot reach it,
+and ends the child when it is told to (SIGTERM), when the worker dies, or when its time is over.
+"""
+
+import json
+import os
+import signal
+import sys
+from contextlib import suppress
+from typing import Any, NoReturn
+
+from valkyr_plugins.connectors.code.confined import (
+    kernel,
+    landlock,
+    limits,
+    namespaces,
+    program,
+    seccomp,
+    view,
+)
+
+SPARE_SECONDS = 10
+REFUSED = (
+    "this machine cannot confine it: {reason}. It needs Linux 5.13 or newer with Landlock and "
+    "seccomp filters on x86-64 or 64-bit ARM, and namespaces of users, mounts and networks, which "
+    "some containers' seccomp profiles deny"
+)
+
+
+def main() -> NoReturn:
+    """Supervise one run; the exit code is the child's, or 128 and the signal that ended it."""
+    request = json.loads(sys.stdin.buffer.read())
+    kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGTERM)
+    try:
+        _require_landlock()
+        namespaces.leave_for_children()
+    except OSError as error:
+        _refuse(error)
+    child = _started(request)
+    _, status = os.waitpid(child, 0)
+    code = os.waitstatus_to_exitcode(status)
+    os._exit(code if code >= 0 else 128 - code)
+
+
+def _started(request: dict[str, Any]) -> int:
+    ended: list[int] = []
+
+    def end(*_: object) -> None:
+        for pid in ended:
+            os.kill(pid, signal.SIGKILL)
+
+    # Blocked, so that no signal comes before the child's id is known.
+    both = {signal.SIGTERM, signal.SIGALRM}
+    signal.pthread_sigmask(signal.SIG_BLOCK, both)
+    signal.signal(signal.SIGTERM, end)
+    signal.signal(signal.SIGALRM, end)
+    child = os.fork()
+    if child == 0:
+        for number in both:
+            signal.signal(number, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, both)
+        _run(request)
+    ended.append(child)
+    signal.setitimer(signal.ITIMER_REAL, request["seconds"] + SPARE_SECONDS)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, both)
+    return child
+
+
+def _run(request: dict[str, Any]) -> NoReturn:
+    """The child, the first process of its table: its end ends all that it could start."""
+    out = os.dup(1)
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr = os.fdopen(2, "w", buffering=1, errors="replace", closefd=False)
+    try:
+        _confine(request)
+    except OSError as error:
+        os.dup2(out, 1)
+        _refuse(error)
+    sys.path[:] = [path for path in sys.path if path != request["home"]]
+    said = program.report(request["code"], request["inputs"])
+    with suppress(Exception):
+        sys.stdout.flush()
+    _write(out, said)
+    os._exit(0)
+
+
+def _confine(request: dict[str, Any]) -> None:
+    """Take everything away; the end of the supervisor ends this process in any case."""
+    kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+    os.setsid()  # a signal to its group would reach the supervisor
+    namespaces.leave()
+    view.narrow()
+    namespaces.become_nobody()
+    namespaces.count_alone()
+    # Becoming another user undid it.
+    kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+    kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
+    landlock.restrict("/", writable=view.TMP)
+    limits.limit(request["seconds"], request["memoryMb"])
+    seccomp.restrict()
+
+
+def _require_landlock() -> None:
+    if not landlock.version():
+        raise OSError(0, "its kernel knows no Landlock, or has it turned off")
+
+
+def _refuse(error: OSError) -> NoReturn:
+    reason = error.strerror or str(error)
+    _write(1, json.dumps({"refused": REFUSED.format(reason=reason)}).encode())
+    os._exit(0)
+
+
+def _write(handle: int, said: bytes) -> None:
+    while said:
+        said = said[os.write(handle, said) :]

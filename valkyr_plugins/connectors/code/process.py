@@ -1,0 +1,124 @@
+"""Starts the confined process of one step, waits for it, and is sure that it ends."""
+
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from runners.public.modules import ErrorType, StepContext, StepError
+
+HOME = str(Path(__file__).parents[3])
+START = (
+    f"import sys; sys.path.insert(0, {HOME!r}); "
+    "from valkyr_plugins.connectors.code.confined.main import main; main()"
+)
+# Isolated from the environment (-I) and without installed packages (-S).
+COMMAND = (sys.executable, "-I", "-S", "-X", "utf8", "-c", START)
+LOOK_SECONDS = 0.2
+PATIENCE_SECONDS = 2.0
+MAX_READ_BYTES = 9 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How the process ended: its exit code (128 and a signal's number), report and prints."""
+
+    code: int
+    report: bytes
+    printed: bytes
+
+
+def run(request: dict[str, Any], ctx: StepContext) -> Ended:
+    """Run it for `request["seconds"]` at most; raises StepError when that is over."""
+    until = time.monotonic() + min(request["seconds"], ctx.remaining())
+    with _memory("request") as given, _memory("report") as report, _memory("printed") as printed:
+        os.write(given, json.dumps(request | {"home": HOME}).encode())
+        os.lseek(given, 0, os.SEEK_SET)
+        process = _start(given, report, printed)
+        try:
+            _wait(process, until, request["seconds"], ctx)
+        finally:
+            _end(process)
+        return Ended(process.returncode, _read(report), _read(printed))
+
+
+def _start(given: int, report: int, printed: int) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(  # noqa: S603 - our own command, no part of it is given
+        COMMAND,
+        stdin=given,
+        stdout=report,
+        stderr=printed,
+        env={},
+        cwd="/",
+        umask=0o022,
+        start_new_session=True,
+    )
+
+
+def _wait(process: subprocess.Popen[bytes], until: float, seconds: float, ctx: StepContext) -> None:
+    while not _ended(process, min(LOOK_SECONDS, until - time.monotonic())):
+        if ctx.cancelled():
+            raise StepError("the execution was cancelled, and the code with it")
+        if time.monotonic() > until:
+            raise StepError(
+                f"the code was not done after {seconds:g} s: let it do less, or raise `seconds`",
+                ErrorType.TIMEOUT,
+            )
+
+
+def _ended(process: subprocess.Popen[bytes], seconds: float) -> bool:
+    """Wait for its end for so long; Popen's own wait would look for it only now and then."""
+    handle = os.pidfd_open(process.pid)
+    try:
+        poller = select.poll()
+        poller.register(handle, select.POLLIN)
+        poller.poll(max(0.0, 1000 * seconds))
+    finally:
+        os.close(handle)
+    return process.poll() is not None
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Its supervisor ends the code; where it does not in time, both are ended from here."""
+    if process.poll() is None:
+        process.terminate()
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(PATIENCE_SECONDS)
+    if process.poll() is None:
+        # The code first: whoever lost its supervisor is hard to find.
+        for pid in _children(process.pid):
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        process.kill()
+        process.wait()
+
+
+def _children(pid: int) -> list[int]:
+    try:
+        return [
+            int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        ]
+    except OSError:
+        return []
+
+
+@contextmanager
+def _memory(name: str) -> Iterator[int]:
+    """A file in memory, bounded by the process's own limit on what it writes."""
+    handle = os.memfd_create(f"valkyr-{name}")
+    try:
+        yield handle
+    finally:
+        os.close(handle)
+
+
+def _read(handle: int) -> bytes:
+    return os.pread(handle, MAX_READ_BYTES, 0)

@@ -1,0 +1,142 @@
+"""`python.code`: a function that a workflow brings along, in a process of its own."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from pydantic import Field, JsonValue
+
+from executions.public.definitions import ConfigProblem
+from runners.public.modules import (
+    Bad,
+    ErrorType,
+    Module,
+    ModuleInputs,
+    ModuleOutputs,
+    Result,
+    StepContext,
+    StepError,
+)
+from valkyr_plugins.connectors.code.setting import OFF, is_on
+
+MAX_CODE = 100_000
+NO_TEMPLATE = (
+    "a value that is rendered into code can become code: write the code out, and hand values over "
+    "as `inputs`"
+)
+
+
+class PythonCodeInputs(ModuleInputs):
+    """The code, what it gets and how much of the machine."""
+
+    code: str = Field(
+        min_length=1,
+        max_length=MAX_CODE,
+        description=(
+            "Python that defines `main(inputs)`; what main returns is the result. The standard "
+            "library is there, installed packages are not. Write no template into it: hand "
+            "values over as `inputs`, or a value could become code."
+        ),
+        examples=["def main(inputs):\n    return sum(inputs['prices'])\n"],
+    )
+    inputs: JsonValue = Field(
+        default_factory=dict,
+        description="What main is called with.",
+        examples=[{"prices": "{{ input.prices }}"}],
+    )
+    seconds: float = Field(
+        10, ge=0.1, le=300, description="How long it may take, its start (0.1 s) included."
+    )
+    memory_mb: int = Field(
+        256, ge=64, le=2_048, description="How much memory it may ask for, in MiB."
+    )
+
+
+class PythonCodeOutputs(ModuleOutputs):
+    """What came of it."""
+
+    result: Any = Field(None, description="What main returned.")
+
+
+class PythonCode(Module[PythonCodeInputs]):
+    """Runs a Python function that the workflow brings along, cut off from everything.
+
+    It runs in a process of its own, with an empty environment, no network, and a file system that
+    holds Python's library and an empty `/tmp` of 16 MiB in memory: it sees neither the worker's
+    files nor its keys. It can start no process and no thread; time, memory, open files and what
+    it prints and returns are bounded. What it prints becomes the run's log. An exception of the
+    code fails the step for good and is told with its line.
+
+    Off unless an administrator sets `VALKYR_PYTHON_CODE`. It takes no secrets: code could give
+    them back in disguise, past what keeps secrets out of outputs.
+    """
+
+    type = "python.code"
+    title = "Python code"
+    category = "code"
+    effect = "none"
+    timeout_seconds = 330.0
+    takes_secrets = False
+    Inputs = PythonCodeInputs
+    Outputs: ClassVar[Any] = PythonCodeOutputs
+    example: ClassVar[Mapping[str, Any]] = {
+        "code": "def main(inputs):\n    return sorted(inputs['words'], key=len)\n",
+        "inputs": {"words": "{{ input.words }}"},
+    }
+    bad_inputs = (
+        Bad("code that is none", {"code": "def main(:"}, "SyntaxError: invalid syntax (line 1)"),
+        Bad("no main", {"code": "x = 1"}, "the code defines no function main"),
+        Bad("a NUL", {"code": "def main(i): pass\x00"}, "null bytes"),
+        Bad(
+            "an exception",
+            {"code": "def main(inputs):\n    return inputs['n'] / 0\n", "inputs": {"n": 1}},
+            "ZeroDivisionError: division by zero (line 2, in main)",
+        ),
+        Bad(
+            "a loop without end",
+            {"code": "def main(inputs):\n    while True: pass\n", "seconds": 0.5},
+            "not done after 0.5 s",
+            ErrorType.TIMEOUT,
+        ),
+        Bad(
+            "10 GiB of memory",
+            {"code": "def main(inputs):\n    return len(bytearray(10 * 2**30))\n"},
+            "asked for more memory than its memoryMb",
+        ),
+        Bad(
+            "a result that is no JSON",
+            {"code": "def main(inputs):\n    return float('nan')\n"},
+            "cannot be written as JSON",
+        ),
+        Bad(
+            "a result of 10 MiB",
+            {"code": "def main(inputs):\n    return 'x' * 10 * 2**20\n"},
+            "larger than 5 MiB",
+        ),
+        Bad("code without end", {"code": "#" * 200_000}, "code: String should have at most"),
+        Bad(
+            "code that ends itself",
+            {"code": "import os\ndef main(inputs):\n    os._exit(3)\n"},
+            "ended its process (exit code 3)",
+        ),
+    )
+
+    def more_problems(self, config: Mapping[str, Any]) -> list[ConfigProblem]:
+        found = []
+        if "{{" in str(config.get("code", "")):
+            found.append(ConfigProblem(("code",), "template_not_allowed", NO_TEMPLATE))
+        try:
+            if not is_on():
+                found.append(ConfigProblem((), "python_code_off", OFF))
+        except StepError as error:
+            found.append(ConfigProblem((), "python_code_off", error.message))
+        return found
+
+    def execute(self, inputs: PythonCodeInputs, ctx: StepContext) -> Result:
+        from valkyr_plugins.connectors.code.process import run
+        from valkyr_plugins.connectors.code.verdict import log_printed, result_of
+
+        if not is_on():
+            raise StepError(OFF)
+        ended = run(inputs.model_dump(by_alias=True), ctx)
+        log_printed(ended.printed, ctx)
+        return result_of(ended)

@@ -1,0 +1,167 @@
+"""`data.aggregate`: rows grouped by fields, and what is worked out for each group."""
+
+from typing import Any
+
+from pydantic import Field, model_validator
+
+from runners.public.modules import Bad, ModuleInputs, ModuleOutputs, Result, StepContext
+from valkyr_plugins.connectors.data.bounds import MAX_ROWS
+from valkyr_plugins.connectors.data.calculations import CALCULATIONS, Function
+from valkyr_plugins.connectors.data.fields import FIELD_WORDS, FieldName, getter, require_rows
+from valkyr_plugins.connectors.data.identity import identity
+from valkyr_plugins.connectors.data.pure import PureModule
+
+
+class Calculated(ModuleInputs):
+    """One number, value or list of a group."""
+
+    function: Function = Field(
+        description="count, distinct (how many different ones), sum, avg, min, max, first, last, "
+        "collect (a list of all)."
+    )
+    field: FieldName | None = Field(
+        None,
+        description=f"Of which values: {FIELD_WORDS}. Null and empty text do not count. Unless "
+        "given, the rows themselves.",
+    )
+
+    @model_validator(mode="after")
+    def _has_a_field(self) -> "Calculated":
+        if self.field is None and self.function in ("sum", "avg", "min", "max"):
+            raise ValueError(f"{self.function} needs a field")
+        return self
+
+
+class AggregateInputs(ModuleInputs):
+    """How to group, and what to work out."""
+
+    rows: list[Any] = Field(
+        description=f"At most {MAX_ROWS:,}.", examples=["{{ tasks.read.output.rows }}"]
+    )
+    group_by: FieldName | list[FieldName] | dict[str, FieldName] = Field(
+        default_factory=list,
+        description=(
+            "Fields whose equal values make a group; an object gives them names of your own. "
+            "Unless given, all rows are one group."
+        ),
+        examples=[["country"], {"country": "customer.address.country"}],
+    )
+    compute: dict[str, Calculated] = Field(
+        min_length=1,
+        max_length=100,
+        description="What to work out for each group, by the names it gets.",
+        examples=[
+            {
+                "orders": {"function": "count"},
+                "total": {"function": "sum", "field": "total"},
+            }
+        ],
+    )
+
+    @model_validator(mode="after")
+    def _names_differ(self) -> "AggregateInputs":
+        if both := sorted(self.groups().keys() & self.compute.keys()):
+            raise ValueError(f"{', '.join(both)} is in groupBy and in compute: rename one of them")
+        return self
+
+    def groups(self) -> dict[str, str]:
+        """The fields to group by, by the names they get."""
+        if isinstance(self.group_by, dict):
+            return self.group_by
+        fields = [self.group_by] if isinstance(self.group_by, str) else self.group_by
+        return {field: field for field in fields}
+
+
+class AggregateOutputs(ModuleOutputs):
+    """What came out."""
+
+    groups: list[dict[str, Any]] = Field(
+        description="An object a group, with its fields and what was worked out, in the order in "
+        "which groups first appear; one, also without rows, where nothing groups them."
+    )
+    count: int = Field(description="How many groups.")
+
+
+class Aggregate(PureModule):
+    """Groups rows by fields and works out counts, sums, averages, extremes and lists.
+
+    Texts that are numbers count as numbers, as a CSV has them; sums are exact in decimals. A value
+    that is no number, in a sum, fails the step. What was worked out of batches can be aggregated
+    once again: sums of sums, counts by `sum`.
+    """
+
+    type = "data.aggregate"
+    title = "Aggregate"
+    Inputs = AggregateInputs
+    Outputs = AggregateOutputs
+    example = {
+        "rows": "{{ tasks.read.output.rows }}",
+        "groupBy": ["country"],
+        "compute": {
+            "orders": {"function": "count"},
+            "total": {"function": "sum", "field": "total"},
+        },
+    }
+    bad_inputs = (
+        Bad(
+            "a text in a sum",
+            {"rows": [{"a": "x"}], "compute": {"s": {"function": "sum", "field": "a"}}},
+            "a is a text in some row, not a number",
+        ),
+        Bad(
+            "a number without end",
+            {"rows": [{"a": "NaN"}], "compute": {"s": {"function": "sum", "field": "a"}}},
+            "a is a text in some row, not a number",
+        ),
+        Bad(
+            "a sum of nothing",
+            {"rows": [], "compute": {"s": {"function": "sum"}}},
+            "sum needs a field",
+        ),
+        Bad(
+            "a name twice",
+            {"rows": [], "groupBy": "a", "compute": {"a": {"function": "count"}}},
+            "a is in groupBy and in compute",
+        ),
+        Bad(
+            "numbers and texts, the least of them",
+            {"rows": [{"a": 1}, {"a": "x"}], "compute": {"m": {"function": "min", "field": "a"}}},
+            "a is a number in some row and a text in another",
+        ),
+        Bad(
+            "too many rows",
+            {"rows": [1] * 100_001, "compute": {"n": {"function": "count"}}},
+            "at most 100,000 are taken",
+        ),
+    )
+
+    def execute(self, inputs: AggregateInputs, ctx: StepContext) -> Result:
+        grouped = _grouped(require_rows(inputs.rows), inputs.groups())
+        groups = [{**named, **_calculated(rows, inputs.compute)} for named, rows in grouped]
+        return Result({"groups": groups, "count": len(groups)})
+
+
+def _grouped(rows: list[Any], by: dict[str, str]) -> list[tuple[dict[str, Any], list[Any]]]:
+    """The groups' fields and rows; one group of all rows where no field is given."""
+    if not by:
+        return [({}, rows)]
+    getters = [(name, getter(field)) for name, field in by.items()]
+    groups: dict[Any, tuple[dict[str, Any], list[Any]]] = {}
+    for row in rows:
+        named = {name: get(row) for name, get in getters}
+        key = tuple(map(identity, named.values()))
+        groups.setdefault(key, (named, []))[1].append(row)
+    return list(groups.values())
+
+
+def _calculated(rows: list[Any], compute: dict[str, Calculated]) -> dict[str, Any]:
+    return {name: _one(rows, wanted) for name, wanted in compute.items()}
+
+
+def _one(rows: list[Any], wanted: Calculated) -> Any:
+    calculation = CALCULATIONS[wanted.function]
+    if wanted.field is None:
+        return calculation(rows, "the row")
+    get = getter(wanted.field)
+    values = [value for value in map(get, rows) if value is not None and value != ""]
+    return calculation(values, wanted.field)

@@ -1,0 +1,202 @@
+"""`data.csv_parse`: the rows of a text, a file or a batch of a file; or the file's batches."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from pydantic import Field, model_validator
+
+from runners.public.modules import Bad, Module, ModuleOutputs, Result, StepContext, StepError
+from valkyr_plugins.connectors.data.bounds import MAX_BYTES, MAX_ROWS
+from valkyr_plugins.connectors.data.csv_batches import (
+    CsvBatch,
+    cut,
+    heed,
+    require_few,
+    row_overhead,
+)
+from valkyr_plugins.connectors.data.csv_file import opened
+from valkyr_plugins.connectors.data.csv_form import AUTO, CsvForm, sniffed
+from valkyr_plugins.connectors.data.csv_lines import FileLines, text_lines
+from valkyr_plugins.connectors.data.csv_records import Record, columns_of, records, require_fit
+
+
+class CsvParseInputs(CsvForm):
+    """What to read, and how it is written."""
+
+    text: str | None = Field(None, description="The CSV text.", examples=["id,total\n17,12.50\n"])
+    path: str | None = Field(
+        None, description="A CSV file below the files folder.", examples=["orders/2026.csv"]
+    )
+    batch: CsvBatch | None = Field(
+        None,
+        description="One of the batches that `batchSize` yields; it says all about its file.",
+        examples=["{{ item }}"],
+    )
+    batch_size: int | None = Field(
+        None,
+        ge=1,
+        le=MAX_ROWS,
+        description=(
+            "With `path`: yield no rows but batches of at most so many, for `flow.map` to hand to "
+            "this module one by one. Files of any size; long rows make smaller batches."
+        ),
+        examples=[10_000],
+    )
+    header: bool | list[str] = Field(
+        True,
+        description=(
+            "true: the first line names the columns. false: rows become lists. "
+            "A list: these are the columns' names, and every line is a row."
+        ),
+    )
+    max_rows: int = Field(
+        10_000, ge=1, le=MAX_ROWS, description="More rows than this fail the step."
+    )
+
+    @model_validator(mode="after")
+    def _one_source(self) -> "CsvParseInputs":
+        if sum(source is not None for source in (self.text, self.path, self.batch)) != 1:
+            raise ValueError("give exactly one of text, path and batch")
+        if self.batch_size is not None and self.path is None:
+            raise ValueError("batchSize goes with path: only a file is cut into batches")
+        return self
+
+
+class CsvParseOutputs(ModuleOutputs):
+    """What was read."""
+
+    rows: list[dict[str, str]] | list[list[str]] | None = Field(
+        None,
+        description=(
+            "One object a row (a list where there is no header); all values are text. Absent with "
+            "`batchSize`."
+        ),
+    )
+    batches: list[dict[str, Any]] | None = Field(
+        None,
+        description=(
+            "With `batchSize`: byte ranges of the file, each with `path`, `start`, `end`, "
+            "`firstRow` (counted from 1), `rows` and how the file is written."
+        ),
+    )
+    columns: list[str] = Field(description="The columns' names, in order.")
+    count: int = Field(description="How many rows, in all batches together.")
+
+
+class CsvParse(Module[CsvParseInputs]):
+    """Reads CSV into rows. Empty lines are left out; all values stay text.
+
+    A step yields at most 5 MiB of rows. A larger file is cut into batches (`path`, `batchSize`),
+    over which `flow.map` runs a second `data.csv_parse` with `batch: "{{ item }}"`; cutting reads
+    the file once and keeps one row in memory. A file that changes in between fails its batches.
+    """
+
+    type = "data.csv_parse"
+    title = "Parse CSV"
+    category = "data"
+    computes = True
+    takes_secrets = False
+    retry = "none"
+    Inputs = CsvParseInputs
+    Outputs = CsvParseOutputs
+    example = {"path": "orders/{{ input.day }}.csv", "batchSize": 10_000, "delimiter": ";"}
+    bad_inputs = (
+        Bad("a line with a field too few", {"text": "a,b\n1\n"}, "line 2 of the CSV has 1 fields"),
+        Bad("a column named twice", {"text": "a,a\n"}, "names a column twice: a"),
+        Bad("a text cut off within quotes", {"text": 'a\n"1'}, "it is cut off"),
+        Bad("a field of 10 MiB", lambda: {"text": "a\n" + "x" * 10_485_760}, "at most 5,242,880"),
+        Bad("a field of 200,000 characters", {"text": "a\n" + "x" * 200_000}, "field limit"),
+        Bad("a quote that never closes", {"text": 'a\n"' + "x\n" * 100_000}, "Is a quote missing?"),
+        Bad("more rows than allowed", {"text": "a\n1\n2\n", "maxRows": 1}, "more than 1 rows"),
+        Bad("binary data", {"text": "a\n\x00\x01"}, "holds a NUL character"),
+        Bad("a lone surrogate", {"text": "a\n\ud800"}, "lone surrogate (U+D800)"),
+        Bad("a delimiter that is the quote", {"text": "a", "delimiter": '"'}, "do not go together"),
+        Bad("two sources", {"text": "a", "path": "b"}, "exactly one of text, path and batch"),
+        Bad("a path out of the files folder", {"path": "../a.csv"}, "below the files folder"),
+    )
+
+    def execute(self, inputs: CsvParseInputs, ctx: StepContext) -> Result:
+        if inputs.batch is not None:
+            return Result(_of_batch(inputs.batch, ctx))
+        if inputs.path is None:
+            text = inputs.text or ""
+            delimiter = _delimiter(inputs, text_lines(text))
+            found = records(text_lines(text), delimiter, inputs.quote)
+            return Result(_rows(inputs, found, columns_of(inputs.header, found), ctx))
+        with opened(inputs.path) as (file, mark):
+            delimiter = _delimiter(inputs, FileLines(file, inputs.encoding))
+            lines = FileLines(file, inputs.encoding)
+            found = records(lines, delimiter, inputs.quote)
+            columns = columns_of(inputs.header, found)
+            if inputs.batch_size is None:
+                return Result(_rows(inputs, found, columns, ctx))
+            form = {
+                "path": inputs.path,
+                "mark": mark,
+                "columns": columns,
+                "delimiter": delimiter,
+                "quote": inputs.quote,
+                "encoding": lines.encoding,
+            }
+            ranges = cut(lines, found, columns, inputs.batch_size, ctx)
+            return Result(_batches(ranges, form, columns))
+
+
+def _delimiter(inputs: CsvParseInputs, lines: Iterable[str]) -> str:
+    return sniffed(lines, inputs.quote) if inputs.delimiter == AUTO else inputs.delimiter
+
+
+def _batches(
+    ranges: Iterator[dict[str, Any]], form: dict[str, Any], columns: list[str]
+) -> dict[str, Any]:
+    batches = []
+    each = 300 + row_overhead(columns)
+    for range_ in ranges:
+        batches.append({**form, **range_})
+        require_few(len(batches))
+        if len(batches) * each > MAX_BYTES:
+            raise StepError(
+                f"the CSV has {len(columns):,} columns and makes too many batches for them: raise "
+                "batchSize"
+            )
+    count = sum(batch["rows"] for batch in batches)
+    return {"batches": batches, "columns": columns, "count": count}
+
+
+def _of_batch(batch: CsvBatch, ctx: StepContext) -> dict[str, Any]:
+    """The rows of one batch; StepError where the file is another one than was cut up."""
+    with opened(batch.path) as (file, mark):
+        if mark != batch.mark:
+            raise StepError(
+                f"{batch.path!r} has changed since it was cut into batches: cut it again, and do "
+                "not write to it meanwhile"
+            )
+        before = batch.first_line - 1
+        lines = FileLines(file, batch.encoding, start=batch.start, end=batch.end, before=before)
+        found = records(lines, batch.delimiter, batch.quote, before)
+        whole = CsvParseInputs.model_construct(max_rows=MAX_ROWS)
+        return _rows(whole, found, batch.columns, ctx)
+
+
+def _rows(
+    inputs: CsvParseInputs, found: Iterator[Record], columns: list[str], ctx: StepContext
+) -> dict[str, Any]:
+    rows: list[dict[str, str] | list[str]] = []
+    names, size = row_overhead(columns), 0
+    for number, fields in found:
+        if len(rows) == inputs.max_rows:
+            raise StepError(
+                f"the CSV has more than {inputs.max_rows} rows: raise maxRows (at most "
+                f"{MAX_ROWS}), or read it from a file in batches (path, batchSize)"
+            )
+        require_fit(number, fields, columns)
+        size += names + sum(map(len, fields))
+        if size > MAX_BYTES:
+            raise StepError(
+                f"the rows up to line {number} of the CSV are more than {MAX_BYTES:,} bytes of "
+                "JSON: read it from a file in batches (path, batchSize)"
+            )
+        rows.append(dict(zip(columns, fields, strict=True)) if columns else fields)
+        if len(rows) % 10_000 == 0:
+            heed(ctx, len(rows))
+    return {"rows": rows, "columns": columns, "count": len(rows)}

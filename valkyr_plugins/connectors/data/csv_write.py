@@ -1,0 +1,191 @@
+"""`data.csv_write`: rows become CSV, as text or as a file."""
+
+import csv
+import io
+from collections.abc import Iterable, Iterator
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from runners.public.modules import Bad, Module, ModuleOutputs, Result, StepContext, StepError
+from valkyr_plugins.connectors.data.bounds import MAX_BYTES, MAX_ROWS, checked_text
+from valkyr_plugins.connectors.data.csv_cells import Formulas, cell, guarded
+from valkyr_plugins.connectors.data.csv_file import written
+from valkyr_plugins.connectors.data.csv_form import AUTO, CsvForm
+
+LINE_ENDS = {"crlf": "\r\n", "lf": "\n"}
+
+
+class CsvWriteInputs(CsvForm):
+    """What to write, and how."""
+
+    rows: list[dict[str, Any]] | list[list[Any]] = Field(
+        max_length=MAX_ROWS,
+        description="Objects, or lists of values. Null is an empty cell, lists and objects JSON.",
+        examples=["{{ tasks.totals.output.groups }}"],
+    )
+    columns: list[str] | None = Field(
+        None,
+        description=(
+            "Which keys to write, in this order, or the names of the columns of lists. Unless "
+            "given: every key as it comes; what earlier steps yielded comes out of the database, "
+            "which keeps no order of keys, so name the columns where their order matters."
+        ),
+        examples=[["country", "total"]],
+    )
+    header: bool = Field(True, description="Whether the first line names the columns.")
+    formulas: Formulas = Field(
+        "escape",
+        description=(
+            "What becomes of a text that a spreadsheet would run (it begins with = + - @ and is no "
+            "number): escape puts an apostrophe before it, keep writes it as it is, for programs "
+            "that read the file back, refuse fails the step."
+        ),
+    )
+    quote_all: bool = Field(False, description="Put every field in quotes, not only where needed.")
+    line_end: Literal["crlf", "lf"] = Field(
+        "crlf", description="crlf: as RFC 4180 and spreadsheets have it. lf: as Unix has it."
+    )
+    byte_order_mark: bool = Field(
+        False, description="Begin with the mark by which Excel knows UTF-8."
+    )
+    path: str | None = Field(
+        None,
+        description="A file below the files folder, replaced at once; unless given, text comes.",
+        examples=["reports/{{ execution.id }}.csv"],
+    )
+
+    @model_validator(mode="after")
+    def _can_be_written(self) -> "CsvWriteInputs":
+        if self.delimiter == AUTO:
+            raise ValueError("delimiter: auto finds out how a CSV is written; name the delimiter")
+        if self.path is None and self.encoding != "utf-8":
+            raise ValueError("encoding goes with path: a text has none until it is a file")
+        if self.byte_order_mark and self.encoding != "utf-8":
+            raise ValueError("byteOrderMark goes with the encoding utf-8 alone")
+        return self
+
+
+class CsvWriteOutputs(ModuleOutputs):
+    """What was written."""
+
+    text: str | None = Field(None, description="The CSV; absent where `path` is given.")
+    path: str | None = Field(None, description="The file, where `path` is given.")
+    bytes: int = Field(description="Its size.")
+    columns: list[str] = Field(description="The columns' names, in order.")
+    count: int = Field(description="How many rows, without the header.")
+
+
+class CsvWrite(Module[CsvWriteInputs]):
+    """Writes rows as CSV, as text or into a file below the files folder.
+
+    Texts that a spreadsheet would run as formulas get an apostrophe before them, unless `formulas`
+    says otherwise. The file is replaced at once: readers see the old one or the new one.
+    """
+
+    type = "data.csv_write"
+    title = "Write CSV"
+    category = "data"
+    computes = True
+    effect = "idempotent"
+    takes_secrets = False
+    retry = "none"
+    Inputs = CsvWriteInputs
+    Outputs = CsvWriteOutputs
+    example = {
+        "rows": "{{ tasks.totals.output.groups }}",
+        "columns": ["country", "total"],
+        "path": "reports/{{ input.day }}.csv",
+    }
+    bad_inputs = (
+        Bad("rows that are none", {"rows": ["a", "b"]}, "rows"),
+        Bad(
+            "a list longer than the columns",
+            {"rows": [["a", "b"]], "columns": ["x"]},
+            "row 1 has 2 values, but there are 1 columns",
+        ),
+        Bad("a lone surrogate", {"rows": [{"a": "\ud800"}]}, "lone surrogate (U+D800)"),
+        Bad(
+            "a field of 10 MiB",
+            lambda: {"rows": [{"a": "x" * 10_485_760}]},
+            "more than 5,242,880 bytes",
+        ),
+        Bad(
+            "a formula that is refused",
+            {"rows": [{"a": "=HYPERLINK(1)"}], "formulas": "refuse"},
+            "which a spreadsheet runs as a formula",
+        ),
+        Bad(
+            "a delimiter that is the quote",
+            {"rows": [], "delimiter": '"'},
+            "do not go together",
+        ),
+        Bad(
+            "a letter that the encoding lacks",
+            {"rows": [{"a": "日"}], "path": "a.csv", "encoding": "cp1252"},
+            "'日' (U+65E5) has no place in cp1252",
+        ),
+        Bad("a path out of the files folder", {"rows": [], "path": "../a"}, "below the files"),
+    )
+
+    def execute(self, inputs: CsvWriteInputs, ctx: StepContext) -> Result:
+        columns = _columns(inputs)
+        text = _text(inputs, columns)
+        facts = {"columns": columns, "count": len(inputs.rows)}
+        if inputs.path is None:
+            size = len(checked_text(text, "the CSV").encode())
+            return Result({"text": text, "bytes": size, **facts})
+        data = _encoded(text, inputs.encoding)
+        written(inputs.path, data)
+        return Result({"path": inputs.path, "bytes": len(data), **facts})
+
+
+def _columns(inputs: CsvWriteInputs) -> list[str]:
+    if inputs.columns is not None:
+        return inputs.columns
+    return list(dict.fromkeys(key for row in inputs.rows if isinstance(row, dict) for key in row))
+
+
+def _text(inputs: CsvWriteInputs, columns: list[str]) -> str:
+    text = io.StringIO(newline="")
+    if inputs.byte_order_mark:
+        text.write("\ufeff")
+    writer = csv.writer(
+        text,
+        delimiter=inputs.delimiter,
+        quotechar=inputs.quote,
+        quoting=csv.QUOTE_ALL if inputs.quote_all else csv.QUOTE_MINIMAL,
+        lineterminator=LINE_ENDS[inputs.line_end],
+    )
+    if inputs.header and columns:
+        writer.writerow([guarded(name, inputs.formulas) for name in columns])
+    for values in _values(inputs.rows, columns):
+        writer.writerow([cell(value, inputs.formulas) for value in values])
+        if text.tell() > MAX_BYTES:
+            raise StepError(
+                f"the CSV is more than {MAX_BYTES:,} bytes long: write its rows in several files"
+            )
+    return text.getvalue()
+
+
+def _values(rows: Iterable[Any], columns: list[str]) -> Iterator[list[Any]]:
+    for number, row in enumerate(rows, 1):
+        if isinstance(row, dict):
+            yield [row.get(name) for name in columns]
+        elif columns and len(row) != len(columns):
+            raise StepError(
+                f"row {number} has {len(row)} values, but there are {len(columns)} columns"
+            )
+        else:
+            yield row
+
+
+def _encoded(text: str, encoding: str) -> bytes:
+    try:
+        return text.encode(encoding)
+    except UnicodeEncodeError as error:
+        letter = text[error.start]
+        shown = f"{letter!r} (U+{ord(letter):04X})"
+        raise StepError(
+            f"{shown} has no place in {encoding}: write the file in utf-8, or replace it before"
+        ) from error

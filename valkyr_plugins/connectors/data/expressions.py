@@ -1,0 +1,118 @@
+"""JMESPath whose work is bounded: no expression makes more than a step may give back.
+
+`[@,@][]`, said thirty times over, makes a billion items out of one, and `join` or `to_string`
+a text of any length. Loops in C hear no time-out, so what an expression makes is counted.
+"""
+
+import json
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+from jmespath import functions, parser, visitor
+from jmespath.exceptions import JMESPathError
+
+from runners.public.modules import StepError
+from valkyr_plugins.connectors.data.bounds import MAX_BYTES, weight
+
+MAX_EXPRESSION = 10_000  # characters
+# 5 MiB of JSON hold 2.6 million at most.
+MAX_ITEMS = 5_000_000
+
+Query = Callable[[Any], Any]
+
+
+@lru_cache(maxsize=256)
+def compiled(expression: str) -> Query:
+    """What to call with data; raises ValueError for what is no JMESPath.
+
+    The call raises StepError where the expression does not fit the data or makes too much of it.
+    """
+    if len(expression) > MAX_EXPRESSION:
+        raise ValueError(f"an expression has at most {MAX_EXPRESSION:,} characters")
+    try:
+        tree = parser.Parser().parse(expression).parsed
+    except (JMESPathError, RecursionError) as error:
+        why = "it nests too deep" if isinstance(error, RecursionError) else str(error)
+        raise ValueError(f"not a JMESPath expression: {why}") from error
+    return lambda data: _search(tree, expression, data)
+
+
+def _search(tree: Any, expression: str, data: Any) -> Any:
+    shown = expression if len(expression) <= 200 else f"{expression[:200]}…"
+    try:
+        result = _Interpreter().visit(tree, data)
+    # jmespath lets Python's own errors through, such as that of comparing a list with a text.
+    except (JMESPathError, TypeError, ValueError, OverflowError, RecursionError) as error:
+        raise StepError(f"JMESPath expression {shown!r} does not fit the data: {error}") from error
+    if weight(result) > MAX_BYTES:
+        raise _too_much()
+    return result
+
+
+def _too_much() -> StepError:
+    return StepError(
+        f"the JMESPath expression makes more than {MAX_BYTES:,} bytes of JSON: select less"
+    )
+
+
+class _Functions(functions.Functions):
+    """JMESPath's functions, the two that can multiply text bounded."""
+
+    @functions.signature({"types": ["string"]}, {"types": ["array-string"]})
+    def _func_join(self, separator: str, texts: list[str]) -> str:
+        if sum(map(len, texts)) + len(separator) * len(texts) > MAX_BYTES:
+            raise _too_much()
+        return separator.join(texts)
+
+    @functions.signature({"types": []})
+    def _func_to_string(self, value: Any) -> str:
+        if isinstance(value, str):
+            return value
+        if weight(value) > MAX_BYTES:
+            raise _too_much()
+        return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
+class _Interpreter(visitor.TreeInterpreter):
+    """Counts the items of every list it makes."""
+
+    def __init__(self) -> None:
+        super().__init__(visitor.Options(custom_functions=_FUNCTIONS))
+        self.left = MAX_ITEMS
+
+    def visit_flatten(self, node: Any, value: Any) -> Any:
+        base = self.visit(node["children"][0], value)
+        if not isinstance(base, list):
+            return None
+        # Before, not after: the list itself may be what does not fit into memory.
+        self._made(sum(len(item) if isinstance(item, list) else 1 for item in base))
+        flat: list[Any] = []
+        for item in base:
+            flat.extend(item) if isinstance(item, list) else flat.append(item)
+        return flat
+
+    def visit_projection(self, node: Any, value: Any) -> Any:
+        return self._counted(super().visit_projection(node, value))
+
+    def visit_filter_projection(self, node: Any, value: Any) -> Any:
+        return self._counted(super().visit_filter_projection(node, value))
+
+    def visit_value_projection(self, node: Any, value: Any) -> Any:
+        return self._counted(super().visit_value_projection(node, value))
+
+    def visit_function_expression(self, node: Any, value: Any) -> Any:
+        return self._counted(super().visit_function_expression(node, value))
+
+    def _counted(self, result: Any) -> Any:
+        if isinstance(result, list):
+            self._made(len(result))
+        return result
+
+    def _made(self, items: int) -> None:
+        self.left -= items
+        if self.left < 0:
+            raise _too_much()
+
+
+_FUNCTIONS = _Functions()

@@ -1,0 +1,174 @@
+"""`data.validate`: data either fits a JSON Schema, or the step fails and lists every mistake."""
+
+import json
+from functools import lru_cache
+from typing import Any
+
+from pydantic import Field, field_validator
+
+from executions.public.schemas import (
+    STEP,
+    BadPattern,
+    Budget,
+    BudgetExceeded,
+    TooMuchWork,
+    Unresolvable,
+    check_patterns,
+    for_a_schema,
+    mistakes,
+    schema_mistakes,
+    validator,
+)
+from runners.public.modules import (
+    Bad,
+    Module,
+    ModuleInputs,
+    ModuleOutputs,
+    Result,
+    StepContext,
+    StepError,
+)
+
+MAX_ERRORS = 100
+NAMED_ERRORS = 5
+MAX_KEPT = 20_000  # characters of a schema that is remembered as one
+
+
+class ValidateInputs(ModuleInputs):
+    """What has to fit what."""
+
+    data: Any = Field(description="What is checked.", examples=["{{ input }}"])
+    json_schema: dict[str, Any] | bool = Field(
+        alias="schema",
+        description=(
+            "A JSON Schema, draft 2020-12, complete in itself: nothing is downloaded. `format` is "
+            "checked: date, date-time, email, uri and so on."
+        ),
+        examples=[{"type": "object", "required": ["orderId"]}],
+    )
+
+    @field_validator("json_schema")
+    @classmethod
+    def _schema_is_one(cls, schema: Any) -> Any:
+        require_schema(schema)
+        return schema
+
+
+class ValidateOutputs(ModuleOutputs):
+    """What was checked."""
+
+    data: Any = Field(description="The data, unchanged.")
+
+
+class Validate(Module[ValidateInputs]):
+    """Fails permanently, with every mistake listed (up to 100), unless data fits a JSON Schema.
+
+    Regular expressions are matched in time linear in the text, which excludes lookaround and
+    backreferences. A check that takes too many evaluations of the schema fails the step.
+    """
+
+    type = "data.validate"
+    title = "Validate"
+    category = "data"
+    computes = True
+    takes_secrets = False
+    retry = "none"
+    Inputs = ValidateInputs
+    Outputs = ValidateOutputs
+    example = {
+        "data": "{{ input }}",
+        "schema": {
+            "type": "object",
+            "required": ["orderId"],
+            "properties": {"orderId": {"type": "string"}, "email": {"format": "email"}},
+        },
+    }
+    bad_inputs = (
+        Bad(
+            "data that does not fit",
+            {"data": {"id": "x"}, "schema": {"properties": {"id": {"type": "integer"}}}},
+            "the data does not fit the schema: id: 'x' is not of type 'integer'",
+        ),
+        Bad(
+            "a schema that is none",
+            {"data": 1, "schema": {"type": "text"}},
+            "not a JSON Schema, at type",
+        ),
+        Bad(
+            "a schema that would be downloaded",
+            {"data": 1, "schema": {"$ref": "http://127.0.0.1:9/schema"}},
+            "refers to something it does not hold",
+        ),
+        Bad(
+            "a schema that refers to itself for ever",
+            {"data": 1, "schema": {"$ref": "#"}},
+            "nested too deeply",
+        ),
+        Bad(
+            "a list of 200,000 mistakes",
+            {"data": ["x"] * 200_000, "schema": {"items": {"type": "integer"}}},
+            "and at least 95 more",
+        ),
+    )
+
+    def warm_up(self) -> None:
+        import jsonschema  # noqa: F401 - takes a while to load
+        import re2  # noqa: F401
+
+    def execute(self, inputs: ValidateInputs, ctx: StepContext) -> Result:
+        problems = _problems(inputs.data, inputs.json_schema)
+        if not problems:
+            return Result({"data": inputs.data})
+        named = "; ".join(f"{p['field']}: {p['message']}" for p in problems[:NAMED_ERRORS])
+        more = len(problems) - NAMED_ERRORS
+        at_least = "at least " if len(problems) == MAX_ERRORS else ""
+        raise StepError(
+            f"the data does not fit the schema: {named}"
+            + (f"; and {at_least}{more} more" if more > 0 else ""),
+            details={"errors": problems},
+        )
+
+
+def _problems(data: Any, schema: Any) -> list[dict[str, str]]:
+    try:
+        # One at a time, and no more: an error's message may hold the whole data once again.
+        found = mistakes(validator(schema), data, Budget(STEP), MAX_ERRORS)
+    except Unresolvable as error:
+        raise StepError(f"the schema refers to something it does not hold: {error}") from error
+    except (BudgetExceeded, TooMuchWork) as error:
+        raise StepError(str(error)) from error
+    except RecursionError as error:
+        raise StepError("the data, or the schema's references, are nested too deeply") from error
+    problems = sorted((list(map(str, one.path)), one.rule, one.message[:300]) for one in found)
+    return [
+        {"field": ".".join(place) or "(all)", "rule": rule, "message": message}
+        for place, rule, message in problems
+    ]
+
+
+def require_schema(schema: Any) -> None:
+    """Raise ValueError unless it is a JSON Schema whose patterns can be matched."""
+    try:
+        text = json.dumps(schema)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ValueError(f"not a JSON Schema: {error}") from error
+    # Most steps have one schema, written out; checking it takes longer than checking data.
+    check = _require_schema if len(text) <= MAX_KEPT else _require_schema.__wrapped__
+    check(text)
+
+
+@lru_cache(maxsize=256)
+def _require_schema(text: str) -> None:
+    schema = json.loads(text)
+    try:
+        found = schema_mistakes(schema, for_a_schema(STEP), 1)
+        check_patterns(schema)
+    except BudgetExceeded as error:
+        raise ValueError("not a JSON Schema: it has too many parts to be checked") from error
+    except BadPattern as error:
+        raise ValueError(f"not a JSON Schema: {error}") from error
+    except RecursionError as error:
+        raise ValueError("not a JSON Schema: it is nested too deeply") from error
+    for mistake in found:
+        place = ".".join(map(str, mistake.path)) or "its top"
+        raise ValueError(f"not a JSON Schema, at {place}: {mistake.message[:300]}")

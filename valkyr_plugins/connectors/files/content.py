@@ -1,0 +1,63 @@
+"""The content of files as a step's inputs and outputs hold it: text in a charset, or Base64."""
+
+import base64
+import binascii
+import codecs
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field
+
+from runners.public.modules import StepError
+
+Encoding = Literal["text", "base64"]
+MAX_CHARSET = 40
+
+
+def _known(charset: str) -> str:
+    """The name, if Python knows it as an encoding of text; ValueError otherwise."""
+    try:
+        known = codecs.lookup(charset)
+    except (LookupError, ValueError):
+        known = None
+    if known is None or not getattr(known, "_is_text_encoding", True):
+        raise ValueError(f"{charset!r} is no charset: expected one such as utf-8 or cp1252")
+    return charset
+
+
+Charset = Annotated[
+    str,
+    AfterValidator(_known),
+    Field(max_length=MAX_CHARSET, examples=["cp1252"]),
+]
+
+
+def decoded(data: bytes, encoding: Encoding, charset: str, name: str) -> str:
+    """Bytes as an output; StepError where they are no text in that charset."""
+    if encoding == "base64":
+        return base64.b64encode(data).decode("ascii")
+    try:
+        return data.decode(charset)
+    except UnicodeError as error:
+        at = f" (byte {error.start})" if isinstance(error, UnicodeDecodeError) else ""
+        spelled = "UTF-8" if charset.lower() in ("utf-8", "utf8") else charset
+        raise StepError(
+            f"{name!r} is not {spelled} text{at}: read it as base64, or name its charset"
+        ) from error
+
+
+def encoded(content: str, encoding: Encoding, charset: str, name: str = "content") -> bytes:
+    """An input as bytes; StepError where it cannot be."""
+    try:
+        if encoding == "base64":
+            return base64.b64decode(content, validate=True)
+        return content.encode(charset)
+    except (binascii.Error, UnicodeError, ValueError) as error:
+        kind = "base64" if encoding == "base64" else f"text that {charset} can hold"
+        raise StepError(f"{name} is not {kind}: {_short(error)}") from error
+
+
+def _short(error: Exception) -> str:
+    """The reason without the text itself, which may be long or secret."""
+    if isinstance(error, UnicodeEncodeError):
+        return f"{error.reason} (character {error.start})"
+    return str(error)[:200]

@@ -1,0 +1,85 @@
+"""`file.delete`: one file less."""
+
+from typing import ClassVar
+
+from pydantic import Field
+
+from runners.public.modules import Bad, Module, ModuleOutputs, Result, StepContext, StepError
+from valkyr_plugins.connectors.files.inputs import CIRCUIT_TARGET, StoreInputs, circuit_of, stores
+from valkyr_plugins.connectors.files.warming import warm_up
+
+
+class FileDeleteInputs(StoreInputs):
+    """What to delete."""
+
+    path: str = Field(
+        description="One file below the files folder, or s3://bucket/key; no folder, no pattern.",
+        examples=["orders/today.csv"],
+        max_length=4_096,
+    )
+    missing_ok: bool = Field(
+        True,
+        description=(
+            "Whether it is well where there is no such file. If not, a step that is repeated "
+            "after a crash may fail because it deleted the file itself before."
+        ),
+    )
+
+
+class FileDeleteOutputs(ModuleOutputs):
+    """What became of it."""
+
+    path: str = Field(description="What is not there any more.")
+    deleted: bool = Field(description="Whether it was there.")
+
+
+class FileDelete(Module[FileDeleteInputs]):
+    """Deletes one file below the files folder, or one object in S3.
+
+    In a bucket that keeps versions the older ones stay. S3 needs a credential of type s3.
+    """
+
+    type = "file.delete"
+    title = "Delete file"
+    category = "files"
+    queue = "io"
+    effect = "idempotent"
+    credential = ("s3",)
+    judges_hosts = "credential"
+    addresses = ("endpoint",)
+    circuit_target = CIRCUIT_TARGET
+    Inputs = FileDeleteInputs
+    Outputs = FileDeleteOutputs
+    example: ClassVar = {"path": "orders/{{ input.day }}.csv"}
+    bad_inputs = (
+        Bad("a path outside", {"path": "a/../../x"}, "below the files folder"),
+        Bad("no name", {"path": "."}, "path is empty"),
+        Bad("a whole bucket", {"path": "s3://shop"}, "must name a key"),
+        Bad("the machine's own disk", {"path": "file:///etc/passwd"}, "never opened"),
+        Bad(
+            "a private server",
+            {"path": "s3://shop/k", "endpoint": "http://[::1]:9000"},
+            "a private or special address",
+        ),
+        Bad("a folder", {"path": "folder"}, "it is no file", needs="files"),
+        Bad(
+            "a file that is not there and has to be",
+            {"path": "nowhere.txt", "missingOk": False},
+            "there is no file",
+            needs="files",
+        ),
+    )
+
+    def circuit(self, inputs: FileDeleteInputs) -> str | None:
+        return circuit_of(inputs, inputs.path)
+
+    def warm_up(self) -> None:
+        warm_up()
+
+    def execute(self, inputs: FileDeleteInputs, ctx: StepContext) -> Result:
+        with stores(inputs, ctx) as opened:
+            store, place = opened.at(inputs.path)
+            deleted = store.delete(place)
+        if not (deleted or inputs.missing_ok):
+            raise StepError(f"there is no file {inputs.path!r}, and missingOk is false")
+        return Result({"path": inputs.path, "deleted": deleted})

@@ -1,0 +1,147 @@
+"""`file.list`: what is in a folder, in the order of its paths."""
+
+from typing import ClassVar, Literal
+
+from pydantic import Field, field_validator
+
+from runners.public.modules import Bad, Module, ModuleOutputs, Result, StepContext, StepError
+from valkyr_plugins.connectors.files.inputs import CIRCUIT_TARGET, StoreInputs, circuit_of, stores
+from valkyr_plugins.connectors.files.patterns import Pattern
+from valkyr_plugins.connectors.files.store import MAX_SCANNED, Facts, Stores
+from valkyr_plugins.connectors.files.warming import warm_up
+
+MAX_ENTRIES = 10_000
+
+
+class FileListInputs(StoreInputs):
+    """Where to look, and for what."""
+
+    path: str = Field(
+        "",
+        description="A folder below the files folder (which is the empty path), or s3://bucket/folder.",
+        examples=["orders", "s3://shop/orders"],
+        max_length=4_096,
+    )
+    pattern: str | None = Field(
+        None,
+        max_length=500,
+        description=(
+            "Only paths that fit, seen from the folder: * and ? within a name, ** over folders. A "
+            "pattern with a '/' looks into folders by itself."
+        ),
+        examples=["*.csv", "**/*.csv"],
+    )
+    recursive: bool = Field(False, description="Look into folders; these are then not listed.")
+    max_entries: int = Field(
+        1_000, ge=1, le=MAX_ENTRIES, description="More entries than this fail the step."
+    )
+
+    @field_validator("pattern")
+    @classmethod
+    def _is_pattern(cls, pattern: str | None) -> str | None:
+        if pattern is not None:
+            Pattern(pattern)
+        return pattern
+
+
+class FileListEntry(ModuleOutputs):
+    """A file or a folder."""
+
+    path: str = Field(description="As other file steps take it.")
+    kind: Literal["file", "folder"] = Field(description="What it is.")
+    bytes: int = Field(description="A file's size.")
+    modified: str | None = Field(description="When it was last changed, in ISO 8601, where known.")
+    etag: str | None = Field(description="The store's mark of the content, where it has one.")
+
+
+class FileListOutputs(ModuleOutputs):
+    """What was found."""
+
+    path: str = Field(description="Where it was looked.")
+    entries: list[FileListEntry] = Field(description="What is there, ordered by path.")
+    count: int = Field(description="How many.")
+
+
+class FileList(Module[FileListInputs]):
+    """Lists files below the files folder, or objects in S3, with their sizes and times.
+
+    Symbolic links are left out. S3 needs a credential of type s3, except for what is public.
+    """
+
+    type = "file.list"
+    title = "List files"
+    category = "files"
+    queue = "io"
+    credential = ("s3",)
+    judges_hosts = "credential"
+    addresses = ("endpoint",)
+    circuit_target = CIRCUIT_TARGET
+    Inputs = FileListInputs
+    Outputs = FileListOutputs
+    example: ClassVar = {"path": "orders", "pattern": "*.csv"}
+    bad_inputs = (
+        Bad("a path outside", {"path": ".."}, "below the files folder"),
+        Bad("the root", {"path": "/"}, "below the files folder"),
+        Bad("no bucket", {"path": "s3://"}, "names no bucket"),
+        Bad("a pattern without end", {"pattern": "*/" * 40}, "at most 32 parts"),
+        Bad("another scheme", {"path": "memory://x"}, "not allowed here"),
+        Bad(
+            "a private server",
+            {"path": "s3://shop", "endpoint": "http://0x7f000001:9000"},
+            "a private or special address",
+        ),
+        Bad("a folder that is not there", {"path": "nowhere"}, "there is no folder", needs="files"),
+        Bad("a file", {"path": "large.txt"}, "not a plain folder", needs="files"),
+        Bad("a link to a folder", {"path": "away"}, "symbolic links", needs="files"),
+        Bad("more than may be listed", {"maxEntries": 1}, "maxEntries", needs="files"),
+    )
+
+    def circuit(self, inputs: FileListInputs) -> str | None:
+        return circuit_of(inputs, inputs.path)
+
+    def warm_up(self) -> None:
+        warm_up()
+
+    def execute(self, inputs: FileListInputs, ctx: StepContext) -> Result:
+        with stores(inputs, ctx) as opened:
+            found = sorted(_found(inputs, opened), key=lambda facts: facts.path)
+        entries = [
+            FileListEntry(
+                path=facts.path,
+                kind=facts.kind,
+                bytes=facts.bytes,
+                modified=facts.modified,
+                etag=facts.etag,
+            )
+            for facts in found
+        ]
+        outputs = FileListOutputs(path=inputs.path, entries=entries, count=len(entries))
+        return Result(outputs.model_dump(mode="json"))
+
+
+def _found(inputs: FileListInputs, opened: Stores) -> list[Facts]:
+    store, place = opened.at(inputs.path, folder=True)
+    pattern = Pattern(inputs.pattern) if inputs.pattern else None
+    recursive = inputs.recursive or (pattern is not None and pattern.recursive)
+    found: list[Facts] = []
+    for number, facts in enumerate(store.entries(place, recursive)):
+        if number >= MAX_SCANNED:
+            raise StepError(
+                f"{inputs.path!r} holds more than {MAX_SCANNED:,} entries: look into a folder of it"
+            )
+        if pattern is not None and not pattern.matches(_seen_from(inputs.path, facts.path)):
+            continue
+        if len(found) == inputs.max_entries:
+            raise StepError(
+                f"{inputs.path!r} has more than {inputs.max_entries} entries (maxEntries): narrow "
+                f"path or pattern, or allow more (at most {MAX_ENTRIES:,})"
+            )
+        found.append(facts)
+    return found
+
+
+def _seen_from(folder: str, path: str) -> str:
+    """A path without the folder that was asked for."""
+    if "://" not in folder:
+        folder = "/".join(part for part in folder.split("/") if part not in ("", "."))
+    return path.removeprefix(folder.rstrip("/")).lstrip("/")

@@ -1,0 +1,130 @@
+"""The one folder that file steps may touch, and the only way to a file below it.
+
+Paths are walked folder by folder without following symbolic links, so that neither `..` nor a
+link, not even one put there meanwhile, leads outside.
+"""
+
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from runners.public.modules import StepError
+
+FILES_ROOT = "VALKYR_FILES_ROOT"
+FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+# Opening a named pipe would wait for somebody at its other end.
+FILE_FLAGS = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+
+
+class Missing(StepError):
+    """There is no such file, or no folder on the way to it."""
+
+
+def path_parts(path: str) -> list[str]:
+    """The folders and the name of a path below the root; StepError for one that leads outside."""
+    parts = [part for part in path.split("/") if part not in ("", ".")]
+    if path.startswith("/") or ".." in parts or "\x00" in path or "\\" in path:
+        raise StepError(
+            f"path {path[:200]!r} must lie below the files folder: write it without a leading "
+            "'/', '..' or '\\'"
+        )
+    if not parts:
+        raise StepError("path is empty: name a file")
+    return parts
+
+
+@contextmanager
+def folder_of(path: str, *, create: bool) -> Iterator[tuple[int, str]]:
+    """The open folder a path's file is in, and the file's name; folders are made where asked."""
+    *folders, name = path_parts(path)
+    current = os.open(_root(create), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        for folder in folders:
+            following = _open_folder(folder, current, path, create)
+            os.close(current)
+            current = following
+        yield current, name
+    finally:
+        os.close(current)
+
+
+@contextmanager
+def open_folder(path: str) -> Iterator[int]:
+    """A folder itself, open; the empty path is the files folder."""
+    if not path.strip("/.") and not path.startswith("/") and ".." not in path:
+        handle = os.open(_root(create=False), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            yield handle
+        finally:
+            os.close(handle)
+        return
+    with folder_of(path, create=False) as (parent, name), open_subfolder(name, parent, path) as it:
+        yield it
+
+
+@contextmanager
+def open_subfolder(name: str, parent: int, path: str) -> Iterator[int]:
+    """A folder of an open folder, open; StepError where it is no plain folder."""
+    handle = _open_folder(name, parent, path, create=False)
+    try:
+        yield handle
+    finally:
+        os.close(handle)
+
+
+def open_file(folder: int, name: str, path: str, flags: int) -> int:
+    """Open a regular file of an open folder; StepError for anything else, or nothing."""
+    try:
+        handle = os.open(name, flags | FILE_FLAGS, 0o640, dir_fd=folder)
+    except FileNotFoundError:
+        raise Missing(f"there is no file {path!r} in the files folder") from None
+    except OSError as error:
+        raise _refusal(path, error) from error
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise StepError(f"{path!r} is not a regular file")
+    return handle
+
+
+def _root(create: bool) -> Path:
+    setting = os.environ.get(FILES_ROOT, "")
+    if not setting:
+        raise StepError(
+            f"file steps are off: an administrator turns them on by setting {FILES_ROOT} to the "
+            "folder they may use"
+        )
+    root = Path(setting)
+    if create:
+        root.mkdir(parents=True, exist_ok=True)
+    if not root.is_dir():
+        raise StepError(f"{FILES_ROOT} names {setting!r}, which is not a folder: create it")
+    return root
+
+
+def _open_folder(name: str, parent: int, path: str, create: bool) -> int:
+    try:
+        if create:
+            _make_folder(name, parent)
+        return os.open(name, FOLDER_FLAGS, dir_fd=parent)
+    except FileNotFoundError:
+        raise Missing(f"there is no folder {name!r} on the way to {path!r}") from None
+    except OSError as error:
+        raise _refusal(path, error) from error
+
+
+def _make_folder(name: str, parent: int) -> None:
+    with suppress(FileExistsError):
+        os.mkdir(name, 0o750, dir_fd=parent)
+
+
+def _refusal(path: str, error: OSError) -> Exception:
+    """What to raise: passing troubles such as a full disk stay what they are."""
+    if isinstance(error, NotADirectoryError | IsADirectoryError) or error.errno == errno.ELOOP:
+        return StepError(
+            f"{path!r} leads over something that is not a plain folder or file; symbolic links "
+            "are not followed"
+        )
+    return error

@@ -1,0 +1,104 @@
+"""A step's connection to S3: an s3fs filesystem of its own, guarded where the endpoint is not ours.
+
+Nothing outlives the step, so that no key stays in memory and no connection crosses a fork; what
+takes long to load, the description of S3's protocol, is kept by process.
+"""
+
+import os
+import socket
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any
+
+from aiobotocore.session import AioSession
+from fsspec.asyn import sync
+from s3fs import S3FileSystem
+
+from runners.public.modules import StepError, judge
+from valkyr_plugins.connectors.files.s3.endpoint import Endpoint
+from valkyr_plugins.connectors.network.addresses import may_connect
+
+CONNECT_SECONDS = 10
+READ_SECONDS = 30  # of silence
+CLOSE_SECONDS = 5
+ATTEMPTS = 2  # of one request; the step's own retries come on top
+
+
+class Guard:
+    """Makes the sockets of a connection, and none to an address that steps may not reach."""
+
+    def __init__(self) -> None:
+        self.refused: list[str] = []
+
+    def __call__(self, address: Any) -> socket.socket:
+        """A socket for an address that was resolved; PermissionError for a private one."""
+        family, kind, protocol, _, target = address
+        if not may_connect(str(target[0])):
+            self.refused.append(str(target[0]))
+            raise PermissionError(f"{target[0]} is a private or special address")
+        made = socket.socket(family, kind, protocol)
+        made.setblocking(False)
+        return made
+
+
+class Connection:
+    """An open filesystem; `guard` knows which addresses it refused."""
+
+    def __init__(self, endpoint: Endpoint, credential: Mapping[str, str] | None) -> None:
+        judge(*endpoint.address)
+        self.endpoint = endpoint
+        self.guard = None if endpoint.trusted else Guard()
+        self.filesystem = S3FileSystem(
+            **_keys(credential),
+            endpoint_url=endpoint.url,
+            session=_session(os.getpid()),
+            client_kwargs={"region_name": endpoint.region},
+            config_kwargs=_config(endpoint, self.guard),
+            skip_instance_cache=True,
+            use_listings_cache=False,
+        )
+        self.filesystem.retries = 1  # botocore's own are enough
+
+    def run(self, work: Callable[[], Any], seconds: float) -> Any:
+        """What a coroutine function gives, on fsspec's thread; TimeoutError past `seconds`."""
+        return sync(self.filesystem.loop, work, timeout=seconds)
+
+    def close(self) -> None:
+        """Close its sockets."""
+        creator = getattr(self.filesystem, "_s3creator", None)
+        if creator is not None:
+            sync(self.filesystem.loop, creator.__aexit__, None, None, None, timeout=CLOSE_SECONDS)
+
+
+@lru_cache(maxsize=1)
+def _session(pid: int) -> AioSession:
+    return AioSession()
+
+
+def _keys(credential: Mapping[str, str] | None) -> dict[str, Any]:
+    """Without a credential nobody is asked for keys, least of all the machine's own role."""
+    if credential is None:
+        return {"anon": True}
+    try:
+        return {"key": credential["access_key"], "secret": credential["secret_key"]}
+    except KeyError:
+        raise StepError(
+            "the credential is of no type that S3 knows: expected s3 (access_key, secret_key)"
+        ) from None
+
+
+def _config(endpoint: Endpoint, guard: Guard | None) -> dict[str, Any]:
+    own = endpoint.url is not None
+    return {
+        "connect_timeout": CONNECT_SECONDS,
+        "read_timeout": READ_SECONDS,
+        "retries": {"mode": "standard", "total_max_attempts": ATTEMPTS},
+        "proxies": {},  # a proxy would be connected to in place of what was checked
+        "ignore_configured_endpoint_urls": True,
+        "connector_args": {"socket_factory": guard, "use_dns_cache": False},
+        # Bucket names in host names would need wildcard DNS, which own servers seldom have.
+        "s3": {"addressing_style": "path" if own else "auto"},
+        # Not every server knows Amazon's newer checksums.
+        "request_checksum_calculation": "when_required",
+        "response_checksum_validation": "when_required",
+    }

@@ -1,0 +1,81 @@
+"""Which S3 a step talks to: the one it names, the administrator's, or Amazon's.
+
+An endpoint that a step names is somebody's word: only addresses that HTTP steps may reach are
+connected to. The administrator's own (`VALKYR_S3_ENDPOINT`) may stand in a private network.
+"""
+
+import os
+from dataclasses import dataclass
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+from runners.public.modules import StepError
+
+S3_ENDPOINT = "VALKYR_S3_ENDPOINT"
+S3_REGION = "VALKYR_S3_REGION"
+DEFAULT_REGION = "us-east-1"
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where to; `url` is None for Amazon's own, `trusted` one that an administrator named."""
+
+    url: str | None
+    region: str
+    trusted: bool
+
+    @property
+    def host(self) -> str:
+        """The host, with the port where it is no usual one; shown to people."""
+        if self.url is None:
+            return f"s3.{self.region}.amazonaws.com"
+        parts = urlsplit(self.url)
+        port = f":{parts.port}" if parts.port not in (None, 80, 443) else ""
+        return f"{parts.hostname}{port}"
+
+    @property
+    def address(self) -> tuple[str, int]:
+        """Host and port."""
+        parts = urlsplit(self.url or f"https://{self.host}")
+        return parts.hostname or "", parts.port or (80 if parts.scheme == "http" else 443)
+
+
+def endpoint_of(url: str | None, region: str | None) -> Endpoint:
+    """What the inputs name, else the settings; StepError for a URL that is none."""
+    region = region or os.environ.get(S3_REGION, "") or DEFAULT_REGION
+    if not region.replace("-", "").isalnum() or not region.isascii():
+        raise StepError(f"region {region[:60]!r} is none: expected a name such as eu-central-1")
+    if url:
+        return Endpoint(_checked(url, "endpoint"), region, trusted=False)
+    setting = os.environ.get(S3_ENDPOINT, "")
+    if setting:
+        return Endpoint(_checked(setting, S3_ENDPOINT), region, trusted=True)
+    return Endpoint(None, region, trusted=False)
+
+
+def _checked(url: str, name: str) -> str:
+    """The URL, if it is an origin; not quoted in the error, since it might hold a password."""
+    try:
+        parts = urlsplit(url)
+        plain = parts.port != 0 and not (parts.username or parts.password)
+    except ValueError:
+        plain, parts = False, urlsplit("")
+    bare = parts.path in ("", "/") and not parts.query and not parts.fragment
+    plain = plain and _is_plain_host(parts.hostname or "")
+    if parts.scheme not in ("http", "https") or not (plain and bare):
+        raise StepError(
+            f"{name} is not an S3 endpoint: expected https://host:port, without a path and "
+            "without a user"
+        )
+    return url.rstrip("/")
+
+
+def _is_plain_host(host: str) -> bool:
+    """Whether a host is a name or an address as it is usually written: 2130706433 is 127.0.0.1."""
+    if not host or (":" not in host and not host.replace(".", "").isdigit()):
+        return bool(host)
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True

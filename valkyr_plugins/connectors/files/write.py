@@ -1,0 +1,125 @@
+"""`file.write`: a whole file at once, or an addition to one."""
+
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from runners.public.modules import Bad, Module, ModuleOutputs, Result, StepContext
+from valkyr_plugins.connectors.files.content import Charset, Encoding, encoded
+from valkyr_plugins.connectors.files.inputs import CIRCUIT_TARGET, StoreInputs, circuit_of, stores
+from valkyr_plugins.connectors.files.warming import warm_up
+
+
+class FileWriteInputs(StoreInputs):
+    """What to write where."""
+
+    path: str = Field(
+        description="Below the files folder, where folders on the way are made; or s3://bucket/key.",
+        examples=["reports/{{ execution.id }}.txt", "s3://shop/reports/today.csv"],
+        max_length=4_096,
+    )
+    content: str = Field(description="What to write, as `encoding` says.")
+    encoding: Encoding = Field(
+        "text", description="text: written in `charset`. base64: decoded, then written."
+    )
+    charset: Charset = Field("utf-8", description="The charset of a text.")
+    mode: Literal["overwrite", "create", "append"] = Field(
+        "overwrite",
+        description=(
+            "overwrite: readers see the old file or the new one, never a part. create: fails "
+            "where the file exists with another content. append: adds at the end, and after a "
+            "crash may add the same twice; not in S3."
+        ),
+    )
+    content_type: str | None = Field(
+        None,
+        max_length=200,
+        pattern=r"^[\w.+-]+/[\w.+-]+( *; *[\w.+-]+=[\w.+-]+)*$",
+        description="The media type that a store such as S3 keeps with the file.",
+        examples=["text/csv; charset=utf-8"],
+    )
+
+
+class FileWriteOutputs(ModuleOutputs):
+    """What was written."""
+
+    path: str = Field(description="Where it was written.")
+    bytes: int = Field(description="How many bytes this step wrote.")
+    etag: str | None = Field(description="The store's mark of this content, where it has one.")
+    version: str | None = Field(description="The store's version, where it keeps several.")
+
+
+class FileWrite(Module[FileWriteInputs]):
+    """Writes a file below the files folder, or an object in S3, in one go.
+
+    Overwriting and creating are safe to repeat; appending may add the same twice after a crash.
+    S3 needs a credential of type s3.
+    """
+
+    type = "file.write"
+    title = "Write file"
+    category = "files"
+    queue = "io"
+    effect = "external"
+    credential = ("s3",)
+    judges_hosts = "credential"
+    addresses = ("endpoint",)
+    circuit_target = CIRCUIT_TARGET
+    Inputs = FileWriteInputs
+    Outputs = FileWriteOutputs
+    example: ClassVar = {"path": "reports/{{ input.day }}.txt", "content": "{{ previous.text }}"}
+    bad_inputs = (
+        Bad("a path outside", {"path": "../x", "content": ""}, "below the files folder"),
+        Bad("no name", {"path": "", "content": ""}, "path is empty"),
+        Bad("a backslash", {"path": "a\\b", "content": ""}, "below the files folder"),
+        Bad("another scheme", {"path": "sftp://h/x", "content": ""}, "not allowed here"),
+        Bad("half a surrogate", {"path": "a", "content": "\ud800"}, "surrogates not allowed"),
+        Bad(
+            "a letter that the charset lacks",
+            {"path": "a", "content": "Ω", "charset": "latin-1"},
+            "not text that latin-1 can hold",
+        ),
+        Bad(
+            "Base64 that is cut off",
+            {"path": "a", "content": "QUJ", "encoding": "base64"},
+            "content is not base64",
+        ),
+        Bad(
+            "a header in the content type",
+            {"path": "a", "content": "", "contentType": "text/csv\r\nx: y"},
+            "contentType",
+        ),
+        Bad(
+            "appending in S3",
+            {"path": "s3://shop/log", "content": "x", "mode": "append"},
+            "cannot be appended to",
+        ),
+        Bad(
+            "a local server as the endpoint",
+            {"path": "s3://shop/k", "content": "x", "endpoint": "http://localhost:9000"},
+            "a private or special address",
+        ),
+        Bad("over a folder", {"path": "folder", "content": ""}, "is a folder", needs="files"),
+        Bad(
+            "over a link to a folder",
+            {"path": "away/x", "content": ""},
+            "symbolic links are not followed",
+            needs="files",
+        ),
+    )
+
+    def circuit(self, inputs: FileWriteInputs) -> str | None:
+        return circuit_of(inputs, inputs.path)
+
+    def warm_up(self) -> None:
+        warm_up()
+
+    def execute(self, inputs: FileWriteInputs, ctx: StepContext) -> Result:
+        data = encoded(inputs.content, inputs.encoding, inputs.charset)
+        with stores(inputs, ctx) as opened:
+            store, place = opened.at(inputs.path)
+            facts = store.write(place, data, inputs.mode, inputs.content_type)
+        outputs = FileWriteOutputs(
+            path=inputs.path, bytes=len(data), etag=facts.etag, version=facts.version
+        )
+        return Result(outputs.model_dump(mode="json"))

@@ -1,0 +1,101 @@
+"""Hands a finished message to an SMTP server, or lays it into a folder as an .eml file."""
+
+import os
+import smtplib
+import ssl
+from collections.abc import Mapping
+from email.message import EmailMessage
+from email.policy import SMTP
+from pathlib import Path
+
+from runners.public.modules import StepError, error_type_of, judge
+from valkyr_plugins.connectors.files.replacing import replace
+from valkyr_plugins.connectors.mail.guarded import GuardedSmtp, GuardedSmtpSsl
+from valkyr_plugins.connectors.mail.settings import SmtpServer
+
+
+def deliver(
+    message: EmailMessage, recipients: list[str], to: SmtpServer | Path, *, seconds: float
+) -> dict[str, str]:
+    """Send it, each network operation within `seconds`; the recipients refused, and why.
+
+    Raises StepError where the server cannot be reached or accepts nobody.
+    """
+    if isinstance(to, Path):
+        _lay_down(message, to)
+        return {}
+    judge(to.host, to.port)
+    try:
+        return _send(message, recipients, to, max(seconds, 0.001))
+    except OSError as error:
+        # smtplib's errors are of this kind too; none of them names the server.
+        raise StepError(
+            f"mail server {to.host}:{to.port}: {type(error).__name__}: {_said(error)}",
+            error_type_of(error),
+        ) from error
+
+
+def _said(error: OSError) -> str:
+    """What the server answered, of an error that wraps it."""
+    if isinstance(error, smtplib.SMTPRecipientsRefused):
+        return "; ".join(f"{who}: {why}" for who, why in _readable(error.recipients).items())
+    if isinstance(error, smtplib.SMTPResponseException):
+        text = error.smtp_error
+        readable = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
+        return f"{error.smtp_code} {readable}"
+    return str(error)
+
+
+def _lay_down(message: EmailMessage, folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    # Named for the message, so that a repeat replaces it instead of adding one.
+    name = f"{message['Message-ID'].strip('<>').partition('@')[0]}.eml"
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        replace(handle, name, str(folder / name), message.as_bytes(policy=SMTP))
+    finally:
+        os.close(handle)
+
+
+def _send(
+    message: EmailMessage, recipients: list[str], server: SmtpServer, seconds: float
+) -> dict[str, str]:
+    with _connect(server, seconds) as connection:
+        if server.user:
+            connection.login(server.user, server.password)
+        refused = connection.send_message(message, to_addrs=recipients)
+    return _readable(refused)
+
+
+def _readable(refused: Mapping[str, tuple[int, bytes]]) -> dict[str, str]:
+    return {
+        address: f"{code} {text.decode('utf-8', 'replace')}"[:300]
+        for address, (code, text) in refused.items()
+    }
+
+
+def _connect(server: SmtpServer, seconds: float) -> smtplib.SMTP:
+    context = ssl.create_default_context()
+    if server.tls == "from_start":
+        encrypted = smtplib.SMTP_SSL if server.trusted else GuardedSmtpSsl
+        return encrypted(server.host, server.port, timeout=seconds, context=context)
+    plain = smtplib.SMTP if server.trusted else GuardedSmtp
+    connection = plain(server.host, server.port, timeout=seconds)
+    try:
+        _encrypt(connection, server, context)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _encrypt(connection: smtplib.SMTP, server: SmtpServer, context: ssl.SSLContext) -> None:
+    connection.ehlo_or_helo_if_needed()
+    if connection.has_extn("starttls"):
+        connection.starttls(context=context)
+        connection.ehlo()
+    elif server.needs_tls:
+        raise StepError(
+            f"{server.host}:{server.port} offers no STARTTLS, and a password is not sent "
+            "without it: use smtps:// or another port"
+        )

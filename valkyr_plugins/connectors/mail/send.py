@@ -1,0 +1,170 @@
+"""`email.send`: one message, whose id is the same for every attempt of the step."""
+
+from datetime import UTC, datetime
+from email.headerregistry import Address
+from email.message import EmailMessage
+from email.policy import SMTP
+from email.utils import getaddresses, parseaddr
+
+from pydantic import Field, field_validator
+
+from runners.public.modules import (
+    Bad,
+    Module,
+    ModuleInputs,
+    ModuleOutputs,
+    Result,
+    StepContext,
+    StepError,
+)
+from valkyr_plugins.connectors.mail.delivery import deliver
+from valkyr_plugins.connectors.mail.settings import destination
+
+MAX_RECIPIENTS = 100
+
+
+def _one_address(text: str) -> str:
+    """The text, if it is one mail address, perhaps with a name; ValueError otherwise."""
+    if not _is_address(text):
+        raise ValueError(f"{text[:100]!r} is not a mail address such as ann@example.com")
+    return text
+
+
+def _is_address(text: str) -> bool:
+    if len(text.splitlines()) != 1 or len(found := getaddresses([text])) != 1:
+        return False
+    name, address = found[0]
+    try:
+        parsed = Address(name, addr_spec=address)
+    # The parser of email.headerregistry raises IndexError and its own kinds for odd input.
+    except Exception:
+        return False
+    return bool(parsed.username and parsed.domain)
+
+
+class EmailSendInputs(ModuleInputs):
+    """What to send to whom."""
+
+    sender: str = Field(
+        alias="from", description="Who it comes from.", examples=["Shop <shop@example.com>"]
+    )
+    to: str | list[str] = Field(
+        description="Who gets it: one address or a list.", examples=[["ann@example.com"]]
+    )
+    cc: str | list[str] = Field(default_factory=list, description="Who gets a copy.")
+    bcc: str | list[str] = Field(
+        default_factory=list, description="Who gets a copy without the others seeing it."
+    )
+    reply_to: str | None = Field(None, description="Where answers go.")
+    subject: str = Field(description="The subject.", max_length=500, examples=["Your order"])
+    text: str = Field("", description="The message as plain text.")
+    html: str | None = Field(None, description="The message as HTML, beside the text.")
+
+    @field_validator("sender", "reply_to")
+    @classmethod
+    def _address(cls, value: str | None) -> str | None:
+        return value if value is None else _one_address(value)
+
+    @field_validator("to", "cc", "bcc")
+    @classmethod
+    def _addresses(cls, value: str | list[str]) -> list[str]:
+        found = [value] if isinstance(value, str) else value
+        return [_one_address(address) for address in found]
+
+    @field_validator("to")
+    @classmethod
+    def _not_empty(cls, value: list[str]) -> list[str]:
+        if not 0 < len(value) <= MAX_RECIPIENTS:
+            raise ValueError(f"expected 1 to {MAX_RECIPIENTS} addresses, found {len(value)}")
+        return value
+
+    @field_validator("subject")
+    @classmethod
+    def _one_line(cls, subject: str) -> str:
+        if len(subject.splitlines()) > 1:
+            raise ValueError("a subject is one line")
+        return subject
+
+
+class EmailSendOutputs(ModuleOutputs):
+    """What became of it."""
+
+    message_id: str = Field(description="The same for every attempt of this step.")
+    accepted: list[str] = Field(description="The addresses the server took it for.")
+    refused: dict[str, str] = Field(description="The addresses it did not, and its answer.")
+
+
+class EmailSend(Module[EmailSendInputs]):
+    """Sends a mail over the server an administrator has set, or a credential of type smtp names.
+
+    After a crash it may be sent twice; both carry the same Message-ID, by which mail programs
+    and servers know a repeat.
+    """
+
+    type = "email.send"
+    title = "Send mail"
+    category = "messages"
+    queue = "io"
+    effect = "external"
+    credential = ("smtp",)
+    judges_hosts = "credential"
+    Inputs = EmailSendInputs
+    Outputs = EmailSendOutputs
+    circuit_target = "`email.send`, whatever the server"
+    example = {
+        "from": "Shop <shop@example.com>",
+        "to": "{{ input.email }}",
+        "subject": "Your order {{ input.orderId }}",
+        "text": "Thank you!",
+    }
+    bad_inputs = (
+        Bad(
+            "no address", {"from": "a@b.example", "to": "ann", "subject": "s"}, "not a mail address"
+        ),
+        Bad(
+            "a header in the subject",
+            {"from": "a@b.example", "to": "c@d.example", "subject": "s\r\nBcc: e@f.example"},
+            "a subject is one line",
+        ),
+        Bad(
+            "too many addresses",
+            {"from": "a@b.example", "to": ["c@d.example"] * 101, "subject": "s"},
+            "expected 1 to 100 addresses",
+        ),
+    )
+
+    def circuit(self, inputs: EmailSendInputs) -> str | None:
+        return self.type
+
+    def execute(self, inputs: EmailSendInputs, ctx: StepContext) -> Result:
+        message = _message(inputs, ctx.idempotency_key)
+        recipients = [parseaddr(a)[1] for a in (*inputs.to, *inputs.cc, *inputs.bcc)]
+        recipients = list(dict.fromkeys(recipients))
+        refused = deliver(message, recipients, destination(ctx.credential), seconds=ctx.remaining())
+        return Result(
+            {
+                "messageId": str(message["Message-ID"]),
+                "accepted": [address for address in recipients if address not in refused],
+                "refused": refused,
+            }
+        )
+
+
+def _message(inputs: EmailSendInputs, idempotency_key: str) -> EmailMessage:
+    message = EmailMessage(policy=SMTP)
+    domain = parseaddr(inputs.sender)[1].rpartition("@")[2]
+    try:
+        message["Message-ID"] = f"<{idempotency_key}@{domain}>"
+        message["From"], message["Subject"] = inputs.sender, inputs.subject
+        message["Date"] = datetime.now(UTC)
+        message["To"] = ", ".join(inputs.to)
+        if inputs.cc:
+            message["Cc"] = ", ".join(inputs.cc)
+        if inputs.reply_to is not None:
+            message["Reply-To"] = inputs.reply_to
+        message.set_content(inputs.text)
+        if inputs.html is not None:
+            message.add_alternative(inputs.html, subtype="html")
+    except (ValueError, UnicodeError) as error:
+        raise StepError(f"this is not a mail that can be written: {error}") from error
+    return message

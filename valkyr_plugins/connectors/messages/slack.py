@@ -1,0 +1,99 @@
+"""`slack.post`: what a step says where; the exchange itself is in slack_exchange.py."""
+
+from typing import Any, ClassVar
+
+from pydantic import Field, model_validator
+
+from runners.public.modules import Bad, Module, ModuleInputs, ModuleOutputs, Result, StepContext
+
+
+class SlackPostInputs(ModuleInputs):
+    """What to say, and where."""
+
+    text: str | None = Field(
+        None,
+        description="The message, in Slack's mrkdwn; with blocks, what notifications show.",
+        examples=["Order *{{ input.orderId }}* is on its way."],
+        min_length=1,
+        max_length=40_000,
+    )
+    blocks: list[dict[str, Any]] | None = Field(
+        None,
+        description="Block Kit blocks (api.slack.com/block-kit).",
+        examples=[[{"type": "section", "text": {"type": "mrkdwn", "text": "*Done*"}}]],
+        min_length=1,
+        max_length=50,
+    )
+    channel: str | None = Field(
+        None,
+        description=(
+            "The channel's id or name. Needed with a bot's token; an incoming webhook has one of "
+            "its own."
+        ),
+        examples=["C024BE91L", "#orders"],
+        min_length=1,
+        max_length=200,
+    )
+    thread_ts: str | None = Field(
+        None,
+        description="`ts` of a message to answer in its thread; with a bot's token.",
+        examples=["{{ tasks.announce.output.ts }}"],
+        max_length=40,
+    )
+    unfurl_links: bool = Field(True, description="Show previews of links.")
+
+    @model_validator(mode="after")
+    def _says_something(self) -> "SlackPostInputs":
+        if self.text is None and self.blocks is None:
+            raise ValueError("give text or blocks, or both")
+        return self
+
+
+class SlackPostOutputs(ModuleOutputs):
+    """What was posted. An incoming webhook tells neither channel nor ts."""
+
+    channel: str | None = Field(description="The channel's id.")
+    ts: str | None = Field(description="The message's timestamp, which identifies it.")
+
+
+class SlackPost(Module[SlackPostInputs]):
+    """Posts a message to Slack.
+
+    A credential of type slack is an incoming webhook's address; one of type bearer a bot's token
+    (`xoxb-…`, scope chat:write), which needs `channel`. Rate limits are waited out as Slack asks.
+    After a crash a message may be posted twice: Slack knows no idempotency key.
+    """
+
+    type = "slack.post"
+    title = "Slack message"
+    category = "messages"
+    queue = "io"
+    effect = "external"
+    timeout_seconds = 30.0
+    credential = ("slack", "bearer")
+    judges_hosts = "everything"
+    circuit_target = "`slack.post:slack`"
+    example: ClassVar[Any] = {
+        "text": "Order *{{ input.orderId }}* is on its way.",
+        "channel": "#orders",
+    }
+    bad_inputs = (
+        Bad("nothing to say", {"channel": "#orders"}, "give text or blocks"),
+        Bad("a text of 50,000 characters", {"text": "a" * 50_000}, "40000 characters"),
+        Bad("51 blocks", {"blocks": [{"type": "divider"}] * 51}, "50 items"),
+        Bad("a text with a lone surrogate", {"text": "a\ud800"}, "text"),
+        Bad("no credential", {"text": "hello"}, "needs a credential"),
+    )
+    Inputs = SlackPostInputs
+    Outputs: ClassVar[Any] = SlackPostOutputs
+
+    def circuit(self, inputs: SlackPostInputs) -> str | None:
+        return f"{self.type}:slack"
+
+    def warm_up(self) -> None:
+        import valkyr_plugins.connectors.messages.slack_exchange  # noqa: F401 - loads httpx
+
+    def execute(self, inputs: SlackPostInputs, ctx: StepContext) -> Result:
+        from valkyr_plugins.connectors.messages.slack_exchange import slack_exchange
+
+        return Result(slack_exchange(inputs, ctx))

@@ -1,0 +1,113 @@
+"""Posts to Slack: by an incoming webhook, whose address is a secret, or by a bot's token."""
+
+import os
+from typing import Any
+
+from runners.public.modules import ErrorType, StepContext, StepError
+from valkyr_plugins.connectors.messages.slack import SlackPostInputs
+from valkyr_plugins.connectors.network.addressed import http_url
+from valkyr_plugins.connectors.network.content import json_content
+from valkyr_plugins.connectors.network.exchange import Answer, Call, send
+from valkyr_plugins.connectors.network.failures import refused, retry_after
+
+API_URL = "https://slack.com/api"
+MAX_ANSWER = 256 * 1024
+# What chat.postMessage calls trouble that passes (api.slack.com/methods/chat.postMessage).
+PASSING = frozenset(
+    {
+        "ratelimited",
+        "rate_limited",
+        "internal_error",
+        "fatal_error",
+        "service_unavailable",
+        "request_timeout",
+        "team_added_to_org",
+    }
+)
+
+
+def slack_exchange(inputs: SlackPostInputs, ctx: StepContext) -> dict[str, Any]:
+    """Post the message and yield `SlackPostOutputs` as a mapping; raises StepError."""
+    match ctx.credential:
+        case {"webhook_url": address}:
+            return _by_webhook(address, inputs, ctx)
+        case {"token": _}:
+            return _by_token(inputs, ctx)
+    raise StepError(
+        "slack.post needs a credential: of type slack (an incoming webhook) or bearer (a bot's "
+        "token)"
+    )
+
+
+def _by_webhook(address: str, inputs: SlackPostInputs, ctx: StepContext) -> dict[str, Any]:
+    if inputs.channel is not None or inputs.thread_ts is not None:
+        raise StepError(
+            "an incoming webhook posts to its own channel: take channel and threadTs out, or name "
+            "a credential of type bearer"
+        )
+    try:
+        http_url(address)
+    except ValueError:
+        raise StepError("the credential's webhook_url is not an http or https URL") from None
+    answer = send(_call(address, _message(inputs), shown="Slack's webhook", signs_in=False), ctx)
+    said = answer.body[:200].decode("utf-8", "replace").strip()
+    if answer.status >= 400:
+        raise refused(answer.response, answer.body, answer.name, said)
+    if said != "ok":
+        raise StepError(f"{answer.name} answered {said!r}, expected 'ok': is it a Slack webhook?")
+    return {"channel": None, "ts": None}
+
+
+def _by_token(inputs: SlackPostInputs, ctx: StepContext) -> dict[str, Any]:
+    if inputs.channel is None:
+        raise StepError("a bot's token needs channel: name one, by its id or as #name")
+    message = {"channel": inputs.channel, **_message(inputs)}
+    if inputs.thread_ts is not None:
+        message["thread_ts"] = inputs.thread_ts
+    base = os.environ.get("VALKYR_SLACK_API_URL", "") or API_URL
+    answer = send(_call(f"{base.rstrip('/')}/chat.postMessage", message), ctx)
+    if answer.status >= 400:
+        raise refused(answer.response, answer.body, answer.name)
+    body, _ = answer.parsed
+    if not isinstance(body, dict) or body.get("ok") is not True:
+        raise _failure(answer, body)
+    return {"channel": body.get("channel"), "ts": body.get("ts")}
+
+
+def _message(inputs: SlackPostInputs) -> dict[str, Any]:
+    message: dict[str, Any] = {"unfurl_links": inputs.unfurl_links}
+    if inputs.text is not None:
+        message["text"] = inputs.text
+    if inputs.blocks is not None:
+        message["blocks"] = inputs.blocks
+    return message
+
+
+def _call(url: str, message: dict[str, Any], *, shown: str = "", signs_in: bool = True) -> Call:
+    return Call(
+        "POST",
+        url,
+        headers={"content-type": "application/json; charset=utf-8"},
+        content=json_content(message),
+        accept_status=("4xx", "5xx"),
+        follow_redirects=False,
+        max_bytes=MAX_ANSWER,
+        signs_in=signs_in,
+        keyed=False,
+        shown=shown,
+    )
+
+
+def _failure(answer: Answer, body: Any) -> StepError:
+    if not isinstance(body, dict) or not isinstance(body.get("error"), str):
+        return StepError(f"{answer.name} answered with no Slack response: expected ok and error")
+    code = body["error"][:100]
+    passing = code in PASSING
+    told = body.get("response_metadata")
+    reasons = told.get("messages") if isinstance(told, dict) else None
+    return StepError(
+        f"Slack refused the message: {code}",
+        ErrorType.TRANSIENT if passing else ErrorType.PERMANENT,
+        retry_after=retry_after(answer.response) if passing else None,
+        details={"error": code, "messages": reasons},
+    )

@@ -1,0 +1,103 @@
+"""`webhook.post`: what a step tells whom; signing and sending are in webhook_exchange.py."""
+
+from typing import Any, ClassVar
+
+from pydantic import Field, field_validator
+
+from runners.public.modules import Bad, ErrorType, Module, ModuleOutputs, Result, StepContext
+from valkyr_plugins.connectors.network.addressed import AddressedInputs, target
+
+OWN_HEADERS = frozenset({"webhook-id", "webhook-timestamp", "webhook-signature"})
+
+
+class WebhookPostInputs(AddressedInputs):
+    """What to tell, and where."""
+
+    url: str = Field(
+        description="The receiver's address: http or https.",
+        examples=["https://shop.example.com/hooks/orders"],
+        max_length=8_192,
+    )
+    payload: Any = Field(
+        description="Sent as JSON.",
+        examples=[{"type": "order.shipped", "data": {"orderId": "{{ input.orderId }}"}}],
+    )
+
+    @field_validator("headers")
+    @classmethod
+    def _headers_are_not_ours(cls, headers: dict[str, str | int | float]) -> Any:
+        refused = sorted(name.lower() for name in headers if name.lower() in OWN_HEADERS)
+        if refused:
+            raise ValueError(f"{', '.join(refused)} cannot be set: the step makes them")
+        return headers
+
+
+class WebhookPostOutputs(ModuleOutputs):
+    """What was sent, and that it was taken."""
+
+    id: str = Field(description="The message's webhook-id.")
+    status: int = Field(description="The HTTP status of the answer, 200 to 299.")
+    signed: bool = Field(description="Whether a credential signed it.")
+    answer: str = Field(description="The first 2,000 characters of the answer.")
+    duration_ms: float = Field(description="How long it took, in milliseconds.")
+
+
+class WebhookPost(Module[WebhookPostInputs]):
+    """Posts JSON to a receiver, signed after Standard Webhooks (standardwebhooks.com).
+
+    Headers: webhook-id is this step's idempotency key, the same for every attempt, so that the
+    receiver can tell a repeat; webhook-timestamp, in Unix seconds, is the attempt's; with a
+    credential of type signing, webhook-signature is `v1,` and the Base64 of HMAC-SHA256 over
+    `<id>.<timestamp>.<body>`. The secret is `whsec_` and Base64, or any text of 16 or more
+    characters, whose UTF-8 is the key; two of the first kind, with a space between them, sign both
+    while one takes the other's place. Any answer but 200 to 299 fails the step; redirects are not
+    followed.
+    """
+
+    type = "webhook.post"
+    title = "Webhook"
+    category = "messages"
+    queue = "io"
+    effect = "external"
+    retry = "patient"
+    timeout_seconds = 30.0
+    credential = ("signing",)
+    judges_hosts = "everything"
+    addresses = ("url",)
+    circuit_target = "`webhook.post:` and the host, with the port where it is not the usual one"
+    example: ClassVar[Any] = {
+        "url": "https://shop.example.com/hooks/orders",
+        "payload": {"type": "order.shipped", "data": {"orderId": "{{ input.orderId }}"}},
+    }
+    bad_inputs = (
+        Bad("an address of another scheme", {"url": "ftp://shop.example.com/", "payload": {}},
+            "http:// or https://"),
+        Bad("the metadata service of a cloud",
+            {"url": "http://169.254.169.254/latest/", "payload": {}},
+            "a private or special address"),
+        Bad("a number JSON does not know",
+            {"url": "https://shop.example.com/", "payload": {"amount": float("inf")}},
+            "cannot be written as JSON"),
+        Bad("a header of the signature's own",
+            {"url": "https://shop.example.com/", "payload": {}, "headers": {"Webhook-Id": "1"}},
+            "webhook-id cannot be set"),
+        Bad("a receiver that has moved", {"url": "{server}/circle", "payload": {}},
+            "redirects are not followed", needs="http"),
+        Bad("a receiver that answers without end",
+            {"url": "{server}/endless-error", "payload": {}}, "answered 422", needs="http"),
+        Bad("a receiver that hangs up", {"url": "{server}/reset", "payload": {}},
+            "Error", ErrorType.TRANSIENT, needs="http"),
+    )  # fmt: skip
+    Inputs = WebhookPostInputs
+    Outputs: ClassVar[Any] = WebhookPostOutputs
+
+    def circuit(self, inputs: WebhookPostInputs) -> str | None:
+        return target(inputs.url, self.type)
+
+    def warm_up(self) -> None:
+        import valkyr_plugins.connectors.messages.webhook_exchange  # noqa: F401 - loads httpx
+
+    def execute(self, inputs: WebhookPostInputs, ctx: StepContext) -> Result:
+        from valkyr_plugins.connectors.messages.webhook_exchange import webhook_exchange
+
+        return Result(webhook_exchange(inputs, ctx))

@@ -1,0 +1,53 @@
+"""Signs and posts a webhook, and judges the receiver's answer."""
+
+import time
+from typing import Any
+
+from runners.public.modules import StepContext, StepError
+from valkyr_plugins.connectors.messages.signing import keys, signatures
+from valkyr_plugins.connectors.messages.webhook import WebhookPostInputs
+from valkyr_plugins.connectors.network.body import read_start
+from valkyr_plugins.connectors.network.content import json_content
+from valkyr_plugins.connectors.network.exchange import Call, opened
+from valkyr_plugins.connectors.network.failures import SHOWN_BODY_BYTES, request_name
+
+
+def webhook_exchange(inputs: WebhookPostInputs, ctx: StepContext) -> dict[str, Any]:
+    """Post the payload and yield `WebhookPostOutputs` as a mapping; raises StepError."""
+    started = time.monotonic()
+    content = json_content(inputs.payload)
+    headers = _headers(content["content"], ctx)
+    call = Call(
+        "POST",
+        inputs.url,
+        headers={"content-type": "application/json", **inputs.headers, **headers},
+        content=content,
+        timeout_seconds=inputs.timeout_seconds,
+        follow_redirects=False,
+        signs_in=False,
+        keyed=False,
+    )
+    with opened(call, ctx) as response:
+        if not 200 <= response.status_code < 300:
+            raise StepError(
+                f"{request_name(response.request)} answered {response.status_code}: redirects are "
+                "not followed, so give the receiver's present address"
+            )
+        # What follows is not read: a receiver has nothing to say that matters.
+        answer = read_start(response, SHOWN_BODY_BYTES).decode("utf-8", "replace")
+    return {
+        "id": ctx.idempotency_key,
+        "status": response.status_code,
+        "signed": "webhook-signature" in headers,
+        "answer": answer.replace("\x00", "\N{REPLACEMENT CHARACTER}"),
+        "durationMs": round((time.monotonic() - started) * 1000, 1),
+    }
+
+
+def _headers(body: bytes, ctx: StepContext) -> dict[str, str]:
+    timestamp = int(time.time())
+    headers = {"webhook-id": ctx.idempotency_key, "webhook-timestamp": str(timestamp)}
+    if ctx.credential is not None:
+        found = keys(ctx.credential.get("secret", ""))
+        headers["webhook-signature"] = signatures(found, ctx.idempotency_key, timestamp, body)
+    return headers

@@ -1,0 +1,127 @@
+"""The broker that a step's credential names: taken apart, guarded, and never the engine's own.
+
+A message among the engine's own would be taken for work, so the database (or virtual host) that
+the engine uses is refused, whatever the queue.
+"""
+
+import os
+import socket
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+from urllib.parse import unquote, urlsplit
+
+from runners.public.modules import StepError, judge
+from valkyr_plugins.connectors.network.addresses import ALLOWED_NETWORKS, may_connect
+from valkyr_plugins.connectors.network.own_machine import same_machine
+
+FORMS = (
+    "redis://:password@host:6379/1, rediss://… (TLS), amqp://user:password@host:5672/vhost or "
+    "amqps://… (TLS)"
+)
+PORTS = {"redis": 6379, "rediss": 6379, "amqp": 5672, "amqps": 5671}
+# Where the engine's own messages and results are.
+OWN = ("CELERY_BROKER_URL", "REDIS_URL", "CELERY_RESULT_BACKEND")
+
+
+@dataclass(frozen=True, slots=True)
+class Broker:
+    """`space` is what keeps its users apart: Redis's database, AMQP's virtual host."""
+
+    family: Literal["redis", "amqp"]
+    tls: bool
+    host: str
+    port: int
+    user: str
+    password: str
+    space: str
+
+    @property
+    def name(self) -> str:
+        """What messages call it: no user, no password."""
+        return f"{self.host}:{self.port}"
+
+    def __repr__(self) -> str:
+        return f"Broker({self.name}/{self.space})"
+
+
+def broker_of(credential: Mapping[str, str] | None) -> Broker:
+    """The credential's broker; raises StepError where there is none, or it is the engine's own."""
+    if credential is None:
+        raise StepError(
+            "this step names no credential: create one of type broker (url), and name it in the "
+            "step's `credential`; the engine's own broker takes no messages of workflows"
+        )
+    broker = _parsed(credential.get("url", ""))
+    if broker is None:
+        # The address holds a password, so no message may quote it.
+        raise StepError(f"the credential's url is not a broker's address: expected {FORMS}")
+    if _is_our_own(broker):
+        raise StepError(
+            f"{broker.name}/{broker.space} is where the engine keeps its own messages: use another "
+            "broker, or another database or virtual host of this one"
+        )
+    return broker
+
+
+def permitted(broker: Broker) -> list[str]:
+    """The broker's addresses that steps may connect to; StepError where there are others only.
+
+    Raises OSError for a name that cannot be resolved.
+    """
+    judge(broker.host, broker.port)
+    found = _addresses(broker.host, broker.port)
+    allowed = [address for address in found if may_connect(address)]
+    if found and not allowed:
+        raise StepError(
+            f"{broker.host} is at {', '.join(found[:4])}, a private or special address, which a "
+            "credential may not lead to: use a public address, or let an administrator add its "
+            f"range to {ALLOWED_NETWORKS}"
+        )
+    return allowed
+
+
+def _parsed(text: str) -> Broker | None:
+    try:
+        url = urlsplit(text)
+        port = url.port or PORTS.get(url.scheme, 0)
+    except ValueError:
+        return None
+    if url.scheme not in PORTS or not url.hostname or not port:
+        return None
+    is_redis = url.scheme.startswith("redis")
+    space = unquote(url.path.removeprefix("/")) or ("0" if is_redis else "/")
+    if is_redis and not (space.isascii() and space.isdigit()):
+        return None
+    return Broker(
+        family="redis" if is_redis else "amqp",
+        tls=url.scheme in ("rediss", "amqps"),
+        host=url.hostname,
+        port=port,
+        user=unquote(url.username or ""),
+        password=unquote(url.password or ""),
+        space=str(int(space)) if is_redis else space,
+    )
+
+
+def _is_our_own(broker: Broker) -> bool:
+    for name in OWN:
+        # A class of our own may stand before a result backend's address: `module:Class+redis://…`.
+        own = _parsed(os.environ.get(name, "").rpartition("+")[2])
+        if own is None or (own.port, own.space) != (broker.port, broker.space):
+            continue
+        if own.host == broker.host or _is_same_server(own, broker):
+            return True
+    return False
+
+
+def _is_same_server(one: Broker, other: Broker) -> bool:
+    try:
+        return same_machine(*(_addresses(b.host, b.port) for b in (one, other)))
+    except OSError:
+        return False
+
+
+def _addresses(host: str, port: int) -> list[str]:
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(entry[4][0]) for entry in found))

@@ -1,0 +1,103 @@
+"""`event.publish`: tell the workspace that something happened."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from pydantic import Field, JsonValue, field_validator
+
+from runners.public.modules import Bad, Module, ModuleInputs, ModuleOutputs, Result, StepContext
+
+MAX_NAME = 200
+# Of 500 listening triggers each may refuse at length; the event itself keeps them all.
+MAX_REFUSED = 20
+
+
+class EventPublishInputs(ModuleInputs):
+    """What happened."""
+
+    event: str = Field(
+        min_length=1,
+        max_length=MAX_NAME,
+        description="The event's name.",
+        examples=["order.paid"],
+    )
+    payload: JsonValue = Field(
+        None,
+        description="What others get to know of it: at most 1 MiB.",
+        examples=[{"orderId": "{{ input.orderId }}"}],
+    )
+
+    @field_validator("event")
+    @classmethod
+    def _event_is_a_name(cls, event: str) -> str:
+        if not event.isprintable() or event != event.strip():
+            raise ValueError("a name has no control characters and no spaces around it")
+        return event
+
+
+class EventPublishOutputs(ModuleOutputs):
+    """What came of it."""
+
+    event_id: str = Field(description="The event's id: the same for every attempt of this step.")
+    executions: list[str] = Field(description="The executions that it started, their ids.")
+    refused: list[dict[str, Any]] = Field(
+        description=(
+            "Triggers that listen for it and could not start: `triggerId`, `workflowId`, `code`, "
+            f"`message`; the first {MAX_REFUSED}."
+        )
+    )
+    created: bool = Field(
+        description="False where an earlier attempt of this step told it; nothing happened twice."
+    )
+
+
+class EventPublish(Module[EventPublishInputs]):
+    """Publishes an event in the workflow's own workspace, as `POST /v1/Event` does.
+
+    It starts every workflow whose event trigger listens for the name, and wakes every step that
+    waits for it. It happens once, however often the step is tried. Nobody waits for what follows;
+    `flow.subworkflow` does. A trigger that cannot start (a quota, a payload that does not fit)
+    does not fail the step: it is listed in `refused`.
+
+    An event may start a workflow that publishes an event. A chain of more than ten such events
+    fails the step, so that a workflow that triggers itself comes to an end.
+    """
+
+    type = "event.publish"
+    title = "Publish event"
+    category = "messages"
+    queue = "io"
+    effect = "idempotent"
+    takes_secrets = False
+    Inputs = EventPublishInputs
+    Outputs: ClassVar[Any] = EventPublishOutputs
+    example: ClassVar[Mapping[str, Any]] = {
+        "event": "order.paid",
+        "payload": {"orderId": "{{ input.orderId }}"},
+    }
+    bad_inputs = (
+        Bad("no name", {"event": ""}, "event: String should have at least 1 character"),
+        Bad(
+            "a name without end",
+            lambda: {"event": "x" * 1_000_000},
+            "event: String should have at most",
+        ),
+        Bad("a name of two lines", {"event": "a\nb"}, "event: a name has no control characters"),
+        Bad(
+            "a payload that is no JSON",
+            {"event": "a", "payload": {"n": b"\xff"}},
+            "payload",
+        ),
+    )
+
+    def execute(self, inputs: EventPublishInputs, ctx: StepContext) -> Result:
+        told = ctx.publish_event(inputs.event, inputs.payload)
+        for refusal in told.refused:
+            ctx.log.warning(str(refusal["message"]), trigger=refusal["triggerId"])
+        outputs = EventPublishOutputs(
+            event_id=told.event_id,
+            executions=list(told.executions),
+            refused=[dict(refusal) for refusal in told.refused[:MAX_REFUSED]],
+            created=told.created,
+        )
+        return Result(outputs.model_dump(mode="json", by_alias=True))

@@ -1,0 +1,199 @@
+"""`queue.publish`: a message for somebody else's queue."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field, JsonValue, StringConstraints, model_validator
+
+from runners.public.modules import (
+    Bad,
+    Module,
+    ModuleInputs,
+    ModuleOutputs,
+    Result,
+    StepContext,
+    StepError,
+)
+from valkyr_plugins.connectors.messaging.broker import Broker, broker_of
+from valkyr_plugins.connectors.messaging.message import Message, Sent, body_of
+
+MAX_SECONDS = 30.0
+# AMQP's short strings end at 255 bytes; one bound for all.
+Name = Annotated[str, StringConstraints(min_length=1, max_length=255, pattern=r"^[^\x00-\x1f]+$")]
+OWN_FIELDS = frozenset({"messageId", "contentType", "body"})
+
+
+class QueuePublishInputs(ModuleInputs):
+    """What to send where."""
+
+    queue: Name | None = Field(
+        None,
+        description="A queue (AMQP), or a list at whose end the body is put (Redis).",
+        examples=["orders"],
+    )
+    stream: Name | None = Field(
+        None,
+        description=(
+            "A stream of Redis. An entry has the fields `messageId`, `contentType` and `body`, "
+            "and one for each header."
+        ),
+        examples=["orders"],
+    )
+    exchange: Name | None = Field(
+        None, description="An exchange (AMQP), with `routingKey`.", examples=["shop"]
+    )
+    routing_key: Annotated[str, StringConstraints(max_length=255)] = Field(
+        "", description="What the exchange routes by.", examples=["order.paid"]
+    )
+    json_body: JsonValue = Field(
+        None, alias="json", description="Sent as JSON.", examples=[{"orderId": 17}]
+    )
+    text: str | None = Field(None, description="Sent as it is, in UTF-8.")
+    base64: str | None = Field(None, description="Bytes, in Base64.")
+    headers: dict[Name, str | int | bool] = Field(
+        default_factory=dict,
+        max_length=50,
+        description="Sent beside the body, as texts; a list of Redis has no place for them.",
+        examples=[{"kind": "order.paid"}],
+    )
+    persistent: bool = Field(
+        True, description="AMQP: kept over a restart of the broker, where its queue is."
+    )
+    max_length: int | None = Field(
+        100_000,
+        ge=1,
+        le=100_000_000,
+        description=(
+            "A stream of Redis: about so many entries are kept, the oldest go first; null keeps "
+            "all."
+        ),
+    )
+
+    @model_validator(mode="after")
+    def _one_place_and_one_body(self) -> "QueuePublishInputs":
+        if sum(place is not None for place in (self.queue, self.stream, self.exchange)) != 1:
+            raise ValueError("give one of queue, stream and exchange")
+        if len(self.model_fields_set & {"json_body", "text", "base64"}) != 1:
+            raise ValueError("give one of json, text and base64")
+        if self.routing_key and self.exchange is None:
+            raise ValueError("routingKey goes with exchange")
+        taken = sorted(OWN_FIELDS & self.headers.keys())
+        if taken and self.stream is not None:
+            raise ValueError(f"a stream's entry has {', '.join(taken)} already: rename the header")
+        return self
+
+
+class QueuePublishOutputs(ModuleOutputs):
+    """What the broker took."""
+
+    message_id: str = Field(description="The same for every attempt of this step.")
+    bytes: int = Field(description="The body's size.")
+    length: int | None = Field(None, description="A list of Redis: how many it holds now.")
+    entry_id: str | None = Field(None, description="A stream of Redis: the entry's id.")
+
+
+class QueuePublish(Module[QueuePublishInputs]):
+    """Sends a message to a queue of RabbitMQ (AMQP), or to a list or stream of Redis.
+
+    The credential, of type broker, says where. The step is done when the broker has confirmed the
+    message; one that no queue would get fails the step. After a crash it may be sent twice, with
+    the same message id: by it the receiver knows a repeat (in a list of Redis there is none, so
+    put one into the body). Nothing is created at the broker but a list or stream of Redis.
+
+    The engine's own broker takes no messages of workflows; private addresses are refused unless
+    an administrator allows their range.
+    """
+
+    type = "queue.publish"
+    title = "Publish to a queue"
+    category = "messages"
+    queue = "io"
+    effect = "external"
+    credential = ("broker",)
+    judges_hosts = "everything"
+    Inputs = QueuePublishInputs
+    Outputs: ClassVar[Any] = QueuePublishOutputs
+    circuit_target = "the queue, stream or exchange, such as `queue.publish:orders`"
+    example: ClassVar[Mapping[str, Any]] = {
+        "queue": "orders",
+        "json": {"orderId": "{{ input.orderId }}"},
+    }
+    bad_inputs = (
+        Bad("no place", {"json": 1}, "give one of queue, stream and exchange"),
+        Bad("two places", {"queue": "a", "stream": "b", "json": 1}, "give one of queue, stream"),
+        Bad("no body", {"queue": "a"}, "give one of json, text and base64"),
+        Bad("two bodies", {"queue": "a", "text": "b", "json": 1}, "give one of json, text"),
+        Bad("a name of two lines", {"queue": "a\r\nSET x y", "json": 1}, "queue: String should"),
+        Bad(
+            "a name without end",
+            lambda: {"queue": "x" * 1_000_000, "json": 1},
+            "queue: String should",
+        ),
+        Bad(
+            "a body of 2 MiB", lambda: {"queue": "a", "text": "x" * 2**21}, "1,048,576 is the most"
+        ),
+        Bad("Base64 that is none", {"queue": "a", "base64": "!"}, "base64 is no Base64"),
+        Bad("half a character", {"queue": "a", "text": "\ud800"}, "half a character at 0"),
+        Bad(
+            "a header in the way",
+            {"stream": "a", "json": 1, "headers": {"body": "b"}},
+            "a stream's entry has body already",
+        ),
+        Bad("no credential", {"queue": "a", "json": 1}, "this step names no credential"),
+    )
+
+    def circuit(self, inputs: QueuePublishInputs) -> str | None:
+        return f"{self.type}:{inputs.queue or inputs.stream or inputs.exchange}"
+
+    def execute(self, inputs: QueuePublishInputs, ctx: StepContext) -> Result:
+        message = _message(inputs, ctx.idempotency_key)
+        broker = broker_of(ctx.credential)
+        sent = _send(broker, message, max(0.1, min(MAX_SECONDS, ctx.remaining() * 0.9)))
+        outputs = QueuePublishOutputs(
+            message_id=message.id,
+            bytes=len(message.body),
+            length=sent.length,
+            entry_id=sent.entry_id,
+        )
+        return Result(outputs.model_dump(mode="json", by_alias=True))
+
+
+def _message(inputs: QueuePublishInputs, key: str) -> Message:
+    body, content_type = body_of(
+        json_value=inputs.json_body, text=inputs.text, encoded=inputs.base64
+    )
+    return Message(
+        id=key,
+        body=body,
+        content_type=content_type,
+        is_text=inputs.base64 is None,
+        headers={name: _written(value) for name, value in inputs.headers.items()},
+        queue=inputs.queue or "",
+        stream=inputs.stream or "",
+        exchange=inputs.exchange or "",
+        routing_key=inputs.routing_key,
+        persistent=inputs.persistent,
+        max_length=inputs.max_length,
+    )
+
+
+def _written(value: str | int | bool) -> str:
+    """A header as a text; true and false as JSON writes them."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _send(broker: Broker, message: Message, seconds: float) -> Sent:
+    # Both libraries take a while to load, and most workers never need them.
+    if broker.family == "redis":
+        if message.exchange:
+            raise StepError("Redis has no exchanges: name a queue (a list) or a stream")
+        if message.headers and not message.stream:
+            raise StepError("a list of Redis has no place for headers: use a stream")
+        from valkyr_plugins.connectors.messaging import redis_sending
+
+        return redis_sending.send(broker, message, seconds)
+    if message.stream:
+        raise StepError("AMQP has no streams here: name a queue, or an exchange and a routingKey")
+    from valkyr_plugins.connectors.messaging import amqp_sending
+
+    return amqp_sending.send(broker, message, seconds)

@@ -1,0 +1,89 @@
+"""Puts a message into a list or a stream of Redis."""
+
+import socket
+
+import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+from runners.public.modules import ErrorType, StepError, error_type_of
+from valkyr_plugins.connectors.messaging.broker import Broker, permitted
+from valkyr_plugins.connectors.messaging.message import Message, Sent
+
+# Redis is full, loading, failing over or busy: it may take the message later.
+PASSING = (
+    redis.exceptions.OutOfMemoryError,
+    redis.exceptions.ReadOnlyError,
+    redis.exceptions.BusyLoadingError,
+)
+PASSING_WORDS = ("OOM", "MASTERDOWN", "CLUSTERDOWN", "MISCONF", "NOREPLICAS", "BUSY ")
+
+
+class Guarded(redis.Connection):
+    """redis-py's connection, to the addresses that steps may reach."""
+
+    broker: Broker
+
+    def _connect(self) -> socket.socket:
+        failure: OSError | None = None
+        for address in permitted(self.broker):
+            try:
+                return socket.create_connection((address, self.port), self.socket_connect_timeout)
+            except OSError as error:
+                failure = error
+        raise failure or OSError(f"{self.host} has no address")
+
+
+class GuardedTls(redis.SSLConnection, Guarded):
+    """The same under TLS: SSLConnection asks the class after it for its socket."""
+
+
+def send(broker: Broker, message: Message, seconds: float) -> Sent:
+    """Send it, each network operation within `seconds`; raises StepError."""
+    kind = type("Connected", (GuardedTls if broker.tls else Guarded,), {"broker": broker})
+    # No retries in the client: the engine's are counted, and wait longer each time.
+    pool = redis.ConnectionPool(
+        connection_class=kind,
+        host=broker.host,
+        port=broker.port,
+        db=int(broker.space),
+        username=broker.user or None,
+        password=broker.password or None,
+        socket_timeout=seconds,
+        socket_connect_timeout=seconds,
+        retry=Retry(NoBackoff(), 0),
+        client_name="valkyr",
+        protocol=2,  # nothing here needs the newer one, and old servers lack it
+    )
+    client = redis.Redis(connection_pool=pool)
+    try:
+        return _put(client, message)
+    except redis.RedisError as error:
+        said = f"{broker.name}: {type(error).__name__}: {error}"
+        raise StepError(said[:1_000], _class(error)) from error
+    finally:
+        pool.disconnect()
+
+
+def _put(client: "redis.Redis", message: Message) -> Sent:
+    if not message.stream:
+        return Sent(length=int(client.rpush(message.queue, message.body)))
+    fields = {
+        **message.headers,
+        "messageId": message.id,
+        "contentType": message.content_type,
+        "body": message.body,
+    }
+    entry = client.xadd(
+        message.stream,
+        fields,  # type: ignore[arg-type]
+        maxlen=message.max_length,
+        approximate=message.max_length is not None,
+    )
+    return Sent(entry_id=entry.decode() if isinstance(entry, bytes) else str(entry))
+
+
+def _class(error: redis.RedisError) -> ErrorType:
+    if isinstance(error, PASSING) or str(error).startswith(PASSING_WORDS):
+        return ErrorType.TRANSIENT
+    return error_type_of(error)

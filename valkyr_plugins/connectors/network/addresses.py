@@ -1,0 +1,85 @@
+"""Which addresses an HTTP step may reach: the public internet, and what an admin has allowed.
+
+Names are never judged, only the address that is about to be connected to.
+"""
+
+import os
+from functools import lru_cache
+from ipaddress import (
+    IPv4Address,
+    IPv4Network,
+    IPv6Address,
+    IPv6Network,
+    ip_address,
+    ip_network,
+)
+
+from runners.public.modules import StepError
+
+ALLOWED_NETWORKS = "VALKYR_HTTP_ALLOWED_NETWORKS"
+
+Address = IPv4Address | IPv6Address
+Network = IPv4Network | IPv6Network
+
+# What Python takes for public but is not: Azure's platform channel, the IETF's block (Oracle's
+# metadata service is in it) and IPv6's old site-local addresses.
+SPECIAL: tuple[Network, ...] = (
+    IPv4Network("168.63.129.16/32"),
+    IPv4Network("192.0.0.0/24"),
+    IPv6Network("fec0::/10"),
+)
+NAT64 = IPv6Network("64:ff9b::/96")  # an IPv4 address in its last 32 bits (RFC 6052)
+
+
+def may_connect(text: str) -> bool:
+    """Whether a step may connect to this IP address; raises StepError for a bad setting."""
+    address = ip_address(text.partition("%")[0])
+    allowed = allowed_networks(os.environ.get(ALLOWED_NETWORKS, ""))
+    inner = _inner(address)
+    if any(address in network or inner in network for network in allowed):
+        return True
+    return is_public(inner) and (is_public(address) or _is_translated(address))
+
+
+def is_public(address: Address) -> bool:
+    """Whether an address belongs to the public internet and to no cloud's own services."""
+    return (
+        address.is_global
+        and not address.is_multicast
+        and not address.is_reserved
+        and not address.is_unspecified
+        and not any(address in network for network in SPECIAL)
+    )
+
+
+@lru_cache(maxsize=8)
+def allowed_networks(setting: str) -> tuple[Network, ...]:
+    """The CIDR ranges of a comma-separated setting; raises StepError naming one that is none."""
+    return tuple(_network(part.strip()) for part in setting.split(",") if part.strip())
+
+
+def _network(text: str) -> Network:
+    try:
+        return ip_network(text, strict=False)
+    except ValueError as error:
+        raise StepError(
+            f"{ALLOWED_NETWORKS} holds {text!r}, which is no CIDR range: "
+            "write ranges such as 10.0.0.0/8,127.0.0.0/8"
+        ) from error
+
+
+def _is_translated(address: Address) -> bool:
+    """Whether the address is but another writing of an IPv4 address."""
+    return isinstance(address, IPv6Address) and (
+        address.ipv4_mapped is not None or address in NAT64
+    )
+
+
+def _inner(address: Address) -> Address:
+    """The IPv4 address an IPv6 one leads to, or the address itself."""
+    if isinstance(address, IPv4Address):
+        return address
+    if address in NAT64:
+        return IPv4Address(int(address) & 0xFFFFFFFF)
+    teredo = address.teredo[1] if address.teredo else None
+    return address.ipv4_mapped or address.sixtofour or teredo or address

@@ -1,0 +1,181 @@
+"""Reads an answer's body under a cap, and makes of it a value that can be stored as JSON.
+
+Compressed bodies are unpacked here, never more than the cap at a time, so that a small answer
+cannot unfold into gigabytes.
+"""
+
+import base64
+import json
+import re
+import zlib
+from collections.abc import Iterator
+from typing import Any, NoReturn
+
+import httpx
+
+from executions.public.errors import PayloadError
+from executions.public.values import payloads
+from runners.public.modules import ErrorType, StepError
+
+ACCEPT_ENCODING = "gzip, deflate"
+PIECE_BYTES = 256 * 1024
+# Escapes that may stand for a NUL or a lone surrogate, which PostgreSQL stores in no JSON.
+ESCAPED = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
+MAX_CHECKED = 1 << 30
+GZIP_OR_ZLIB = 32 + zlib.MAX_WBITS
+TEXT_TYPES = frozenset(
+    {
+        "application/xml",
+        "application/javascript",
+        "application/yaml",
+        "application/x-yaml",
+        "application/x-ndjson",
+        "application/x-www-form-urlencoded",
+    }
+)
+
+
+class BodyTooLarge(Exception):
+    """The body goes past the cap."""
+
+
+def read_body(response: httpx.Response, limit: int) -> bytes:
+    """The unpacked body; raises BodyTooLarge as soon as it is known to pass `limit` bytes."""
+    body = bytearray()
+    for piece in unpacked(response, limit):
+        body += piece
+    return bytes(body)
+
+
+def unpacked(response: httpx.Response, limit: int) -> Iterator[bytes]:
+    """The unpacked body piece by piece; raises BodyTooLarge where it passes `limit` bytes.
+
+    A piece is what one read of the connection brought, unpacked: never more than `limit` and one.
+    """
+    left, unpacker = limit, _unpacker(response)
+    for chunk in response.iter_raw():
+        for piece in unpacker.pieces(chunk):
+            left -= len(piece)
+            if left < 0:
+                raise BodyTooLarge
+            yield piece
+    unpacker.finish()
+
+
+def read_start(response: httpx.Response, limit: int) -> bytes:
+    """The body's first `limit` bytes, or what can be had of them; for error messages."""
+    start = bytearray()
+    try:
+        unpacker = _unpacker(response)
+        for chunk in response.iter_raw():
+            for piece in unpacker.pieces(chunk):
+                start += piece[: limit - len(start)]
+                if len(start) >= limit:
+                    return bytes(start)
+    except (httpx.HTTPError, StepError):
+        pass
+    return bytes(start)
+
+
+def body_value(response: httpx.Response, body: bytes) -> tuple[Any, str]:
+    """The body as a JSON-able value, and how it was read: json, text, base64 or none."""
+    if not body:
+        return None, "none"
+    media_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if media_type == "application/json" or media_type.endswith("+json"):
+        try:
+            return storable_json(body), "json"
+        except (ValueError, RecursionError, PayloadError):
+            # Announced as JSON and none, or none that can be stored: the text shows what it is.
+            pass
+    text = _text(response, media_type, body)
+    # PostgreSQL stores no NUL in JSON.
+    if text is None or "\x00" in text:
+        return base64.b64encode(body).decode("ascii"), "base64"
+    return text, "text"
+
+
+def storable_json(body: bytes) -> Any:
+    """The body parsed; ValueError, RecursionError or PayloadError where no row could hold it."""
+    value = json.loads(body, parse_constant=_refuse_constant)
+    if ESCAPED.search(body):
+        payloads.dump(value, limit=MAX_CHECKED)
+    return value
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _text(response: httpx.Response, media_type: str, body: bytes) -> str | None:
+    known = media_type.startswith("text/") or media_type in TEXT_TYPES
+    if known or media_type.endswith(("+xml", "json")):
+        try:
+            return body.decode(response.charset_encoding or "utf-8", "replace")
+        except LookupError:
+            return body.decode("utf-8", "replace")
+    try:
+        return body.decode("utf-8") if not media_type else None
+    except UnicodeDecodeError:
+        return None
+
+
+class _Plain:
+    """A body that is not compressed."""
+
+    def pieces(self, chunk: bytes) -> Iterator[bytes]:
+        yield chunk
+
+    def finish(self) -> None:
+        pass
+
+
+class _Unpacker:
+    """gzip, zlib or raw deflate, in one or several members."""
+
+    def __init__(self) -> None:
+        self._member = zlib.decompressobj(GZIP_OR_ZLIB)
+        self._fed = False
+
+    def pieces(self, chunk: bytes) -> Iterator[bytes]:
+        """The chunk unpacked, never more than PIECE_BYTES at a time."""
+        piece = b""
+        # A full piece may have left something inside, also where all of the chunk was taken.
+        while chunk or len(piece) == PIECE_BYTES:
+            if self._member.eof:
+                if not chunk:
+                    return
+                self._member = zlib.decompressobj(GZIP_OR_ZLIB)
+            piece = self._decompress(chunk)
+            if piece:
+                yield piece
+            chunk = self._member.unconsumed_tail or self._member.unused_data
+
+    def _decompress(self, chunk: bytes) -> bytes:
+        first, self._fed = not self._fed, True
+        try:
+            return self._member.decompress(chunk, PIECE_BYTES)
+        except zlib.error as error:
+            if first:
+                # Some servers send deflate without its zlib header.
+                self._member = zlib.decompressobj(-zlib.MAX_WBITS)
+                return self._decompress(chunk)
+            raise StepError(f"the answer's compressed body is damaged: {error}") from error
+
+    def finish(self) -> None:
+        if self._fed and not self._member.eof:
+            raise StepError(
+                "the answer's compressed body ended before its end", ErrorType.TRANSIENT
+            )
+
+
+def _unpacker(response: httpx.Response) -> _Plain | _Unpacker:
+    encoding = response.headers.get("content-encoding", "identity").strip().lower()
+    if encoding in ("identity", ""):
+        return _Plain()
+    if encoding in ("gzip", "x-gzip", "deflate"):
+        return _Unpacker()
+    raise StepError(
+        f"the answer is encoded as {encoding[:100]!r}, but only one of {ACCEPT_ENCODING} is "
+        "understood: leave the Accept-Encoding header out"
+    )

@@ -1,0 +1,173 @@
+"""One HTTP exchange of a step: request, redirects, answer, and what its status means.
+
+Every module that speaks HTTP comes through here: the guarded client, the deadline, the cap on the
+body and the classes of failures are the same for all.
+"""
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import httpx
+
+from executions.public.tracing import outgoing
+from runners.public.modules import StepContext, StepError
+from valkyr_plugins.connectors.network.authorization import authorization
+from valkyr_plugins.connectors.network.body import (
+    ACCEPT_ENCODING,
+    BodyTooLarge,
+    body_value,
+    read_body,
+)
+from valkyr_plugins.connectors.network.failures import (
+    TooLong,
+    named_errors,
+    request_name,
+    require_accepted,
+)
+from valkyr_plugins.connectors.network.hops import followed
+from valkyr_plugins.connectors.network.transport import client, request_deadline
+
+MEBIBYTE = 1024 * 1024
+CHANGING_METHODS = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What to send, and how far to go for an answer.
+
+    `content` are httpx's arguments for a body (`content`, `data`, `files`). Headers and query go
+    as they are; Authorization comes from the step's credential unless `signs_in` is off. `keyed`
+    sends the Idempotency-Key (None: where the method changes something). `digest` signs in by RFC
+    7616. `shown` stands for the address in messages, where the address itself is secret.
+    """
+
+    method: str
+    url: str
+    headers: Mapping[str, str | int | float] = field(default_factory=dict)
+    query: Mapping[str, Any] = field(default_factory=dict)
+    content: Mapping[str, Any] = field(default_factory=dict)
+    timeout_seconds: float | None = None
+    accept_status: tuple[int | str, ...] = ()
+    follow_redirects: bool = True
+    max_bytes: int = 5 * MEBIBYTE
+    signs_in: bool = True
+    keyed: bool | None = None
+    digest: bool = False
+    shown: str = ""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came back, its body read and unpacked."""
+
+    response: httpx.Response
+    body: bytes
+    name: str
+
+    @property
+    def status(self) -> int:
+        """The HTTP status."""
+        return self.response.status_code
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """Names in lower case."""
+        return dict(self.response.headers)
+
+    @property
+    def url(self) -> str:
+        """Where it came from, after redirects, without user and password."""
+        return str(self.response.url.copy_with(userinfo=b""))
+
+    @cached_property
+    def parsed(self) -> tuple[Any, str]:
+        """The body as a JSON-able value, and how it was read: json, text, base64 or none."""
+        return body_value(self.response, self.body)
+
+
+def send(call: Call, ctx: StepContext) -> Answer:
+    """Send the request and read the whole answer; raises StepError."""
+    with opened(call, ctx) as response:
+        name = request_name(response.request, call.shown)
+        try:
+            body = read_body(response, call.max_bytes)
+        except BodyTooLarge:
+            raise TooLong(
+                f"{name} answered with more than {call.max_bytes} bytes: "
+                "ask for less, or raise maxBytes"
+            ) from None
+        return Answer(response, body, name)
+
+
+@contextmanager
+def opened(call: Call, ctx: StepContext) -> Iterator[httpx.Response]:
+    """The answer of an accepted status, its body not read yet; failures are StepErrors."""
+    _set_deadline(call, ctx)
+    request = _request(call, ctx)
+    private = frozenset(name.lower() for name in call.headers) | {"authorization"}
+    with (
+        named_errors(request, call.shown),
+        followed(
+            request,
+            private=private,
+            digest=_digest(call, ctx),
+            follow=call.follow_redirects,
+            guarded=ctx.uses_secrets,
+            name=request_name(request, call.shown),
+        ) as response,
+    ):
+        require_accepted(response, call.accept_status, call.shown)
+        yield response
+
+
+def _set_deadline(call: Call, ctx: StepContext) -> None:
+    remaining = ctx.remaining()
+    # A little earlier than the step's own end, which could not tell what it was that took so long.
+    seconds = remaining - min(0.2, remaining * 0.05)
+    if call.timeout_seconds is not None:
+        seconds = min(seconds, call.timeout_seconds)
+    request_deadline.set(time.monotonic() + seconds)
+
+
+def _request(call: Call, ctx: StepContext) -> httpx.Request:
+    headers = _headers(call)
+    if ctx.credential is not None and call.signs_in and not call.digest:
+        if "authorization" in headers:
+            raise StepError("headers and the credential both give Authorization: take one out")
+        headers["authorization"] = authorization(ctx.credential)
+    headers.setdefault("user-agent", "Valkyr")
+    headers.setdefault("accept", "*/*")
+    headers.setdefault("accept-encoding", ACCEPT_ENCODING)
+    if call.method in CHANGING_METHODS if call.keyed is None else call.keyed:
+        headers.setdefault("idempotency-key", ctx.idempotency_key)
+    for name, value in outgoing().items():
+        headers.setdefault(name, value)
+    query = {key: value for key, value in call.query.items() if value is not None}
+    try:
+        url = httpx.URL(call.url).copy_merge_params(query) if query else httpx.URL(call.url)
+    except httpx.InvalidURL as error:
+        raise StepError(f"url is not a URL: {error}") from error
+    return client().build_request(call.method, url, headers=headers, **call.content)
+
+
+def _headers(call: Call) -> httpx.Headers:
+    for name, value in call.headers.items():
+        if not (name.isascii() and str(value).isascii()):
+            raise StepError(
+                f"header {name[:100]!r} holds characters outside of ASCII: encode them as its "
+                "receiver expects (percent-encoding, RFC 2047)"
+            )
+    return httpx.Headers({name: str(value) for name, value in call.headers.items()})
+
+
+def _digest(call: Call, ctx: StepContext) -> httpx.DigestAuth | None:
+    if not call.digest:
+        return None
+    match ctx.credential:
+        case {"username": username, "password": password}:
+            return httpx.DigestAuth(username, password)
+    raise StepError("authentication digest needs a credential of type basic: name one")

@@ -1,0 +1,129 @@
+"""`graphql.query`: what a step asks for and what it yields; the exchange itself is beside it."""
+
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field, model_validator
+
+from runners.public.modules import Bad, ErrorType, Module, ModuleOutputs, Result, StepContext
+from valkyr_plugins.connectors.network.addressed import MEBIBYTE, AddressedInputs, target
+from valkyr_plugins.connectors.network.operation import kind_of, operations
+
+MAX_DOCUMENT = 200_000
+QUERY = "query Order($id: ID!) { order(id: $id) { state total } }"
+
+
+class GraphqlQueryInputs(AddressedInputs):
+    """What to ask of which endpoint."""
+
+    query: str = Field(
+        description="A GraphQL document. Pass values by `variables`, never by templates in it.",
+        examples=[QUERY],
+        min_length=1,
+        max_length=MAX_DOCUMENT,
+    )
+    variables: dict[str, Any] = Field(
+        default_factory=dict,
+        description="The document's variables.",
+        examples=[{"id": "{{ input.orderId }}"}],
+    )
+    operation_name: str | None = Field(
+        None, description="Which operation to run, where the document holds several."
+    )
+    on_errors: Literal["fail", "partial"] = Field(
+        "fail",
+        description=(
+            "What errors in the answer do. fail: the step fails. partial: where there is data too, "
+            "both are yielded."
+        ),
+    )
+    max_bytes: int = Field(
+        5 * MEBIBYTE, ge=1, le=64 * MEBIBYTE, description="A longer answer fails the step."
+    )
+
+    @model_validator(mode="after")
+    def _can_be_run(self) -> "GraphqlQueryInputs":
+        if "{{" in self.query:
+            return self  # not rendered yet
+        known = operations(self.query)
+        if not known:
+            raise ValueError("query holds no operation: write query, mutation or { … }")
+        if self.operation_name is None and len(known) > 1:
+            raise ValueError(f"query holds {len(known)} operations: give operationName")
+        if self.operation_name is not None and self.operation_name not in known:
+            raise ValueError(f"query holds no operation called {self.operation_name[:100]!r}")
+        if kind_of(self.query, self.operation_name) == "subscription":
+            raise ValueError("a subscription goes on for ever: ask by a query instead")
+        return self
+
+
+class GraphqlQueryOutputs(ModuleOutputs):
+    """What was answered."""
+
+    data: Any = Field(description="What the operation selected.")
+    errors: list[Any] = Field(description="The answer's errors; only with `onErrors: partial`.")
+    extensions: Any = Field(description="What the server said besides, or null.")
+    duration_ms: float = Field(description="How long it took, in milliseconds.")
+
+
+class GraphqlQuery(Module[GraphqlQueryInputs]):
+    """Runs a GraphQL query or mutation over HTTP and yields its data.
+
+    Errors in the answer fail the step for good, with their paths and codes; it is tried again
+    where all of them are passing ones, such as RATE_LIMITED, THROTTLED or INTERNAL_SERVER_ERROR,
+    and after answers of 429 and 5xx. A mutation carries the Idempotency-Key, but may be sent
+    twice after a crash. Pages: http.paginate with a cursor in the body.
+    """
+
+    type = "graphql.query"
+    title = "GraphQL"
+    category = "network"
+    queue = "io"
+    effect = "external"
+    credential = ("bearer", "basic")
+    judges_hosts = "everything"
+    addresses = ("url",)
+    circuit_target = "as http.request: the host, with the port where it is not the usual one"
+    example: ClassVar[Any] = {
+        "url": "https://api.example.com/graphql",
+        "query": QUERY,
+        "variables": {"id": "{{ input.orderId }}"},
+    }
+    bad_inputs = (
+        Bad("a document without an operation",
+            {"url": "https://api.example.com/", "query": "fragment F on Order { id }"},
+            "holds no operation"),
+        Bad("two operations and no name",
+            {"url": "https://api.example.com/", "query": "query A { a } query B { b }"},
+            "give operationName"),
+        Bad("a subscription",
+            {"url": "https://api.example.com/", "query": "subscription S { orders { id } }"},
+            "a subscription goes on for ever"),
+        Bad("a document of 300,000 characters",
+            {"url": "https://api.example.com/", "query": "{ a }" + " " * 300_000},
+            "200000 characters"),
+        Bad("an endpoint that answers otherwise", {"url": "{server}/good", "query": "{ a }"},
+            "neither data nor errors", needs="http"),
+        Bad("an endpoint that answers no JSON",
+            {"url": "{server}/invalid-utf8", "query": "{ a }"},
+            "no GraphQL", needs="http"),
+        Bad("an answer that never ends", {"url": "{server}/endless", "query": "{ a }"},
+            "raise maxBytes", needs="http"),
+        Bad("an error page that never ends",
+            {"url": "{server}/endless-error", "query": "{ a }"},
+            "raise maxBytes", needs="http"),
+        Bad("an answer that breaks off", {"url": "{server}/cut", "query": "{ a }"},
+            "RemoteProtocolError", ErrorType.TRANSIENT, needs="http"),
+    )  # fmt: skip
+    Inputs = GraphqlQueryInputs
+    Outputs: ClassVar[Any] = GraphqlQueryOutputs
+
+    def circuit(self, inputs: GraphqlQueryInputs) -> str | None:
+        return target(inputs.url)
+
+    def warm_up(self) -> None:
+        import valkyr_plugins.connectors.network.graphql_exchange  # noqa: F401 - loads httpx
+
+    def execute(self, inputs: GraphqlQueryInputs, ctx: StepContext) -> Result:
+        from valkyr_plugins.connectors.network.graphql_exchange import graphql_exchange
+
+        return Result(graphql_exchange(inputs, ctx))

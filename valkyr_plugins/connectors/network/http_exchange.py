@@ -1,0 +1,93 @@
+"""What `http.request` sends for its inputs, and what it makes of the answer."""
+
+import hashlib
+import time
+from typing import Any
+
+from runners.public.modules import StepContext, StepError
+from valkyr_plugins.connectors.network import content
+from valkyr_plugins.connectors.network.body import BodyTooLarge, unpacked
+from valkyr_plugins.connectors.network.exchange import Call, opened, send
+from valkyr_plugins.connectors.network.failures import request_name
+from valkyr_plugins.connectors.network.http_request import HttpRequestInputs
+from valkyr_plugins.connectors.network.stored import written_whole
+
+
+def http_exchange(inputs: HttpRequestInputs, ctx: StepContext) -> dict[str, Any]:
+    """Send the request and yield `HttpRequestOutputs` as a mapping; raises StepError."""
+    started = time.monotonic()
+    call = _call(inputs, ctx)
+    outputs = _kept(call, ctx, inputs) if inputs.save_to is not None else _told(call, ctx)
+    return outputs | {"durationMs": round((time.monotonic() - started) * 1000, 1)}
+
+
+def _told(call: Call, ctx: StepContext) -> dict[str, Any]:
+    answer = send(call, ctx)
+    value, encoding = answer.parsed
+    return {
+        "status": answer.status,
+        "headers": answer.headers,
+        "body": value,
+        "bodyEncoding": encoding,
+        "file": None,
+        "url": answer.url,
+    }
+
+
+def _kept(call: Call, ctx: StepContext, inputs: HttpRequestInputs) -> dict[str, Any]:
+    """Stream the body into a file; memory holds one piece of it at a time."""
+    path, digest, size = inputs.save_to or "", hashlib.sha256(), 0
+    with opened(call, ctx) as response, written_whole(path) as file:
+        try:
+            for piece in unpacked(response, call.max_bytes):
+                digest.update(piece)
+                size += file.write(piece)
+        except BodyTooLarge:
+            raise StepError(
+                f"{request_name(response.request)} answered with more than {call.max_bytes} "
+                "bytes: raise maxBytes"
+            ) from None
+    return {
+        "status": response.status_code,
+        "headers": dict(response.headers),
+        "body": None,
+        "bodyEncoding": "file",
+        "file": {"path": path, "bytes": size, "sha256": digest.hexdigest()},
+        "url": str(response.url.copy_with(userinfo=b"")),
+    }
+
+
+def _call(inputs: HttpRequestInputs, ctx: StepContext) -> Call:
+    body, content_type = _body(inputs, ctx)
+    headers = dict(inputs.headers)
+    if content_type and not any(name.lower() == "content-type" for name in headers):
+        headers["content-type"] = content_type
+    return Call(
+        inputs.method,
+        inputs.url,
+        headers=headers,
+        query=inputs.query,
+        content=body,
+        timeout_seconds=inputs.timeout_seconds,
+        accept_status=tuple(inputs.accept_status),
+        follow_redirects=inputs.follow_redirects,
+        max_bytes=inputs.max_bytes,
+        digest=inputs.authentication == "digest",
+    )
+
+
+def _body(inputs: HttpRequestInputs, ctx: StepContext) -> tuple[dict[str, Any], str]:
+    """Arguments of httpx for the body, and its type where httpx does not know it."""
+    if inputs.body is not None:
+        return content.text_content(inputs.body), ""
+    if inputs.body_base64 is not None:
+        return content.bytes_content(inputs.body_base64), ""
+    if inputs.form is not None:
+        return content.form_content(inputs.form), ""
+    if inputs.multipart is not None:
+        # Nobody knows the key before, so no content holds it; and a repeat sends the same bytes.
+        boundary = ctx.idempotency_key[:32]
+        return content.parts_content(inputs.multipart), f"multipart/form-data; boundary={boundary}"
+    if "json_body" in inputs.model_fields_set:
+        return content.json_content(inputs.json_body), "application/json"
+    return {}, ""

@@ -1,0 +1,146 @@
+"""`http.request`: what a step asks for and what it yields; the exchange itself is beside it."""
+
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field, model_validator
+
+from runners.public.modules import Module, ModuleOutputs, Result, StepContext
+from valkyr_plugins.connectors.network.addressed import MEBIBYTE, QueriedInputs, Scalar, target
+from valkyr_plugins.connectors.network.bad_requests import BAD_REQUESTS
+from valkyr_plugins.connectors.network.content import Part
+
+GIBIBYTE = 1024 * MEBIBYTE
+MAX_TOLD = 64 * MEBIBYTE
+BODIES = {"json_body", "body", "body_base64", "form", "multipart"}
+
+
+class HttpRequestInputs(QueriedInputs):
+    """What to ask of whom."""
+
+    method: Literal["GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"] = Field(
+        "GET",
+        description=(
+            "The HTTP method. Idempotency-Key is added to POST, PUT, PATCH and DELETE unless "
+            "`headers` give it: it is the same for every attempt of this step."
+        ),
+    )
+    json_body: Any = Field(
+        None, alias="json", description="Sent as JSON.", examples=[{"amount": 12}]
+    )
+    body: str | None = Field(None, description="Sent as it is, in UTF-8.", examples=["<order/>"])
+    body_base64: str | None = Field(
+        None, description="Bytes to send, as Base64.", examples=["{{ previous.content }}"]
+    )
+    form: dict[str, Scalar | list[Scalar]] | None = Field(
+        None, description="Sent as a web form.", examples=[{"user": "ann", "tags": ["a", "b"]}]
+    )
+    multipart: list[Part] | None = Field(
+        None,
+        max_length=100,
+        description="Sent as a form with files (multipart/form-data), at most 64 MiB.",
+        examples=[[{"name": "title", "value": "Invoice"}, {"name": "file", "path": "out/1.pdf"}]],
+    )
+    authentication: Literal["header", "digest"] = Field(
+        "header",
+        description=(
+            "How the credential signs in: `header` sends it at once; `digest` (RFC 7616) answers "
+            "the server's challenge, with a credential of type basic."
+        ),
+    )
+    accept_status: list[int | Literal["4xx", "5xx"]] = Field(
+        default_factory=list,
+        description="Answers of 400 or more that are a success of this step.",
+        examples=[[404, 409]],
+    )
+    follow_redirects: bool = Field(True, description="Follow up to 5 redirects.")
+    save_to: str | None = Field(
+        None,
+        description=(
+            "A path below the files folder: the body goes there piece by piece instead of into "
+            "the output, and takes its place once it is whole."
+        ),
+        examples=["downloads/{{ execution.id }}.pdf"],
+    )
+    max_bytes: int = Field(
+        5 * MEBIBYTE,
+        ge=1,
+        le=10 * GIBIBYTE,
+        description="A longer body fails the step; more than 64 MiB only with `saveTo`.",
+    )
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> "HttpRequestInputs":
+        if len(self.model_fields_set & BODIES) > 1:
+            raise ValueError("give only one of json, body, bodyBase64, form and multipart")
+        if self.max_bytes > MAX_TOLD and self.save_to is None:
+            raise ValueError(f"maxBytes is more than {MAX_TOLD}: give saveTo, a file for the body")
+        return self
+
+
+class SavedFile(ModuleOutputs):
+    """A body that went into a file."""
+
+    path: str = Field(description="Below the files folder.")
+    bytes: int = Field(description="Its size.")
+    sha256: str = Field(description="Its SHA-256, in hexadecimal.")
+
+
+class HttpRequestOutputs(ModuleOutputs):
+    """What was answered."""
+
+    status: int = Field(description="The HTTP status.", examples=[200])
+    headers: dict[str, str] = Field(description="The answer's headers, their names in lower case.")
+    body: Any = Field(description="Parsed where it is JSON, else text; Base64 where it is binary.")
+    body_encoding: Literal["json", "text", "base64", "none", "file"] = Field(
+        description="How `body` is to be read; `file` where `saveTo` took it."
+    )
+    file: SavedFile | None = Field(description="What `saveTo` made: path, bytes, sha256.")
+    url: str = Field(description="Where the answer came from, after redirects.")
+    duration_ms: float = Field(description="How long it took, in milliseconds.")
+
+
+class HttpRequest(Module[HttpRequestInputs]):
+    """Sends an HTTP request and yields the answer.
+
+    An answer of 400 or more fails the step, unless `acceptStatus` lists it; 408, 425, 429 and
+    5xx are tried again, after the answer's Retry-After. After a crash a request may be sent
+    twice, with the same Idempotency-Key. A credential of type bearer or basic becomes the
+    Authorization header, which no other origin gets to see. Private and special addresses are
+    refused unless an administrator allows their range.
+    """
+
+    type = "http.request"
+    title = "HTTP request"
+    category = "network"
+    queue = "io"
+    effect = "external"
+    credential = ("bearer", "basic")
+    judges_hosts = "everything"
+    addresses = ("url",)
+    keeps = ("saveTo",)
+    circuit_target = (
+        "`http.request:` and the host, with the port where it is not the usual one; "
+        "http.paginate, graphql.query and rss.read share it"
+    )
+    example: ClassVar[Any] = {
+        "method": "POST",
+        "url": "https://api.example.com/orders",
+        "json": {"orderId": "{{ input.orderId }}", "amount": 12},
+        "timeoutSeconds": 10,
+        "acceptStatus": [409],
+    }
+    bad_inputs = BAD_REQUESTS
+    Inputs = HttpRequestInputs
+    Outputs: ClassVar[Any] = HttpRequestOutputs
+
+    def circuit(self, inputs: HttpRequestInputs) -> str | None:
+        return target(inputs.url)
+
+    def warm_up(self) -> None:
+        import valkyr_plugins.connectors.network.http_exchange  # noqa: F401 - loads httpx
+
+    def execute(self, inputs: HttpRequestInputs, ctx: StepContext) -> Result:
+        # httpx takes a while to load, and most workers never send a request.
+        from valkyr_plugins.connectors.network.http_exchange import http_exchange
+
+        return Result(http_exchange(inputs, ctx))

@@ -1,0 +1,177 @@
+"""`http.paginate`: what a step asks for and what it yields; turning pages is in turning.py."""
+
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field, model_validator
+
+from runners.public.modules import Bad, ErrorType, Module, ModuleOutputs, Result, StepContext
+from valkyr_plugins.connectors.network.addressed import MEBIBYTE, QueriedInputs, target
+from valkyr_plugins.connectors.network.expressions import Expression
+
+USUAL_PARAMETER = {"cursor": "cursor", "page": "page", "offset": "offset"}
+Strategy = Literal["link", "next", "cursor", "page", "offset"]
+
+
+class HttpPaginateInputs(QueriedInputs):
+    """Where the first page is, and how each tells of the next."""
+
+    method: Literal["GET", "POST"] = Field("GET", description="The HTTP method.")
+    json_body: Any = Field(
+        None, alias="json", description="Sent as JSON with every page's request."
+    )
+    strategy: Strategy = Field(
+        description=(
+            "How a page tells of the next. link: by a Link header with rel=next (RFC 8288). next: "
+            "`next` selects its URL. cursor: `next` selects a token for `parameter`. page, offset: "
+            "`parameter` counts pages or items, until a page has no items."
+        )
+    )
+    items: Expression = Field(
+        "@",
+        description="JMESPath that selects a page's list of items; by default the whole body.",
+        examples=["orders[?paid].{id: id, total: total}"],
+    )
+    next: Expression | None = Field(
+        None,
+        description="JMESPath that selects the next URL or cursor; null or an empty text ends.",
+        examples=["meta.nextCursor"],
+    )
+    more: Expression | None = Field(
+        None,
+        description="JMESPath that says whether there is a next page, where pages tell.",
+        examples=["hasMore"],
+    )
+    parameter: str | None = Field(
+        None,
+        description="What carries cursor, page or offset; by default called as the strategy is.",
+        examples=["starting_after"],
+        min_length=1,
+    )
+    parameter_in: Literal["query", "body"] = Field(
+        "query",
+        description="Where `parameter` goes; in the body dots lead inwards (variables.after).",
+    )
+    page_size: int | None = Field(
+        None, ge=1, description="How many items a full page has: a shorter page is the last."
+    )
+    start: str | int | None = Field(
+        None,
+        description="Where to begin: `next` of an earlier step, or the first page's number.",
+        examples=["{{ previous.next }}"],
+    )
+    max_pages: int = Field(100, ge=1, le=10_000, description="Read at most so many pages.")
+    max_items: int = Field(
+        10_000, ge=1, le=1_000_000, description="Read no further page once there are so many items."
+    )
+    max_bytes: int = Field(
+        5 * MEBIBYTE, ge=1, le=64 * MEBIBYTE, description="Of all pages' bodies together."
+    )
+    at_limit: Literal["stop", "fail"] = Field(
+        "stop",
+        description=(
+            "What a limit does where there is more. stop: `truncated` is true and `next` says "
+            "where to go on. fail: the step fails."
+        ),
+    )
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> "HttpPaginateInputs":
+        if self.strategy in ("next", "cursor") and self.next is None:
+            raise ValueError(f"strategy {self.strategy} needs next, an expression that selects it")
+        if self.strategy in ("page", "offset") and isinstance(self.start, str):
+            raise ValueError(f"start of strategy {self.strategy} is a whole number")
+        if self.json_body is not None and self.method == "GET":
+            raise ValueError("json needs method POST")
+        if self.parameter_in == "body" and not isinstance(self.json_body, dict):
+            raise ValueError("parameterIn body needs json, an object, and method POST")
+        return self
+
+    @property
+    def carrier(self) -> str:
+        """The name of the parameter."""
+        return self.parameter or USUAL_PARAMETER.get(self.strategy, "")
+
+
+class HttpPaginateOutputs(ModuleOutputs):
+    """What all pages held."""
+
+    items: list[Any] = Field(description="The items of all pages, in their order.")
+    count: int = Field(description="How many items.")
+    pages: int = Field(description="How many pages were read.")
+    truncated: bool = Field(description="Whether a limit ended it before the last page.")
+    next: str | int | None = Field(description="Where to go on where it was ended, for `start`.")
+    duration_ms: float = Field(description="How long this attempt took, in milliseconds.")
+
+
+class HttpPaginate(Module[HttpPaginateInputs]):
+    """Reads a JSON API page by page and yields the items of all pages.
+
+    It ends with the last page or at a limit. A page that leads back to one already read fails the
+    step. A failed page is tried again as the step is: the next attempt goes on at that page as
+    long as what was collected is small (48 KiB), else it begins anew; to keep more, read a few
+    pages a step (`maxPages`) in a loop and hand `next` on to `start`. Headers and the credential
+    go to the first page's origin alone.
+    """
+
+    type = "http.paginate"
+    title = "HTTP pages"
+    category = "network"
+    queue = "io"
+    effect = "none"
+    timeout_seconds = 300.0
+    credential = ("bearer", "basic")
+    judges_hosts = "everything"
+    addresses = ("url",)
+    circuit_target = "as http.request: the host, with the port where it is not the usual one"
+    example: ClassVar[Any] = {
+        "url": "https://api.example.com/orders",
+        "query": {"limit": 100, "since": "{{ input.since }}"},
+        "strategy": "cursor",
+        "next": "meta.nextCursor",
+        "items": "orders[].{id: id, total: total}",
+        "maxPages": 50,
+    }
+    bad_inputs = (
+        Bad("a page that is no JSON", {"url": "{server}/invalid-utf8", "strategy": "link"},
+            "page 1 is no JSON", needs="http"),
+        Bad("the same next page for ever",
+            {"url": "{server}/same-page", "strategy": "next", "next": "next", "items": "items"},
+            "was read already", needs="http"),
+        Bad("the same cursor for ever",
+            {"url": "{server}/same-page", "strategy": "cursor", "next": "cursor", "items": "items"},
+            "was read already", needs="http"),
+        Bad("a server that knows no page numbers",
+            {"url": "{server}/same-page", "strategy": "page", "items": "items"},
+            "the same answer as the page before", needs="http"),
+        Bad("10,000 pages",
+            {"url": "{server}/pages", "strategy": "link", "items": "items", "atLimit": "fail",
+             "maxPages": 20},
+            "more than 20 pages", needs="http"),
+        Bad("a page that never ends", {"url": "{server}/endless", "strategy": "link"},
+            "raise maxBytes", needs="http"),
+        Bad("a page that breaks off", {"url": "{server}/cut", "strategy": "link"},
+            "RemoteProtocolError", ErrorType.TRANSIENT, needs="http"),
+        Bad("items that are no list", {"url": "{server}/good", "strategy": "link"},
+            "items '@' selects an object", needs="http"),
+        Bad("items that are not there",
+            {"url": "{server}/good", "strategy": "link", "items": "orders"},
+            "items 'orders' selects null", needs="http"),
+        Bad("no expression",
+            {"url": "https://api.example.com/", "strategy": "link", "items": "a["},
+            "not a JMESPath expression"),
+        Bad("a strategy that lacks its expression",
+            {"url": "https://api.example.com/", "strategy": "cursor"}, "needs next"),
+    )  # fmt: skip
+    Inputs = HttpPaginateInputs
+    Outputs: ClassVar[Any] = HttpPaginateOutputs
+
+    def circuit(self, inputs: HttpPaginateInputs) -> str | None:
+        return target(inputs.url)
+
+    def warm_up(self) -> None:
+        import valkyr_plugins.connectors.network.turning  # noqa: F401 - loads httpx
+
+    def execute(self, inputs: HttpPaginateInputs, ctx: StepContext) -> Result:
+        from valkyr_plugins.connectors.network.turning import all_pages
+
+        return Result(all_pages(inputs, ctx))

@@ -1,0 +1,129 @@
+"""`rss.read`: what a step asks for and what it yields; reading is in feed.py."""
+
+from typing import Any, ClassVar
+
+from pydantic import Field
+
+from runners.public.modules import Bad, ErrorType, Module, ModuleOutputs, Result, StepContext
+from valkyr_plugins.connectors.network.addressed import MEBIBYTE, AddressedInputs, target
+
+
+class RssReadInputs(AddressedInputs):
+    """Which feed, and what is known of it already."""
+
+    limit: int = Field(100, ge=1, le=1_000, description="Yield at most so many entries.")
+    etag: str | None = Field(
+        None,
+        description="`etag` of the last answer: an unchanged feed is not sent again.",
+        examples=["{{ vars.etag }}"],
+        max_length=1_000,
+    )
+    modified: str | None = Field(
+        None,
+        description="`modified` of the last answer, likewise.",
+        examples=["Sat, 21 Nov 2026 10:00:00 GMT"],
+        max_length=100,
+    )
+    max_bytes: int = Field(
+        2 * MEBIBYTE,
+        ge=1,
+        le=10 * MEBIBYTE,
+        description="A longer feed fails the step. Reading takes up to 4 s a MiB.",
+    )
+
+
+class FeedSaid(ModuleOutputs):
+    """What a feed says of itself."""
+
+    title: str = Field(description="Its title.")
+    link: str = Field(description="The page it belongs to.")
+    description: str = Field(description="What it is about.")
+    language: str = Field(description="Its language, such as `en`.")
+    updated: str | None = Field(description="When it was last changed, in ISO 8601, or null.")
+
+
+class Enclosure(ModuleOutputs):
+    """A file that belongs to an entry, such as a podcast's sound."""
+
+    url: str = Field(description="Where it is.")
+    type: str = Field(description="Its media type.")
+    length: str = Field(description="Its size in bytes, as the feed says.")
+
+
+class Entry(ModuleOutputs):
+    """An entry of a feed. A text that is not given is empty, a time null."""
+
+    id: str = Field(description="What tells it from others: its id, or else its link.")
+    title: str = Field(description="Its title.")
+    link: str = Field(description="Its page.")
+    author: str = Field(description="Who wrote it.")
+    summary: str = Field(description="A short text, as HTML without scripts, styles and forms.")
+    content: str = Field(description="The whole text, as HTML, likewise.")
+    published: str | None = Field(description="When it was published, in ISO 8601 and UTC.")
+    updated: str | None = Field(description="When it was last changed, in ISO 8601 and UTC.")
+    categories: list[str] = Field(description="What it is filed under.")
+    enclosures: list[Enclosure] = Field(description="Files: url, type, length.")
+
+
+class RssReadOutputs(ModuleOutputs):
+    """A feed and its entries."""
+
+    changed: bool = Field(description="False where the feed is as `etag` and `modified` know it.")
+    feed: FeedSaid | None = Field(description="The feed; null where it has not changed.")
+    entries: list[Entry] = Field(description="Its entries, in the feed's order.")
+    count: int = Field(description="How many entries are yielded.")
+    total: int = Field(description="How many entries the feed holds.")
+    etag: str | None = Field(description="For the next read.")
+    modified: str | None = Field(description="For the next read.")
+    url: str = Field(description="Where the feed came from, after redirects.")
+    damaged: bool = Field(description="Whether it was no well-formed XML and read all the same.")
+
+
+class RssRead(Module[RssReadInputs]):
+    """Reads an RSS, Atom or RDF feed.
+
+    Given `etag` and `modified` of the last read, a feed that has not changed is not sent again.
+    HTML in the entries is made harmless: scripts, styles, forms and handlers are taken out.
+    Entities and external parts of the XML are never followed.
+    """
+
+    type = "rss.read"
+    title = "RSS and Atom"
+    category = "network"
+    queue = "io"
+    effect = "none"
+    credential = ("bearer", "basic")
+    judges_hosts = "everything"
+    addresses = ("url",)
+    circuit_target = "as http.request: the host, with the port where it is not the usual one"
+    example: ClassVar[Any] = {
+        "url": "https://blog.example.com/feed.xml",
+        "etag": "{{ vars.etag }}",
+        "limit": 20,
+    }
+    bad_inputs = (
+        Bad("a page that is no feed", {"url": "{server}/page"}, "is no feed", needs="http"),
+        Bad("JSON", {"url": "{server}/good"}, "is no feed", needs="http"),
+        Bad("nothing", {"url": "{server}/empty"}, "is no feed", needs="http"),
+        Bad("a feed that never ends", {"url": "{server}/endless"}, "raise maxBytes", needs="http"),
+        Bad("64 KiB that unpack to 64 MiB", {"url": "{server}/gzip-bomb"}, "raise maxBytes",
+            needs="http"),
+        Bad("a feed that breaks off", {"url": "{server}/cut"}, "RemoteProtocolError",
+            ErrorType.TRANSIENT, needs="http"),
+        Bad("this machine's own files", {"url": "file:///etc/passwd"}, "http:// or https://"),
+        Bad("more entries than are yielded", {"url": "https://a.example/", "limit": 100_000},
+            "less than or equal to 1000"),
+    )  # fmt: skip
+    Inputs = RssReadInputs
+    Outputs: ClassVar[Any] = RssReadOutputs
+
+    def circuit(self, inputs: RssReadInputs) -> str | None:
+        return target(inputs.url)
+
+    def warm_up(self) -> None:
+        import valkyr_plugins.connectors.network.feed  # noqa: F401 - loads httpx and feedparser
+
+    def execute(self, inputs: RssReadInputs, ctx: StepContext) -> Result:
+        from valkyr_plugins.connectors.network.feed import read_feed
+
+        return Result(read_feed(inputs, ctx))

@@ -1,0 +1,140 @@
+"""`stripe.customer`: who pays, as Stripe knows them."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field, model_validator
+
+from runners.public.modules import Bad, ModuleOutputs, Result, StepContext
+from valkyr_plugins.connectors.payments.fields import (
+    METADATA_HELP,
+    CustomerId,
+    Metadata,
+    PaymentMethodId,
+    StripeInputs,
+    StripeModule,
+    given,
+    options,
+    plain,
+)
+
+FACTS = frozenset({"email", "name", "phone", "description", "payment_method", "metadata"})
+
+
+class CustomerInputs(StripeInputs):
+    """Whom, and what to know of them."""
+
+    operation: Literal["create", "update", "retrieve"] = Field("create", description="What to do.")
+    customer: CustomerId | None = Field(
+        None,
+        description="The customer; needed by every operation but `create`.",
+        examples=["cus_NffrFeUfNV2Hib"],
+    )
+    email: str | None = Field(
+        None, max_length=512, description="Their address.", examples=["ann@example.com"]
+    )
+    name: str | None = Field(None, max_length=256, description="Their name.", examples=["Ann Li"])
+    phone: str | None = Field(None, max_length=20, description="Their telephone number.")
+    description: str | None = Field(None, max_length=1_000, description="A note of your own.")
+    payment_method: PaymentMethodId | None = Field(
+        None, description="`create`: what they pay with, an id that Stripe gave."
+    )
+    metadata: Metadata = Field(
+        default_factory=dict, description=METADATA_HELP, examples=[{"userId": "17"}]
+    )
+
+    @model_validator(mode="after")
+    def _fit_the_operation(self) -> "CustomerInputs":
+        facts = sorted(name for name in FACTS if getattr(self, name) not in (None, {}))
+        if self.operation == "create" and self.customer is not None:
+            raise ValueError("the operation create takes no customer")
+        if self.operation != "create" and self.customer is None:
+            raise ValueError(f"the operation {self.operation} needs customer")
+        if self.operation == "retrieve" and facts:
+            raise ValueError("the operation retrieve changes nothing: take out the rest")
+        if self.operation == "update" and not facts:
+            raise ValueError("the operation update needs something to change")
+        if self.operation == "update" and self.payment_method is not None:
+            raise ValueError("the operation update takes no paymentMethod")
+        return self
+
+
+class CustomerOutputs(ModuleOutputs):
+    """The customer as Stripe knows them now."""
+
+    id: str = Field(description="The customer.", examples=["cus_NffrFeUfNV2Hib"])
+    email: str | None = Field(None, description="Their address.")
+    name: str | None = Field(None, description="Their name.")
+    phone: str | None = Field(None, description="Their telephone number.")
+    description: str | None = Field(None, description="The note.")
+    metadata: dict[str, str] = Field(default_factory=dict, description="What you keep with them.")
+    deleted: bool = Field(False, description="Whether they were deleted.")
+    live: bool = Field(False, description="Whether it is an account of real money.")
+
+
+class Customer(StripeModule[CustomerInputs]):
+    """Creates, changes or reads a customer at Stripe.
+
+    However often the step is tried, one customer is created: Stripe knows the step's idempotency
+    key. Reading one that was deleted is a success with `deleted: true`.
+    """
+
+    type = "stripe.customer"
+    title = "Stripe customer"
+    Inputs = CustomerInputs
+    Outputs: ClassVar[Any] = CustomerOutputs
+    example: ClassVar[Mapping[str, Any]] = {
+        "email": "{{ input.email }}",
+        "name": "{{ input.name }}",
+        "metadata": {"userId": "{{ input.userId }}"},
+    }
+    bad_inputs = (
+        Bad("nobody to change", {"operation": "update", "name": "Ann"}, "update needs customer"),
+        Bad(
+            "nothing to change",
+            {"operation": "update", "customer": "cus_1"},
+            "update needs something to change",
+        ),
+        Bad(
+            "a name without end",
+            lambda: {"name": "x" * 1_000_000},
+            "name: String should have at most",
+        ),
+        Bad(
+            "an id that leads elsewhere",
+            {"operation": "retrieve", "customer": "cus_1/sources/card_1"},
+            "customer: expected an id that begins with cus_",
+        ),
+        Bad("no credential", {"email": "ann@example.com"}, "this step names no credential"),
+    )
+
+    def execute(self, inputs: CustomerInputs, ctx: StepContext) -> Result:
+        # stripe takes a while to load, and most workers never need it.
+        from valkyr_plugins.connectors.payments.connection import connect
+        from valkyr_plugins.connectors.payments.failures import told
+
+        customers, customer = connect(ctx).v1.customers, inputs.customer or ""
+        once = options(inputs, ctx.idempotency_key)
+        facts = given(**{name: getattr(inputs, name) for name in FACTS})
+        with told():
+            if inputs.operation == "create":
+                found: Any = customers.create(facts, once)
+            elif inputs.operation == "update":
+                found = customers.update(customer, facts, once)
+            else:
+                found = customers.retrieve(customer, options=options(inputs, None))
+        return Result(_output(plain(found, "customer")))
+
+
+def _output(customer: Mapping[str, Any]) -> dict[str, Any]:
+    metadata = customer.get("metadata") or {}
+    return CustomerOutputs(
+        id=customer["id"],
+        email=customer.get("email"),
+        name=customer.get("name"),
+        phone=customer.get("phone"),
+        description=customer.get("description"),
+        metadata={str(name): str(value) for name, value in metadata.items()},
+        deleted=bool(customer.get("deleted")),
+        live=bool(customer.get("livemode")),
+    ).model_dump(mode="json", by_alias=True)

@@ -1,0 +1,218 @@
+"""`stripe.payment_intent`: collect a payment, in one step or in several."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field, model_validator
+
+from executions.public.definitions import OutcomeRule
+from runners.public.modules import Bad, ModuleOutputs, Result, StepContext
+from valkyr_plugins.connectors.payments.fields import (
+    METADATA_HELP,
+    Amount,
+    Currency,
+    CustomerId,
+    Metadata,
+    PaymentIntentId,
+    PaymentMethodId,
+    StripeInputs,
+    StripeModule,
+)
+
+Operation = Literal["create", "confirm", "capture", "cancel", "retrieve"]
+CREATING = ("currency", "customer", "description", "confirm", "capture_method", "metadata")
+# What each operation takes beside those of all.
+TAKES: Mapping[str, frozenset[str]] = {
+    "create": frozenset({"amount", "payment_method", "return_url", "off_session", *CREATING}),
+    "confirm": frozenset({"payment_intent", "payment_method", "return_url", "off_session"}),
+    "capture": frozenset({"payment_intent", "amount"}),
+    "cancel": frozenset({"payment_intent", "cancellation_reason"}),
+    "retrieve": frozenset({"payment_intent"}),
+}
+ALWAYS = frozenset({"operation", "stripe_account", "on_decline"})
+
+
+class PaymentIntentInputs(StripeInputs):
+    """Which payment, and what to do with it."""
+
+    operation: Operation = Field(
+        "create",
+        description=(
+            "`create` a payment (and try it at once with `confirm: true`), `confirm` one that was "
+            "created, `capture` the money of one that is only authorised, `cancel` or `retrieve` "
+            "one."
+        ),
+    )
+    payment_intent: PaymentIntentId | None = Field(
+        None,
+        description="The payment; needed by every operation but `create`.",
+        examples=["{{ tasks.pay.output.id }}"],
+    )
+    amount: Amount | None = Field(
+        None,
+        description=(
+            "In the currency's smallest unit: 1250 is 12.50 EUR, and 1250 JPY. Needed by "
+            "`create`; of `capture`, how much of the authorised amount (all of it unless given)."
+        ),
+        examples=[1250],
+    )
+    currency: Currency | None = Field(
+        None, description="ISO 4217 in lower case; needed by `create`.", examples=["eur"]
+    )
+    customer: CustomerId | None = Field(
+        None, description="Who pays, as Stripe knows them.", examples=["cus_NffrFeUfNV2Hib"]
+    )
+    payment_method: PaymentMethodId | None = Field(
+        None,
+        description="What they pay with: an id that Stripe gave, never the card's number.",
+        examples=["pm_card_visa"],
+    )
+    confirm: bool = Field(False, description="`create`: try to collect the money at once.")
+    off_session: bool = Field(
+        False, description="The customer is not there to answer their bank's questions."
+    )
+    return_url: str | None = Field(
+        None,
+        max_length=5_000,
+        description="Where the customer comes back to from their bank's page.",
+        examples=["https://shop.example.com/orders/17"],
+    )
+    capture_method: Literal["automatic", "automatic_async", "manual"] | None = Field(
+        None, description="`manual` only authorises; a later step captures. Stripe's default else."
+    )
+    description: str | None = Field(
+        None, max_length=1_000, description="Shown in Stripe's dashboard.", examples=["ORD-17"]
+    )
+    metadata: Metadata = Field(
+        default_factory=dict, description=METADATA_HELP, examples=[{"orderId": "ORD-17"}]
+    )
+    cancellation_reason: (
+        Literal["duplicate", "fraudulent", "requested_by_customer", "abandoned"] | None
+    ) = Field(None, description="`cancel`: why.")
+    on_decline: Literal["fail", "branch"] = Field(
+        "fail",
+        description=(
+            "What a declined card is: `fail` fails the step for good (the task's error edge, or "
+            "a dead letter); `branch` gives the task the outcomes `accepted` and `declined`."
+        ),
+    )
+
+    @model_validator(mode="after")
+    def _fit_the_operation(self) -> "PaymentIntentInputs":
+        extra = sorted(
+            name
+            for name in self.model_fields_set - TAKES[self.operation] - ALWAYS
+            if getattr(self, name) not in (None, False, {})
+        )
+        if extra:
+            names = ", ".join(str(type(self).model_fields[name].alias) for name in extra)
+            raise ValueError(f"the operation {self.operation} takes no {names}")
+        if self.operation == "create" and (self.amount is None or self.currency is None):
+            raise ValueError("the operation create needs amount and currency")
+        if self.operation != "create" and self.payment_intent is None:
+            raise ValueError(f"the operation {self.operation} needs paymentIntent")
+        if self.off_session and self.operation == "create" and not self.confirm:
+            raise ValueError("offSession goes with confirm: true")
+        return self
+
+
+class PaymentIntentOutputs(ModuleOutputs):
+    """The payment as it stands now."""
+
+    id: str = Field(description="The payment intent.", examples=["pi_3MtwBwLkdIwHu7ix28a3tqPa"])
+    status: str = Field(
+        description=(
+            "Stripe's word: `succeeded`, `processing`, `requires_payment_method`, "
+            "`requires_confirmation`, `requires_action`, `requires_capture`, `canceled`."
+        )
+    )
+    amount: int = Field(description="In the currency's smallest unit.")
+    amount_received: int = Field(0, description="How much of it was collected so far.")
+    currency: str = Field(description="ISO 4217, in lower case.")
+    customer: str | None = Field(None, description="Who pays.")
+    payment_method: str | None = Field(None, description="What they pay with, its id.")
+    charge: str | None = Field(None, description="The latest charge, its id.")
+    action: str | None = Field(
+        None, description="What the customer has to do, where the status is `requires_action`."
+    )
+    action_url: str | None = Field(None, description="Where they do it, where that is a page.")
+    decline_code: str | None = Field(
+        None, description="Why the card was declined, such as `insufficient_funds`."
+    )
+    live: bool = Field(False, description="Whether real money moves.")
+
+
+class PaymentIntent(StripeModule[PaymentIntentInputs]):
+    """Creates, confirms, captures, cancels or reads a payment at Stripe.
+
+    However often the step is tried, one payment is made: Stripe knows the step's idempotency key,
+    for 24 hours at least. A payment that needs its customer's consent is a success with the
+    status `requires_action`: let an event or a webhook go on from there. A declined card fails
+    the step for good, or is the outcome `declined` with `onDecline: branch`. Stripe's client
+    secret is not part of the output; a page that needs it asks Stripe by the id.
+    """
+
+    type = "stripe.payment_intent"
+    title = "Stripe payment"
+    Inputs = PaymentIntentInputs
+    Outputs: ClassVar[Any] = PaymentIntentOutputs
+    outcomes_from: ClassVar[tuple[OutcomeRule, ...]] = (
+        OutcomeRule("onDecline", "equals", ("accepted", "declined"), equals="branch"),
+    )
+    example: ClassVar[Mapping[str, Any]] = {
+        "amount": "{{ input.cents }}",
+        "currency": "eur",
+        "paymentMethod": "{{ input.paymentMethod }}",
+        "confirm": True,
+        "offSession": True,
+        "metadata": {"orderId": "{{ input.orderId }}"},
+    }
+    bad_inputs = (
+        Bad(
+            "an amount in whole units",
+            {"amount": 12.5, "currency": "eur"},
+            "amount: Input should be a valid integer",
+        ),
+        Bad("an amount as text", {"amount": "12.50", "currency": "eur"}, "amount: Input should be"),
+        Bad(
+            "nothing to pay",
+            {"amount": 0, "currency": "eur"},
+            "amount: Input should be greater than or equal to 1",
+        ),
+        Bad(
+            "a currency's sign",
+            {"amount": 1250, "currency": "€"},
+            "currency: expected three lower-case letters of ISO 4217",
+        ),
+        Bad(
+            "a card's number for a payment method",
+            {"amount": 1250, "currency": "eur", "paymentMethod": "4242424242424242"},
+            "paymentMethod: expected an id that begins with pm_",
+        ),
+        Bad(
+            "an id that leads elsewhere",
+            {"operation": "capture", "paymentIntent": "pi_1/../../charges"},
+            "paymentIntent: expected an id that begins with pi_",
+        ),
+        Bad(
+            "metadata without end",
+            {"amount": 1, "currency": "eur", "metadata": {"note": "x" * 501}},
+            "metadata: Stripe takes up to 50 entries",
+        ),
+        Bad(
+            "what belongs to another operation",
+            {"operation": "cancel", "paymentIntent": "pi_1", "amount": 5},
+            "the operation cancel takes no amount",
+        ),
+        Bad(
+            "no credential",
+            {"amount": 1250, "currency": "eur"},
+            "this step names no credential",
+        ),
+    )
+
+    def execute(self, inputs: PaymentIntentInputs, ctx: StepContext) -> Result:
+        # stripe takes a while to load, and most workers never send a payment.
+        from valkyr_plugins.connectors.payments.paying import pay
+
+        return pay(inputs, ctx)

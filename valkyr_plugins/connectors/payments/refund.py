@@ -1,0 +1,123 @@
+"""`stripe.refund`: give money back."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field, model_validator
+
+from runners.public.modules import Bad, ModuleOutputs, Result, StepContext
+from valkyr_plugins.connectors.payments.fields import (
+    METADATA_HELP,
+    Amount,
+    ChargeId,
+    Metadata,
+    PaymentIntentId,
+    StripeInputs,
+    StripeModule,
+    given,
+    id_of,
+    options,
+    plain,
+)
+
+
+class RefundInputs(StripeInputs):
+    """What to give back, and how much of it."""
+
+    payment_intent: PaymentIntentId | None = Field(
+        None,
+        description="The payment to give back; or name its charge.",
+        examples=["{{ tasks.pay.output.id }}"],
+    )
+    charge: ChargeId | None = Field(None, description="The charge to give back.")
+    amount: Amount | None = Field(
+        None,
+        description="In the currency's smallest unit; all that is left of it unless given.",
+        examples=[500],
+    )
+    reason: Literal["duplicate", "fraudulent", "requested_by_customer"] | None = Field(
+        None, description="Why; Stripe learns from `fraudulent`."
+    )
+    metadata: Metadata = Field(default_factory=dict, description=METADATA_HELP)
+
+    @model_validator(mode="after")
+    def _one_payment(self) -> "RefundInputs":
+        if (self.payment_intent is None) == (self.charge is None):
+            raise ValueError("give one of paymentIntent and charge")
+        return self
+
+
+class RefundOutputs(ModuleOutputs):
+    """The refund."""
+
+    id: str = Field(description="The refund.", examples=["re_1Nispe2eZvKYlo2Cd31jOCgZ"])
+    status: str = Field(
+        description="`succeeded`, `pending`, `requires_action`, `failed` or `canceled`."
+    )
+    amount: int = Field(description="In the currency's smallest unit.")
+    currency: str = Field(description="ISO 4217, in lower case.")
+    payment_intent: str | None = Field(None, description="The payment it belongs to.")
+    charge: str | None = Field(None, description="The charge it belongs to.")
+    failure_reason: str | None = Field(None, description="Why it failed, where it did.")
+
+
+class Refund(StripeModule[RefundInputs]):
+    """Gives a payment back at Stripe, all of it or a part.
+
+    However often the step is tried, the money is given back once: Stripe knows the step's
+    idempotency key. More than is left of the payment is refused, and fails the step for good.
+    """
+
+    type = "stripe.refund"
+    title = "Stripe refund"
+    Inputs = RefundInputs
+    Outputs: ClassVar[Any] = RefundOutputs
+    example: ClassVar[Mapping[str, Any]] = {
+        "paymentIntent": "{{ input.payment }}",
+        "amount": 500,
+        "reason": "requested_by_customer",
+    }
+    bad_inputs = (
+        Bad("nothing to give back", {"amount": 5}, "give one of paymentIntent and charge"),
+        Bad(
+            "a payment and a charge",
+            {"paymentIntent": "pi_1", "charge": "ch_1"},
+            "give one of paymentIntent and charge",
+        ),
+        Bad("less than nothing", {"charge": "ch_1", "amount": -5}, "amount: Input should be"),
+        Bad(
+            "an id of something else",
+            {"paymentIntent": "cus_1"},
+            "paymentIntent: expected an id that begins with pi_",
+        ),
+        Bad("no credential", {"charge": "ch_1"}, "this step names no credential"),
+    )
+
+    def execute(self, inputs: RefundInputs, ctx: StepContext) -> Result:
+        # stripe takes a while to load, and most workers never give money back.
+        from valkyr_plugins.connectors.payments.connection import connect
+        from valkyr_plugins.connectors.payments.failures import told
+
+        client = connect(ctx)
+        params = given(
+            payment_intent=inputs.payment_intent,
+            charge=inputs.charge,
+            amount=inputs.amount,
+            reason=inputs.reason,
+            metadata=inputs.metadata,
+        )
+        with told():
+            found = client.v1.refunds.create(params, options(inputs, ctx.idempotency_key))
+        return Result(_output(plain(found, "refund")))
+
+
+def _output(refund: Mapping[str, Any]) -> dict[str, Any]:
+    return RefundOutputs(
+        id=refund["id"],
+        status=str(refund.get("status")),
+        amount=refund.get("amount") or 0,
+        currency=refund.get("currency") or "",
+        payment_intent=id_of(refund.get("payment_intent")),
+        charge=id_of(refund.get("charge")),
+        failure_reason=refund.get("failure_reason"),
+    ).model_dump(mode="json", by_alias=True)

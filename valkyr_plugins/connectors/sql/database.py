@@ -1,0 +1,170 @@
+"""Which database a step's credential names, and whether steps may reach it.
+
+Whoever makes a credential may be a tenant. So a database is reached at public addresses and those
+HTTP steps may reach; at others only where an administrator names its host. The server that holds
+the engine's own tables is reached only where host, port and database are written out.
+"""
+
+import os
+import socket
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qs, unquote, urlsplit
+
+from runners.public.modules import ErrorType, StepError
+from valkyr_plugins.connectors.network.addresses import ALLOWED_NETWORKS, may_connect
+from valkyr_plugins.connectors.network.own_machine import same_machine
+
+ALLOWED_HOSTS = "VALKYR_SQL_ALLOWED_HOSTS"
+OWN = ("DATABASE_URL", "DATABASE_DIRECT_URL")
+FORM = "postgresql://user:password@host:5432/database"
+SCHEMES = frozenset({"postgres", "postgresql", "postgresql+psycopg"})
+# What libpq would also take can name files, sockets and other servers than the one judged here.
+OPTIONS = frozenset({"sslmode", "sslrootcert", "channel_binding", "target_session_attrs"})
+PORT = 5432
+LOOPBACK = "127.0.0.1"
+
+
+@dataclass(frozen=True, slots=True)
+class Database:
+    """A credential's URL, taken apart; `options` are libpq's."""
+
+    host: str
+    port: int
+    name: str
+    user: str
+    password: str
+    options: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def label(self) -> str:
+        """What is shown to people: neither user nor password."""
+        return f"{self.host}:{self.port}/{self.name}"
+
+    def __repr__(self) -> str:
+        return f"Database({self.label})"
+
+
+def database_of(credential: Mapping[str, str] | None) -> Database:
+    """The database a credential of type database names; StepError where it names none."""
+    if credential is None or "url" not in credential:
+        raise StepError(f"a SQL step needs a credential of type database: {FORM}")
+    # The URL holds a password, so no message may quote it.
+    misunderstood = StepError(f"the credential's url names no database: expected {FORM}")
+    try:
+        url = urlsplit(credential["url"].strip())
+        port = url.port
+        given = parse_qs(url.query, keep_blank_values=True, strict_parsing=bool(url.query))
+    except ValueError:
+        raise misunderstood from None
+    if url.scheme not in SCHEMES:
+        raise StepError(
+            f"the credential's url is of the kind {url.scheme[:40]!r}: SQL steps speak PostgreSQL "
+            f"only; expected {FORM}"
+        )
+    name = unquote(url.path.removeprefix("/"))
+    if not (url.hostname and url.username and name) or "/" in name or "," in url.hostname:
+        raise misunderstood
+    return Database(
+        host=unquote(url.hostname),
+        port=port or PORT,
+        name=name,
+        user=unquote(url.username),
+        password=unquote(url.password or ""),
+        options=_options(given),
+    )
+
+
+CIRCUIT_TARGET = "`sql:` with the database's host, port and name"
+
+
+def circuit_of(credential: Mapping[str, str] | None) -> str | None:
+    """The target of the database a credential names; None where it names none."""
+    try:
+        return f"sql:{database_of(credential).label}"
+    except StepError:
+        return None  # the step itself tells
+
+
+def _options(given: Mapping[str, list[str]]) -> tuple[tuple[str, str], ...]:
+    unknown = sorted(set(given) - OPTIONS)
+    if unknown:
+        raise StepError(
+            f"the credential's url sets {', '.join(unknown)[:200]}, which SQL steps do not take; "
+            f"allowed: {', '.join(sorted(OPTIONS))}"
+        )
+    # A path would make the worker read a file of its own.
+    if given.get("sslrootcert", ["system"]) != ["system"]:
+        raise StepError("the credential's url may set sslrootcert to 'system' only")
+    return tuple(sorted((key, values[-1]) for key, values in given.items()))
+
+
+def reachable(database: Database) -> list[str]:
+    """The addresses to connect to, each judged; StepError where there is none."""
+    addresses = _resolved(database.host, database.port)
+    entries = set(_entries())
+    full = f"{database.host}:{database.port}/{database.name}".lower()
+    if full in entries:
+        return addresses
+    if _is_own(addresses, database.port):
+        raise StepError(
+            f"{database.label} is on the server of the engine's own tables, which SQL steps may "
+            f"not reach unless an administrator adds {full!r} to {ALLOWED_HOSTS}"
+        )
+    if {full.partition("/")[0], database.host.lower()} & entries:
+        return addresses
+    permitted = [address for address in addresses if may_connect(address)]
+    if not permitted:
+        raise StepError(
+            f"{database.host} is at {', '.join(addresses[:4])}, a private or special address, "
+            f"which SQL steps may not reach: let an administrator add the host to {ALLOWED_HOSTS} "
+            f"or its range to {ALLOWED_NETWORKS}"
+        )
+    return permitted
+
+
+def _entries() -> Iterator[str]:
+    """Hosts, `host:port` and `host:port/database` of the setting."""
+    for part in os.environ.get(ALLOWED_HOSTS, "").split(","):
+        if part.strip():
+            yield part.strip().lower()
+
+
+def _resolved(host: str, port: int) -> list[str]:
+    if host.startswith(("/", "@")):
+        raise StepError(f"the credential's url names a socket of this machine: expected {FORM}")
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except UnicodeError as error:
+        raise StepError(f"{host[:100]!r} is no host name") from error
+    except OSError as error:
+        raise StepError(
+            f"{host} could not be resolved: {error.strerror}", ErrorType.TRANSIENT
+        ) from error
+    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+
+
+def _is_own(addresses: list[str], port: int) -> bool:
+    """Whether the engine's own server is there: same port, same machine."""
+    return any(
+        own_port == port and same_machine(_quietly_resolved(own_host, own_port), addresses)
+        for own_host, own_port in _own_servers()
+    )
+
+
+def _own_servers() -> Iterator[tuple[str, int]]:
+    for name in OWN:
+        url: Any = urlsplit(os.environ.get(name, ""))
+        if url.scheme:
+            # Without a host it is a socket of this machine.
+            yield unquote(url.hostname or "") or LOOPBACK, url.port or PORT
+
+
+def _quietly_resolved(host: str, port: int) -> list[str]:
+    if host.startswith("/"):
+        return [LOOPBACK]
+    try:
+        return _resolved(host, port)
+    except StepError:
+        return []

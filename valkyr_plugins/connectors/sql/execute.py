@@ -1,0 +1,188 @@
+"""`sql.execute`: statements that change a PostgreSQL database, in one transaction."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field, model_validator
+
+from executions.public.definitions import ConfigProblem
+from runners.public.modules import Bad, Module, ModuleInputs, ModuleOutputs, Result, StepContext
+from valkyr_plugins.connectors.sql.database import CIRCUIT_TARGET, circuit_of
+from valkyr_plugins.connectors.sql.query import MAX_STATEMENT
+from valkyr_plugins.connectors.sql.templates import template_problems
+
+MAX_STATEMENTS = 50
+MAX_SETS = 10_000
+
+Params = dict[str, Any] | Annotated[list[dict[str, Any]], Field(max_length=MAX_SETS)]
+
+
+class SqlStatement(ModuleInputs):
+    """One statement of several."""
+
+    statement: str = Field(
+        description="With parameters as :name; it holds no templates.",
+        examples=["INSERT INTO orders (id, total) VALUES (:id, :total)"],
+        min_length=1,
+        max_length=MAX_STATEMENT,
+    )
+    params: Params = Field(
+        default_factory=dict,
+        description="The parameters' values; a list runs the statement once for each.",
+        examples=[{"id": "{{ input.id }}"}],
+    )
+
+
+class SqlExecuteInputs(ModuleInputs):
+    """What to do: either `statement`, or `statements`."""
+
+    statement: str | None = Field(
+        None,
+        description=(
+            "One statement, with parameters as :name; it holds no templates. RETURNING gives rows."
+        ),
+        examples=["UPDATE stock SET left_over = left_over - :n WHERE sku = :sku RETURNING sku"],
+        min_length=1,
+        max_length=MAX_STATEMENT,
+    )
+    params: Params = Field(
+        default_factory=dict,
+        description=(
+            "The values of the parameters of `statement`, as for sql.query; a list of up to 10,000 "
+            "such objects runs it once for each."
+        ),
+        examples=[{"sku": "{{ input.sku }}", "n": 2}],
+    )
+    statements: list[SqlStatement] | None = Field(
+        None,
+        min_length=1,
+        max_length=MAX_STATEMENTS,
+        description="Several statements, done in order: all of them, or none.",
+    )
+    once: bool = Field(
+        False,
+        description=(
+            "Do it exactly once, even if the step is repeated after a crash: its key and result "
+            "are kept in the table valkyr_effects of that database, in the same transaction. The "
+            "table is made where it is missing; old rows of it may be deleted."
+        ),
+    )
+    max_rows: int = Field(
+        1_000, ge=1, le=10_000, description="More rows of one RETURNING than this fail the step."
+    )
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> "SqlExecuteInputs":
+        if (self.statement is None) == (self.statements is None):
+            raise ValueError("give either statement or statements")
+        if self.statements is not None and self.params:
+            raise ValueError("params belongs to statement: write each of statements its own")
+        return self
+
+
+class SqlDone(ModuleOutputs):
+    """What one statement did."""
+
+    row_count: int | None = Field(
+        description="How many rows it touched; null for one such as CREATE TABLE."
+    )
+    rows: list[dict[str, Any]] = Field(description="What RETURNING gave, as from sql.query.")
+
+
+class SqlExecuteOutputs(ModuleOutputs):
+    """What was done."""
+
+    row_count: int = Field(description="How many rows all statements touched.")
+    results: list[SqlDone] = Field(description="What each statement did, in order.")
+    repeated: bool = Field(
+        description="With `once`: an earlier attempt had done it, and this is its result."
+    )
+
+
+class SqlExecute(Module[SqlExecuteInputs]):
+    """Changes a PostgreSQL database: one statement or several, in one transaction.
+
+    After a crash it may be done twice, unless `once` is set. Private addresses are refused unless
+    an administrator allows the host (VALKYR_SQL_ALLOWED_HOSTS).
+    """
+
+    type = "sql.execute"
+    title = "Execute SQL"
+    category = "databases"
+    queue = "io"
+    effect = "external"
+    credential = ("database",)
+    judges_hosts = "everything"
+    circuit_target = CIRCUIT_TARGET
+    Inputs = SqlExecuteInputs
+    Outputs = SqlExecuteOutputs
+    example: ClassVar = {
+        "statement": "INSERT INTO orders (id, total) VALUES (:id, :total) RETURNING id",
+        "params": {"id": "{{ input.id }}", "total": "{{ input.total }}"},
+        "once": True,
+    }
+    bad_inputs = (
+        Bad("no credential", {"statement": "SELECT 1"}, "needs a credential of type database"),
+        Bad("nothing to do", {}, "either statement or statements"),
+        Bad(
+            "too many statements",
+            {"statements": [{"statement": "SELECT 1"}] * 51},
+            "at most 50",
+        ),
+        Bad(
+            "the end of the step's own transaction",
+            {"statement": "/* so? */ COMMIT"},
+            "COMMIT cannot be among them",
+            needs="sql",
+        ),
+        Bad(
+            "two statements in one",
+            {"statement": "DELETE FROM sold; DELETE FROM sold"},
+            "cannot insert multiple commands",
+            needs="sql",
+        ),
+        Bad(
+            "a row that is there already",
+            {"statement": "INSERT INTO sold (id) VALUES (:id)", "params": {"id": 1}},
+            "23505",
+            needs="sql",
+        ),
+        Bad(
+            "a value that does not fit",
+            {"statement": "INSERT INTO sold (id) VALUES (:id)", "params": {"id": "many"}},
+            "invalid input syntax",
+            needs="sql",
+        ),
+        Bad(
+            "parameters of which one lacks a value",
+            {"statement": "INSERT INTO sold (id) VALUES (:id)", "params": [{"id": 7}, {}]},
+            "names :id",
+            needs="sql",
+        ),
+        Bad(
+            "a program on the server's machine",
+            {"statement": "COPY sold TO PROGRAM 'sh'"},
+            "COPY cannot be among them",
+            needs="sql",
+        ),
+    )
+
+    def more_problems(self, config: Mapping[str, Any]) -> list[ConfigProblem]:
+        return list(template_problems(config))
+
+    def circuit_with(
+        self, inputs: SqlExecuteInputs, credential: Mapping[str, str] | None
+    ) -> str | None:
+        return circuit_of(credential)
+
+    def warm_up(self) -> None:
+        import valkyr_plugins.connectors.sql.writing  # noqa: F401 - loads SQLAlchemy
+
+    def execute(self, inputs: SqlExecuteInputs, ctx: StepContext) -> Result:
+        from valkyr_plugins.connectors.sql.writing import write
+
+        if inputs.statements is not None:
+            work = [(one.statement, one.params) for one in inputs.statements]
+        else:
+            work = [(inputs.statement or "", inputs.params)]
+        return Result(write(work, ctx, once=inputs.once, most=inputs.max_rows))

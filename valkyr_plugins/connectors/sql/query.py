@@ -1,0 +1,146 @@
+"""`sql.query`: rows of a PostgreSQL database, read in a transaction that cannot write."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from pydantic import Field
+
+from executions.public.definitions import ConfigProblem
+from runners.public.modules import Bad, Module, ModuleInputs, ModuleOutputs, Result, StepContext
+from valkyr_plugins.connectors.sql.database import CIRCUIT_TARGET, circuit_of
+from valkyr_plugins.connectors.sql.templates import template_problems
+
+MAX_ROWS = 100_000
+MAX_STATEMENT = 100_000
+
+
+class SqlQueryInputs(ModuleInputs):
+    """What to ask."""
+
+    statement: str = Field(
+        description=(
+            "One statement that reads, with parameters as :name; it holds no templates. A colon "
+            "that is no parameter is written \\:, a cast ::type as usual."
+        ),
+        examples=["SELECT id, total FROM orders WHERE day = :day ORDER BY id"],
+        min_length=1,
+        max_length=MAX_STATEMENT,
+    )
+    params: dict[str, Any] = Field(
+        default_factory=dict,
+        description=(
+            "The parameters' values. Text takes the type that the statement wants; an object is "
+            "jsonb; a list is an array, as for = ANY(:ids), or jsonb where it holds objects."
+        ),
+        examples=[{"day": "{{ input.day }}"}],
+    )
+    max_rows: int = Field(
+        1_000, ge=1, le=MAX_ROWS, description="More rows than this fail the step."
+    )
+
+
+class SqlQueryOutputs(ModuleOutputs):
+    """What was found."""
+
+    rows: list[dict[str, Any]] = Field(
+        description=(
+            "An object a row. numeric is text, dates and times are ISO 8601, bytea is Base64, "
+            "uuid and all that JSON does not know are text."
+        )
+    )
+    columns: list[str] = Field(description="The columns' names, in order.")
+    count: int = Field(description="How many rows.")
+
+
+class SqlQuery(Module[SqlQueryInputs]):
+    """Reads rows of a PostgreSQL database.
+
+    It runs in a read-only transaction, which the database ends with the step's time. Private
+    addresses are refused unless an administrator allows the host (VALKYR_SQL_ALLOWED_HOSTS).
+    """
+
+    type = "sql.query"
+    title = "Query SQL"
+    category = "databases"
+    queue = "io"
+    credential = ("database",)
+    judges_hosts = "everything"
+    circuit_target = CIRCUIT_TARGET
+    Inputs = SqlQueryInputs
+    Outputs = SqlQueryOutputs
+    example: ClassVar = {
+        "statement": "SELECT id, total FROM orders WHERE day = :day ORDER BY id",
+        "params": {"day": "{{ input.day }}"},
+    }
+    bad_inputs = (
+        Bad("no credential", {"statement": "SELECT 1"}, "needs a credential of type database"),
+        Bad("a statement that writes", {"statement": "DELETE FROM t"}, "only reads", needs="sql"),
+        Bad(
+            "one that writes behind a word that reads",
+            {"statement": "WITH gone AS (DELETE FROM sold RETURNING id) SELECT * FROM gone"},
+            "must not contain data-modifying",
+            needs="sql",
+        ),
+        Bad(
+            "two statements in one",
+            {"statement": "SELECT 1; DROP TABLE sold"},
+            "cannot insert multiple commands",
+            needs="sql",
+        ),
+        Bad("no SQL", {"statement": "SELECT FROM WHERE"}, "syntax error", needs="sql"),
+        Bad("no such table", {"statement": "SELECT * FROM nothing"}, "42P01", needs="sql"),
+        Bad("a parameter too few", {"statement": "SELECT :a"}, "names :a", needs="sql"),
+        Bad(
+            "a parameter too many",
+            {"statement": "SELECT 1", "params": {"a": 1}},
+            "params holds a",
+            needs="sql",
+        ),
+        Bad(
+            "SQL as a value, which stays a value",
+            {"statement": "SELECT CAST(:id AS int)", "params": {"id": "1; DROP TABLE sold"}},
+            "invalid input syntax",
+            needs="sql",
+        ),
+        Bad(
+            "a NUL in a value",
+            {"statement": "SELECT CAST(:a AS text)", "params": {"a": "x\x00"}},
+            "NUL",
+            needs="sql",
+        ),
+        Bad(
+            "rows without end",
+            {"statement": "SELECT generate_series(1, 1000000000000) AS n"},
+            "maxRows",
+            needs="sql",
+        ),
+        Bad(
+            "rows too large for an output",
+            {"statement": "SELECT repeat('x', 2000000) AS x, generate_series(1, 9)"},
+            "more than 5 MiB",
+            needs="sql",
+        ),
+        Bad(
+            "two columns of one name",
+            {"statement": "SELECT 1 AS a, 2 AS a"},
+            "twice",
+            needs="sql",
+        ),
+    )
+
+    def more_problems(self, config: Mapping[str, Any]) -> list[ConfigProblem]:
+        return list(template_problems(config))
+
+    def circuit_with(
+        self, inputs: SqlQueryInputs, credential: Mapping[str, str] | None
+    ) -> str | None:
+        return circuit_of(credential)
+
+    def warm_up(self) -> None:
+        import valkyr_plugins.connectors.sql.reading  # noqa: F401 - loads SQLAlchemy
+
+    def execute(self, inputs: SqlQueryInputs, ctx: StepContext) -> Result:
+        from valkyr_plugins.connectors.sql.reading import read
+
+        found = read(inputs.statement, inputs.params, inputs.max_rows, ctx)
+        return Result({"rows": found.rows, "columns": found.columns, "count": len(found.rows)})

@@ -1,0 +1,236 @@
+"""An export of n8n as a definition and a report: the door of this package."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from executions.public.definitions import Catalog, DefinitionError, storage_problems
+from valkyr_plugins.n8n import notes
+from valkyr_plugins.n8n.bodies import Builder
+from valkyr_plugins.n8n.export import MAIN, Export, Link, Node
+from valkyr_plugins.n8n.graph import graph_of
+from valkyr_plugins.n8n.levels import Level, Port
+from valkyr_plugins.n8n.naming import workflow_slug
+from valkyr_plugins.n8n.placeholder import PLACEHOLDER, inputs_of
+from valkyr_plugins.n8n.report import CHANGED, LEFT, Report, Row
+from valkyr_plugins.n8n.secrecy import without_secrets
+from valkyr_plugins.n8n.shape import UNKNOWN, Shape, one
+from valkyr_plugins.n8n.triggers import Started, is_trigger, started
+from valkyr_plugins.n8n.work import SUCCESS, Left
+
+MAX_SECONDS = 31_536_000
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """What came of an export: a definition that can be saved, and what became of each node."""
+
+    definition: dict[str, Any]
+    report: Report
+
+
+def convert(export: Export, catalog: Catalog) -> Conversion:
+    """The definition of an export; raises DefinitionError where it would be too large."""
+    found = _Conversion(export, catalog).convert()
+    if storage_problems(found.definition):
+        _drop_parameters(found.definition)
+    if problems := storage_problems(found.definition):
+        raise DefinitionError(problems)
+    return found
+
+
+class _Conversion:
+    def __init__(self, export: Export, catalog: Catalog) -> None:
+        self.export = export
+        self.report = Report(remarks=list(export.remarks))
+        self.rows = {node.name: Row(node.name, node.type) for node in export.nodes}
+        self.report.rows = list(self.rows.values())
+        self.triggers = [node for node in export.nodes if is_trigger(node)]
+        self.graph = graph_of(export, self._flowing())
+        self.builder = Builder(self.graph, self.report, self.rows, catalog)
+        self.level = Level(set(self.graph.order))
+
+    def convert(self) -> Conversion:
+        definition: dict[str, Any] = {"schema": "valkyr/1", "name": self.export.name}
+        if self.export.description:
+            definition["description"] = without_secrets(self.export.description)
+        triggers = self._start()
+        self._connect()
+        self.builder.draw(self.level)
+        self._helpers()
+        if self.builder.variables:
+            definition["variables"] = dict.fromkeys(self.builder.variables)
+        if self.builder.answers or self._answers_with_the_end():
+            definition["output"] = self._output()
+        definition |= self._settings() | self.level.drawn()
+        if triggers:
+            definition["triggers"] = triggers
+        if drawn := self._notes():
+            definition["ui"] = {"notes": drawn}
+        return Conversion(definition, self.report)
+
+    def _flowing(self) -> list[str]:
+        """The nodes that items flow through: no trigger, no note, nothing that helps another."""
+        links = self.export.links
+        helpers = {link.source for link in links if link.kind != MAIN}
+        linked = {end for link in links if link.kind == MAIN for end in (link.source, link.target)}
+        beside = (helpers - linked) | {node.name for node in self.triggers}
+        return [
+            node.name
+            for node in self.export.nodes
+            if node.kind != notes.KIND and node.name not in beside
+        ]
+
+    def _start(self) -> list[dict[str, Any]]:
+        """The triggers, and the ports of what they lead to."""
+        found: list[dict[str, Any]] = []
+        starts: list[tuple[Node, Port]] = []
+        for node in self.triggers:
+            given = self._started(node)
+            found += given.triggers
+            starts.append((node, Port("", (), given.shape)))
+            self.level.shapes[node.name] = given.shape
+        unique = [one for place, one in enumerate(found) if one not in found[:place]]
+        self._lead(starts)
+        return unique[:100]
+
+    def _started(self, node: Node) -> Started:
+        row = self.rows[node.name]
+        try:
+            if node.disabled:
+                row.status = CHANGED
+                row.remarks.append("It was disabled, and was left out.")
+                return Started([], one("input"))
+            given = started(node, self.export.settings)
+        except Left as reason:
+            return self._unknown(node, str(reason))
+        row.module = given.module
+        row.remarks += given.remarks
+        row.status = CHANGED if given.remarks else row.status
+        return given
+
+    def _unknown(self, node: Node, reason: str) -> Started:
+        """A trigger with no equal: a placeholder before what it leads to."""
+        row = self.rows[node.name]
+        row.status = LEFT
+        row.task, row.module = self.builder.ids.take(node.name, node.kind), PLACEHOLDER
+        row.remarks.append(f"{reason[:1].upper()}{reason[1:]}.")
+        self.level.tasks.append(
+            {
+                "id": row.task, "name": node.name, "use": PLACEHOLDER,
+                "with": inputs_of(node, reason), "ui": {"x": node.x, "y": node.y},
+            }
+        )  # fmt: skip
+        return Started([], one("input"))
+
+    def _lead(self, starts: list[tuple[Node, Port]]) -> None:
+        """The links of the triggers; several that begin at different nodes are a thing to mend."""
+        links: dict[str, list[Link]] = {}
+        for link in self.export.links:
+            if link.target in self.level.names:
+                links.setdefault(link.source, []).append(link)
+        ends = {
+            frozenset(link.target for link in links[n.name]) for n, _ in starts if n.name in links
+        }
+        gate = (
+            self._parted([node for node, _ in starts if node.name in links])
+            if len(ends) > 1
+            else ""
+        )
+        for node, port in starts:
+            task = self.rows[node.name].task or gate
+            on = (SUCCESS,) if task else ()
+            for link in links.get(node.name, ()):
+                self.level.ports[link] = Port(task, on, port.shape)
+
+    def _parted(self, nodes: list[Node]) -> str:
+        names = ", ".join(node.name for node in nodes)
+        reason = (
+            f"in n8n {names} begin at different nodes; here every trigger begins at the first "
+            "tasks. Make a workflow of each, or decide by the payload with a flow.if"
+        )
+        self.report.remarks.append(f"{reason[:1].upper()}{reason[1:]}.")
+        return self.builder.pause(self.level, "several triggers", reason, nodes[0]).task
+
+    def _connect(self) -> None:
+        """Nodes that no trigger leads to: n8n never runs them, so nothing here may either."""
+        graph, level = self.graph, self.level
+        begun = {link.target for link in level.ports}
+        roots = [name for name in graph.order if not graph.incoming.get(name) and name not in begun]
+        if not roots:
+            return
+        if not self.triggers:
+            port = Port("", (), one("input"))
+        else:
+            many = "1 node" if len(roots) == 1 else f"{len(roots)} nodes"
+            reason = (
+                f"no trigger leads to {many}, such as {roots[0]}, so n8n never ran "
+                "them. Draw the edges that are missing, or take the tasks out"
+            )
+            self.report.remarks.append(f"{reason[:1].upper()}{reason[1:]}.")
+            near = graph.nodes[roots[0]]
+            port = self.builder.pause(level, "not connected", reason, near)
+        for name in roots:
+            level.ports[Link("", 0, name)] = port
+
+    def _helpers(self) -> None:
+        """The rows of models, tools and memories: they became a part of the node they help."""
+        for target, helpers in self.graph.helpers.items():
+            for kind, node in helpers:
+                row, helped = self.rows[node.name], self.rows[target]
+                if row.module:
+                    continue
+                if helped.status != LEFT and kind == "ai_languageModel":
+                    row.task, row.module = helped.task, helped.module
+                else:
+                    row.status = LEFT
+                    row.remarks.append(f'It helped "{target}", and has no equal of its own.')
+
+    def _answers_with_the_end(self) -> bool:
+        modes = [node.parameters.get("responseMode") for node in self.triggers]
+        return "lastNode" in modes and self._end() is not None
+
+    def _end(self) -> Shape | None:
+        """What the only last task hands on."""
+        leaves = self.level.leaves()
+        last = [row.node for row in self.report.rows if row.task in leaves]
+        shape = self.level.shapes.get(last[0]) if len(leaves) == len(last) == 1 else None
+        return shape if shape is not None and (shape.whole or shape.items) else None
+
+    def _output(self) -> str:
+        if self.builder.answers:
+            answers = [f"tasks.{task}.output" for task in self.builder.answers]
+            return "{{ " + " or ".join(answers) + " }}"
+        shape = self._end() or UNKNOWN
+        return "{{ " + str(shape.whole or shape.items) + " }}"
+
+    def _settings(self) -> dict[str, Any]:
+        given = self.export.settings
+        seconds, failing = given.get("executionTimeout"), given.get("errorWorkflow")
+        if isinstance(failing, str) and failing:
+            slug = workflow_slug(f"workflow-{failing}")
+            self.report.workflow(slug, f"error workflow ({failing})", "")
+            self.report.remarks.append(
+                "It had an error workflow: import that too, and name it in settings.onFailure."
+            )
+        number = isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
+        if number and 1 <= float(seconds or 0) <= MAX_SECONDS:
+            return {"settings": {"timeoutSeconds": seconds}}
+        return {}
+
+    def _notes(self) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = []
+        for node in self.export.nodes:
+            if node.kind == notes.KIND and len(found) < notes.MAX_NOTES:
+                found.append(notes.note(node, len(found) + 1))
+                self.rows[node.name].module = "note"
+        return found
+
+
+def _drop_parameters(body: Mapping[str, Any]) -> None:
+    """Take what placeholders keep out of a definition that is too large with it."""
+    for task in body.get("tasks", ()):
+        if task["use"] == PLACEHOLDER:
+            task["with"].pop("parameters", None)
+        if "body" in task:
+            _drop_parameters(task["body"])

@@ -1,0 +1,301 @@
+"""Draws the task of each node that data flow through, its edges, and what it hands on."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import Any
+
+from executions.public.definitions import Catalog
+from valkyr_plugins.n8n import families  # noqa: F401 - each file names its families
+from valkyr_plugins.n8n.export import ERROR_OUTPUT, GO_ON, Link, Node
+from valkyr_plugins.n8n.expressions.sight import Sight
+from valkyr_plugins.n8n.families.lists import item_lists_take
+from valkyr_plugins.n8n.graph import LOOP, Graph
+from valkyr_plugins.n8n.levels import Level, Port, by_port, common, exclude, met
+from valkyr_plugins.n8n.naming import Ids, plain
+from valkyr_plugins.n8n.placeholder import PLACEHOLDER, inputs_of, plain_inputs
+from valkyr_plugins.n8n.report import CHANGED, LEFT, Report, Row
+from valkyr_plugins.n8n.secrecy import secret_name, without_secrets
+from valkyr_plugins.n8n.shape import UNKNOWN, Keys, Shape
+from valkyr_plugins.n8n.texts import Texts
+from valkyr_plugins.n8n.work import (
+    ERROR,
+    FAMILIES,
+    ITEM,
+    LIST,
+    MERGE,
+    SUCCESS,
+    TAKES,
+    Left,
+    Made,
+    Work,
+)
+
+PACKAGES = ("n8n-nodes-base.", "@n8n/n8n-nodes-langchain.")
+MANY = 'Several nodes lead to "{}": it runs once, with what the first of them that ran handed on.'
+
+
+def takes(node: Node) -> str:
+    """Whether a node works on items one by one, on all of them, or joins several inputs."""
+    if node.kind == LOOP:
+        return LIST
+    if node.kind == "itemLists":
+        return item_lists_take(node.parameters.get("operation"))
+    return TAKES.get(node.kind, ITEM) if known(node) else ITEM
+
+
+def known(node: Node) -> bool:
+    """Whether a node is one of n8n's own."""
+    return node.type.startswith(PACKAGES)
+
+
+@dataclass(slots=True)
+class Nodes(ABC):
+    """Draws the nodes of a level one by one; rows and what is to be made go into the report.
+
+    Where items are many, `open` and `loop` draw a body; `bodies.Builder` knows how.
+    """
+
+    graph: Graph
+    report: Report
+    rows: dict[str, Row]
+    catalog: Catalog
+    ids: Ids = field(default_factory=Ids)
+    variables: dict[str, None] = field(default_factory=dict)
+    answers: list[str] = field(default_factory=list)
+
+    def draw(self, level: Level) -> None:
+        """Everything that stands in a level whose first ports are set."""
+        for port, links in list(by_port(level.ports, list(level.ports))):
+            if port.shape.items is not None:
+                self.open(level, port, links, links[0].source)
+        for name in self.graph.order:
+            if name in level.names and name not in level.taken:
+                self.place(level, self.graph.nodes[name])
+
+    def place(self, level: Level, node: Node) -> None:
+        """The task of one node, and its edges."""
+        ports = self.ports_into(level, node)
+        if node.kind == LOOP and known(node) and not node.disabled:
+            self.loop(level, node, ports)
+            return
+        work = self.work(level, node, ports)
+        made = self.made(work, ports)
+        self.add(level, work, made, [port for group in ports.values() for port in group])
+        self.lead_on(level, work, made)
+
+    @abstractmethod
+    def open(self, level: Level, port: Port, links: list[Link], name: str) -> None:
+        """A body for the nodes that take the many items of a port one by one."""
+
+    @abstractmethod
+    def loop(self, level: Level, node: Node, ports: dict[int, list[Port]]) -> None:
+        """The body of a node that goes over its items by itself."""
+
+    def ports_into(self, level: Level, node: Node) -> dict[int, list[Port]]:
+        """The ports that lead to a node, by its inputs."""
+        found: dict[int, list[Port]] = {}
+        for link in level.ports:
+            if link.target == node.name:
+                found.setdefault(link.input, []).append(level.ports[link])
+        return found
+
+    def work(self, level: Level, node: Node, ports: dict[int, list[Port]]) -> Work:
+        """A node with what reaches it and what it sees, for its family."""
+        exclusive = exclude(common(group) for group in ports.values())
+        joins = takes(node) == MERGE and not exclusive
+        groups = ports if joins else {0: [port for group in ports.values() for port in group]}
+        inputs: dict[int, Shape] = {}
+        sight = Sight(numbered=level.depth > 0)
+        for place, group in groups.items():
+            inputs[place], several = met(group)
+            if several and not (exclusive and takes(node) == MERGE):
+                sight.remark(MANY.format(node.name))
+        before = self.graph.before.get(node.name, set())
+
+        def nodes(name: str) -> Shape | None:
+            unordered = name in self.graph.before and name not in before
+            return None if unordered else level.shape(name)
+
+        sight.current = inputs.get(0, Shape())
+        sight.nodes = nodes
+        sight.variable = lambda name: self.variable(name, node)
+        task = self.ids.take(node.name, node.kind)
+        helpers = self.graph.helpers.get(node.name, [])
+        texts = Texts(sight)
+        branch = common(port for group in ports.values() for port in group)
+        return Work(
+            node, task, inputs, sight, texts, self.report, helpers, exclusive=exclusive,
+            branch=branch,
+        )  # fmt: skip
+
+    def variable(self, name: str, node: Node) -> str | None:
+        """The workflow's variable for one of n8n's; None where it is likely to hold a secret."""
+        found = plain(name) if not name.isidentifier() or not name.isascii() else name[:100]
+        if secret_name(name) or not found or found[0].isdigit():
+            return None
+        self.variables[found] = None
+        self.report.variable(found, node.name)
+        return found
+
+    def made(self, work: Work, ports: dict[int, list[Port]]) -> Made:
+        """What a node becomes: by its family, or its placeholder."""
+        node = work.node
+        if node.disabled:
+            work.remark("It was disabled: it passes on what it gets.")
+            return Made("flow.noop", {}, work.shape)
+        try:
+            made = self.mapped(work)
+        except Left as reason:
+            return self.left(work, str(reason))
+        if node.on_error == GO_ON:
+            work.remark("What follows runs also where it fails; its output is null then.")
+        if made.join and any(
+            len(group) > 1 or len(group[0].on) > 1 for group in ports.values() if group
+        ):
+            made.join = ""
+            work.remark("It goes on as soon as any of its branches is done; see what it waits for.")
+        return made
+
+    def mapped(self, work: Work) -> Made:
+        """What its family makes of a node, if our module would take it; raises Left."""
+        node = work.node
+        family = FAMILIES.get(node.kind) if known(node) else None
+        if family is None:
+            raise Left(
+                f"there is no module for {node.type}; see whether http.request does its work"
+            )
+        made = family(work)
+        found = self.catalog[made.use].check(made.inputs)
+        if found:
+            where = ".".join(map(str, found[0].pointer))
+            raise Left(f"{made.use} would not take it: {where}: {found[0].message}"[:500])
+        return made
+
+    def left(self, work: Work, reason: str) -> Made:
+        """The placeholder of a node."""
+        self.rows[work.node.name].status = LEFT
+        work.sight.remarks.clear()
+        work.texts.unfinished = 0
+        work.remark(f"{reason[:1].upper()}{reason[1:]}.")
+        return work.made(PLACEHOLDER, inputs_of(work.node, reason))
+
+    def add(self, level: Level, work: Work, made: Made, ports: list[Port]) -> None:
+        """A task, its edges, and the row of its node."""
+        node = work.node
+        task: dict[str, Any] = {
+            "id": work.id,
+            "name": node.name,
+            "use": made.use,
+            "with": made.inputs,
+        }
+        if made.credential:
+            task["credential"] = made.credential
+        if made.join:
+            task["join"] = made.join
+        if node.attempts > 1 and not made.use.startswith(("flow.", "data.", "n8n.")):
+            seconds = node.attempt_seconds
+            task["retry"] = {
+                "maxAttempts": node.attempts, "baseSeconds": seconds, "maxSeconds": seconds,
+                "jitter": 0,
+            }  # fmt: skip
+        note = {"note": without_secrets(node.note)} if node.note else {}
+        task["ui"] = {"x": node.x, "y": node.y, **note}
+        level.tasks.append(task)
+        for port in ports:
+            level.lead(port, work.id)
+        level.shapes[node.name] = made.shape
+        self.tell(work, made.use)
+        if node.kind == "respondToWebhook" and not node.disabled:
+            self.answer(level, work)
+
+    def answer(self, level: Level, work: Work) -> None:
+        """Note a task whose output is the answer to a webhook."""
+        if level.depth:
+            work.remark("It answers from within a body, which cannot: make the answer behind it.")
+        else:
+            self.answers.append(work.id)
+
+    def tell(self, work: Work, module: str) -> None:
+        """Write a node's row."""
+        row = self.rows[work.node.name]
+        row.task, row.module = work.id, module
+        row.remarks += list(work.sight.remarks)
+        if row.status != LEFT and row.remarks:
+            row.status = CHANGED
+
+    def lead_on(self, level: Level, work: Work, made: Made) -> None:
+        """The ports of a node's outputs, bodies for items that are many, and ways back."""
+        groups: dict[int, list[Link]] = {}
+        for link in (*self.graph.outgoing.get(work.node.name, ()), *self.ways_back(work.node.name)):
+            groups.setdefault(link.output, []).append(link)
+        for output, links in groups.items():
+            port = self.port(work, made, output)
+            if port is None:
+                port = self.stand_in(level, work, output)
+            level.ports.update(dict.fromkeys(links, port))
+            if any(link in self.graph.cut for link in links):
+                self.turn_back(level, port, work, [one for one in links if one in self.graph.cut])
+            if port.shape.items is not None:
+                self.open(level, port, links, work.node.name)
+
+    def ways_back(self, name: str) -> list[Link]:
+        """The links of a node that were taken out: of cycles, and of loops."""
+        back = [link for links in self.graph.back.values() for link in links]
+        return [link for link in (*self.graph.cut, *back) if link.source == name]
+
+    def port(self, work: Work, made: Made, output: int) -> Port | None:
+        """Where an output goes on; None where the module has none such."""
+        node = work.node
+        usual = max(made.outcomes, default=0) + 1
+        if node.on_error == ERROR_OUTPUT and output == usual and not node.disabled:
+            return Port(work.id, (ERROR,), failure(work), work.branch)
+        if not made.outcomes or node.disabled:
+            outcome: str | None = SUCCESS
+        else:
+            outcome = made.outcomes.get(output)
+        if outcome is None:
+            return None
+        fails = node.on_error == GO_ON and made.use != PLACEHOLDER
+        return Port(work.id, (outcome, ERROR) if fails else (outcome,), made.shape, work.branch)
+
+    def stand_in(self, level: Level, work: Work, output: int) -> Port:
+        """A placeholder behind an output that the module does not have."""
+        reason = (
+            f"output {output + 1} of {work.node.name} has no equal; see when it goes on this way, "
+            "and draw the edge from there"
+        )
+        self.rows[work.node.name].status = CHANGED
+        self.rows[work.node.name].remarks.append(f"{reason[:1].upper()}{reason[1:]}.")
+        return self.pause(level, f"{work.node.name} output {output + 1}", reason, work.node)
+
+    def turn_back(self, level: Level, port: Port, work: Work, links: list[Link]) -> None:
+        """A placeholder where the file goes back to an earlier node without a plain loop."""
+        names = ", ".join(dict.fromkeys(link.target for link in links))
+        reason = (
+            f"here n8n goes back to {names}: put the tasks from there to here into the body of a "
+            "flow.loop, which ends when its condition holds"
+        )
+        self.rows[work.node.name].status = CHANGED
+        self.rows[work.node.name].remarks.append(f"Behind it the file goes back to {names}.")
+        level.lead(port, self.pause(level, f"back to {names}", reason, work.node).task)
+
+    def pause(self, level: Level, name: str, reason: str, near: Node) -> Port:
+        """A placeholder that stands for no node; its task blocks publishing."""
+        task = self.ids.take(name)
+        level.tasks.append(
+            {
+                "id": task, "name": name[:200], "use": PLACEHOLDER,
+                "with": plain_inputs("A connection", reason),
+                "ui": {"x": near.x - 220, "y": near.y + 120},
+            }
+        )  # fmt: skip
+        return Port(task, (SUCCESS,), UNKNOWN)
+
+
+def failure(work: Work) -> Shape:
+    """What n8n hands on behind a failure: the item, and the message as `error`."""
+    message = f"tasks.{work.id}.error.message"
+    named: dict[Keys, str] = {("error", "message"): message, ("error",): message}
+    came = work.shape
+    why = "behind a failure the item and its error are handed on"
+    return Shape(None, came.base, {**came.named, **named}, why=why)

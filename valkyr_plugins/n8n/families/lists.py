@@ -1,0 +1,162 @@
+"""What works on all items at once: Split Out, Sort, Limit, Aggregate, Summarize and their like."""
+
+import json
+import re
+from typing import Any
+
+from valkyr_plugins.n8n.shape import Keys, Shape, many, one, operand
+from valkyr_plugins.n8n.work import ITEM, LIST, Family, Left, Made, Work, family
+
+_FUNCTIONS = {"sum": "sum", "average": "avg", "min": "min", "max": "max", "count": "count",
+              "countUnique": "distinct", "append": "collect"}  # fmt: skip
+_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*")
+MAX_BATCH = 100_000
+
+
+@family("splitOut", takes=ITEM)
+def split_out(work: Work) -> Made:
+    """The list itself; what follows is the body of a `flow.map` over it."""
+    fields = [name.strip() for name in work.word("fieldToSplitOut").split(",") if name.strip()]
+    if len(fields) != 1 or fields[0].startswith("="):
+        raise Left("it splits several fields at once; make the list with data.jmespath")
+    field = fields[0].removeprefix("$json.")
+    if work.get("include") in ("allOtherFields", "selectedOtherFields"):
+        work.remark("It kept other fields beside each item; read them where they come from.")
+    found = work.shape.read(tuple(field.split(".")))
+    if found is None:
+        raise Left(f"it splits {field}, and {work.shape.why}")
+    each: dict[Keys, Keys] = (
+        {(field.rpartition(".")[2],): ()} if work.node.kind == "splitOut" else {}
+    )
+    return work.made("flow.noop", {"value": "{{ " + found + " }}"}, many(work.output, each))
+
+
+@family("limit", takes=LIST)
+def limit(work: Work) -> Made:
+    """The first items, or the last ones."""
+    if work.shape.items is None:
+        return Made("flow.noop", {}, work.shape)
+    most = work.get("maxItems", 1)
+    most = most if isinstance(most, int) and most > 0 else 1
+    cut = f"[-{most}:]" if work.word("keep") == "lastItems" else f"[:{most}]"
+    value = "{{ " + operand(work.items()) + cut + " }}"
+    return work.made("flow.noop", {"value": value}, many(work.output, work.shape.each))
+
+
+@family("sort", takes=LIST)
+def sort(work: Work) -> Made:
+    """`data.sort`, by fields."""
+    rows = work.names("sortFieldsUi.sortField")
+    if work.word("type", "simple") != "simple" or not rows:
+        raise Left("it sorts by code or at random; use data.sort, or python.code")
+    by = [
+        {"field": _field(str(row.get("fieldName", ""))),
+         "order": "descending" if row.get("order") == "descending" else "ascending"}
+        for row in rows[:20]
+    ]  # fmt: skip
+    inputs = {"rows": "{{ " + work.items() + " }}", "by": by}
+    return work.made("data.sort", inputs, many(f"{work.output}.rows", work.shape.each))
+
+
+@family("removeDuplicates", takes=LIST)
+def remove_duplicates(work: Work) -> Made:
+    """`data.deduplicate`."""
+    if work.word("operation", "removeDuplicateInputItems") != "removeDuplicateInputItems":
+        raise Left("it remembers items of earlier executions; keep what was seen in a database")
+    inputs: dict[str, Any] = {"rows": "{{ " + work.items() + " }}"}
+    names = work.get("fieldsToCompare", "")
+    if isinstance(names, str) and names.strip("= "):
+        inputs["by"] = [_field(name.strip()) for name in names.split(",") if name.strip()]
+    return work.made("data.deduplicate", inputs, many(f"{work.output}.rows", work.shape.each))
+
+
+@family("aggregate", takes=LIST)
+def aggregate(work: Work) -> Made:
+    """One object with lists in it: of all items, or of single fields."""
+    items = work.items()
+    if work.word("aggregate") == "aggregateAllItemData":
+        name = work.word("destinationFieldName", "data")
+        return work.made("data.set", {"values": {name: "{{ " + items + " }}"}})
+    values: dict[str, Any] = {}
+    for row in work.names("fieldsToAggregate.fieldToAggregate"):
+        field = str(row.get("fieldToAggregate", "")).removeprefix("=")
+        renamed = row.get("outputFieldName") if row.get("renameField") is True else None
+        name = str(renamed or field.rpartition(".")[2])
+        if not field or "{{" in name or "{{" in field:
+            raise Left("a field that it gathers is worked out")
+        ours = work.shape.each.get((field,))
+        field = ".".join(map(str, ours)) if ours else field
+        values[name] = (
+            "{{ " + f"{operand(items)} | map(attribute={json.dumps(field)}) | list" + " }}"
+        )
+    if not values:
+        raise Left("it does not say which fields it gathers")
+    return work.made("data.set", {"values": values})
+
+
+@family("summarize", takes=LIST)
+def summarize(work: Work) -> Made:
+    """`data.aggregate`; the names are those n8n gives."""
+    compute: dict[str, Any] = {}
+    for row in work.names("fieldsToSummarize.values"):
+        how, field = str(row.get("aggregation", "count")), str(row.get("field", ""))
+        if how not in _FUNCTIONS or not field:
+            raise Left(f"there is no equal of {how}; write it as a data.aggregate")
+        own = {"field": _field(field)} if how != "count" else {}
+        name = {"append": "appended", "countUnique": "unique_count"}.get(how, how)
+        compute[f"{name}_{field}"] = {"function": _FUNCTIONS[how], **own}
+    if not compute:
+        raise Left("it does not say what it works out")
+    split = work.word("fieldsToSplitBy").removeprefix("=")
+    groups = [name.strip() for name in split.split(",") if name.strip()]
+    inputs = {"rows": "{{ " + work.items() + " }}", "compute": compute}
+    if groups:
+        inputs["groupBy"] = [_field(name) for name in groups]
+        return work.made("data.aggregate", inputs, many(f"{work.output}.groups"))
+    return work.made("data.aggregate", inputs, one(f"{work.output}.groups[0]"))
+
+
+@family("itemLists", takes=ITEM)
+def item_lists(work: Work) -> Made:
+    """An older node that did all of the above, one by one."""
+    operation = work.word("operation", "splitOutItems")
+    found = ITEM_LISTS.get(operation)
+    if found is None:
+        raise Left(f"there is no equal of {operation}")
+    return found(work)
+
+
+ITEM_LISTS: dict[str, Family] = {
+    "splitOutItems": split_out,
+    "aggregateItems": aggregate,
+    "limit": limit,
+    "sort": sort,
+    "removeDuplicates": remove_duplicates,
+    "summarize": summarize,
+}
+
+
+def item_lists_take(operation: Any) -> str:
+    """Whether an old list node works on the items one by one, or on all of them."""
+    return ITEM if operation in (None, "splitOutItems") else LIST
+
+
+def loop_items(work: Work) -> tuple[str, Shape]:
+    """What a loop goes over: an expression for the list, and what its body gets of it."""
+    size = work.get("batchSize", 1 if work.node.version >= 3 else 10)
+    size = size if isinstance(size, int) and 0 < size <= MAX_BATCH else 1
+    items, whole = work.shape.items, work.shape.whole
+    if items is None and whole is None:
+        raise Left(f"it loops, and {work.shape.why}")
+    if items is None:
+        # n8n makes items of the list that an answer is; anything else is one item.
+        items = str(whole) if str(whole).endswith(".body") else f"[{whole}]"
+    if size == 1:
+        return items, many(items, work.shape.each).of_item("item")
+    return f"{operand(items)} | batch({size}) | list", many("item", work.shape.each)
+
+
+def _field(name: str) -> str:
+    """A field as our modules name it: a key that is no word stands in quotes."""
+    name = name.removeprefix("=").removeprefix("$json.")
+    return name if _WORD.fullmatch(name) else json.dumps(name)

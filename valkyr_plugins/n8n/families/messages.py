@@ -1,0 +1,95 @@
+"""Send Email and Slack."""
+
+import re
+from typing import Any
+
+from executions.public.templates import todo
+from valkyr_plugins.n8n.shape import one
+from valkyr_plugins.n8n.texts import is_expression
+from valkyr_plugins.n8n.work import Left, Made, Work, family
+
+
+@family("emailSend")
+def email_send(work: Work) -> Made:
+    """`email.send`."""
+    if work.word("operation", "send") == "sendAndWait":
+        raise Left("it waits for an answer; use flow.approval, or email.send and flow.callback")
+    inputs: dict[str, Any] = {
+        "from": _needed(work, "fromEmail", "who it comes from"),
+        "to": _needed(work, "toEmail", "who gets it", listed=True),
+        "subject": work.text(work.get("subject", "")),
+    }
+    for ours, *theirs in (
+        ("cc", "ccEmail", "options.ccEmail"),
+        ("bcc", "bccEmail", "options.bccEmail"),
+        ("replyTo", "options.replyTo"),
+    ):
+        raw = next((raw for key in theirs if (raw := work.get(key))), None)
+        if raw:
+            inputs[ours] = _addresses(work, raw) if ours != "replyTo" else work.text(raw)
+    kind = work.word("emailFormat", "both" if work.node.version < 2 else "html")
+    if kind in ("text", "both"):
+        inputs["text"] = work.text(work.get("text", work.get("message", "")))
+    if kind in ("html", "both") and work.get("html"):
+        inputs["html"] = work.text(work.get("html"))
+    if work.get("attachments") or work.get("options.attachments"):
+        work.remark("It sent files along, which email.send does not.")
+    return work.made("email.send", inputs, credential=work.credential("smtp"))
+
+
+def _needed(work: Work, key: str, what: str, *, listed: bool = False) -> Any:
+    raw = work.get(key)
+    if raw:
+        return _addresses(work, raw) if listed else work.text(raw)
+    work.texts.unfinished += 1
+    work.remark(f"The file does not say {what}.")
+    return todo(what)
+
+
+def _addresses(work: Work, raw: Any) -> Any:
+    if not isinstance(raw, str) or is_expression(raw):
+        return work.value(raw)
+    found = [work.text(one.strip()) for one in re.split(r"[,;]", raw) if one.strip()]
+    return found[0] if len(found) == 1 else found
+
+
+@family("slack")
+def slack(work: Work) -> Made:
+    """`slack.post`, of messages."""
+    resource, operation = work.word("resource", "message"), work.word("operation", "post")
+    if resource != "message" or operation not in ("post", "create"):
+        raise Left(f"slack.post posts messages; this is {resource}: {operation}. Use http.request")
+    inputs: dict[str, Any] = {}
+    text, blocks = work.get("text"), _blocks(work)
+    if text:
+        inputs["text"] = work.text(text)
+    if blocks is not None:
+        inputs["blocks"] = blocks
+    if not inputs:
+        work.texts.unfinished += 1
+        inputs["text"] = todo("the message")
+    if work.get("attachments") or work.word("messageType") == "attachment":
+        work.remark("It had attachments, of an old form; write them as blocks.")
+    channel = work.word("channelId", work.word("channel", work.word("user")))
+    if channel:
+        inputs["channel"] = work.text(channel)
+    else:
+        work.remark("The file does not say which channel; name one, unless a webhook has its own.")
+    thread = work.get(
+        "otherOptions.thread_ts.replyValues.thread_ts", work.get("otherOptions.thread_ts")
+    )
+    if isinstance(thread, (str, int, float)) and thread:
+        inputs["threadTs"] = work.text(thread)
+    credential = work.credential("bearer")
+    return work.made("slack.post", inputs, one(work.output), credential=credential)
+
+
+def _blocks(work: Work) -> Any:
+    raw = work.get("blocksUi")
+    if not isinstance(raw, str) or not raw.strip("= "):
+        return None
+    try:
+        found = work.texts.json_text(raw)
+    except (ValueError, RecursionError):
+        return "{{ " + work.texts.left(raw, "the blocks are no JSON") + " }}"
+    return found.get("blocks", []) if isinstance(found, dict) else found

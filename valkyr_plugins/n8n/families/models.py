@@ -1,0 +1,135 @@
+"""Language models: OpenAI, chains and agents without tools, as `llm.chat`."""
+
+from typing import Any
+
+from executions.public.templates import todo
+from valkyr_plugins.n8n.export import Node
+from valkyr_plugins.n8n.naming import credential_name
+from valkyr_plugins.n8n.shape import Keys, Shape
+from valkyr_plugins.n8n.texts import is_expression
+from valkyr_plugins.n8n.work import Left, Made, Work, below, family
+
+ANSWERS: tuple[Keys, ...] = (
+    ("message", "content"), ("text",), ("output",), ("content",), ("response",),
+)  # fmt: skip
+# The endpoints that speak OpenAI's protocol, by the model nodes of n8n.
+ENDPOINTS = {
+    "lmChatOpenAi": "", "lmOpenAi": "", "lmChatDeepSeek": "https://api.deepseek.com/v1",
+    "lmChatMistralCloud": "https://api.mistral.ai/v1",
+    "lmChatOpenRouter": "https://openrouter.ai/api/v1",
+    "lmChatGroq": "https://api.groq.com/openai/v1",
+}  # fmt: skip
+MODEL, MEMORY, TOOL, PARSER = "ai_languageModel", "ai_memory", "ai_tool", "ai_outputParser"
+
+
+@family("openAi")
+def openai(work: Work) -> Made:
+    """A message to a model, of the old node and the new one."""
+    resource = work.word("resource", "text")
+    if resource not in ("text", "chat") or work.word("operation", "message") not in (
+        "message", "complete", "create",
+    ):  # fmt: skip
+        raise Left(f"it works on {resource}, which llm.chat does not; use http.request")
+    rows = work.names("messages.values") or work.names("prompt.messages")
+    rows = rows or work.names("responses.values")
+    if not rows and work.get("prompt"):
+        rows = [{"content": work.get("prompt")}]
+    system = [row for row in rows if row.get("role") == "system"]
+    others = [row for row in rows if row.get("role") != "system"]
+    inputs = _asked(work, work.node, "", system=_joined(work, system), others=others)
+    if work.get("jsonOutput") is True:
+        inputs["responseFormat"] = "json"
+    return _made(work, inputs, work.node)
+
+
+@family("chainLlm", "agent", "conversationalAgent")
+def chain(work: Work) -> Made:
+    """A prompt to the model that is attached to the node."""
+    kinds = {kind for kind, _ in work.helpers}
+    if TOOL in kinds:
+        raise Left(
+            "an agent with tools decides by itself what to run; draw it with llm.chat, whose "
+            "`tools` the model asks for, and a flow.loop"
+        )
+    model = next((node for kind, node in work.helpers if kind == MODEL), None)
+    if model is None or model.kind not in ENDPOINTS:
+        what = model.type if model else "no model"
+        raise Left(f"it asks {what}; use llm.chat with an endpoint that speaks OpenAI's protocol")
+    if MEMORY in kinds:
+        work.remark("It remembered the conversation; hand earlier messages on in `messages`.")
+    if PARSER in kinds:
+        work.remark("It parsed the answer; llm.extract gives data that fit a schema.")
+    system = work.get("options.systemMessage") or _chain_system(work)
+    prompt = work.get("text") or work.get("prompt")
+    inputs = _asked(work, model, ENDPOINTS[model.kind], system=work.text(system or ""), others=[])
+    inputs["messages"] = work.text(prompt) if prompt else _chat_input(work)
+    return _made(work, inputs, model)
+
+
+def _chain_system(work: Work) -> Any:
+    rows = work.names("messages.messageValues")
+    return next((row.get("message") for row in rows), None)
+
+
+def _chat_input(work: Work) -> str:
+    found = work.shape.read(("chatInput",))
+    return "{{ " + found + " }}" if found else todo("the message: $json.chatInput")
+
+
+def _asked(
+    work: Work, node: Node, endpoint: str, *, system: str, others: list[dict[str, Any]]
+) -> dict[str, Any]:
+    inputs: dict[str, Any] = {"model": _model(work, node)}
+    address = below(node.parameters, "options.baseURL")
+    if isinstance(address, str) and address and not is_expression(address):
+        inputs["baseUrl"] = address
+    elif endpoint:
+        inputs["baseUrl"] = endpoint
+    if system:
+        inputs["system"] = system
+    roles = [str(row.get("role", "user")) for row in others]
+    texts = [work.text(row.get("content", "")) for row in others]
+    if len(others) == 1 and roles == ["user"]:
+        inputs["messages"] = texts[0] or todo("the message")
+    else:
+        known = [role if role in ("user", "assistant") else "user" for role in roles]
+        pairs = zip(known, texts, strict=True)
+        inputs["messages"] = [{"role": role, "content": text} for role, text in pairs]
+        if not others:
+            inputs["messages"] = todo("the message")
+    return inputs | _numbers(node)
+
+
+def _model(work: Work, node: Node) -> str:
+    for key in ("modelId", "model", "chatModel", "modelName"):
+        given = node.parameters.get(key)
+        name = given.get("value") if isinstance(given, dict) else given
+        if isinstance(name, str) and name:
+            return work.text(name)
+    work.texts.unfinished += 1
+    return todo("the model's name")
+
+
+def _numbers(node: Node) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    temperature = below(node.parameters, "options.temperature")
+    most = below(node.parameters, "options.maxTokens")
+    if isinstance(temperature, (int, float)) and 0 <= temperature <= 2:
+        found["temperature"] = float(temperature)
+    if isinstance(most, int) and not isinstance(most, bool) and 0 < most < 10**6:
+        found["maxTokens"] = most
+    return found
+
+
+def _joined(work: Work, rows: list[dict[str, Any]]) -> str:
+    return "\n\n".join(work.text(row.get("content", "")) for row in rows)
+
+
+def _made(work: Work, inputs: dict[str, Any], node: Node) -> Made:
+    answer = f"{work.output}.text"
+    named: dict[Keys, str] = dict.fromkeys(ANSWERS, answer)
+    shape = Shape(named=named, why="of a model's answer only the text is handed on")
+    credential = ""
+    for was, name in list(node.credentials.items())[:1]:
+        credential = work.secret(credential_name(name, was), "bearer", f"{was} {name}".strip())
+    return work.made("llm.chat", inputs, shape, credential=credential)

@@ -1,0 +1,144 @@
+"""The nodes' order: what leads to what, with the ways back of loops taken out."""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from valkyr_plugins.n8n.export import MAIN, Export, Link, Node
+
+LOOP = "splitInBatches"
+
+
+def loop_ports(node: Node) -> tuple[int, int]:
+    """The outputs of a loop node that lead into its body, and on once it is done."""
+    return (1, 0) if node.version >= 3 else (0, 1)
+
+
+@dataclass(slots=True)
+class Graph:
+    """What is left of the links without the ways back.
+
+    `bodies` are those of plain loops by their nodes, `back` the links that closed them; `cut` are
+    the links of cycles that are no plain loops.
+    """
+
+    nodes: dict[str, Node]
+    order: list[str] = field(default_factory=list)
+    outgoing: dict[str, list[Link]] = field(default_factory=dict)
+    incoming: dict[str, list[Link]] = field(default_factory=dict)
+    before: dict[str, set[str]] = field(default_factory=dict)
+    bodies: dict[str, set[str]] = field(default_factory=dict)
+    back: dict[str, list[Link]] = field(default_factory=dict)
+    cut: list[Link] = field(default_factory=list)
+    helpers: dict[str, list[tuple[str, Node]]] = field(default_factory=dict)
+
+
+def graph_of(export: Export, flowing: Sequence[str]) -> Graph:
+    """The graph of the nodes that data flow through; what helps one (a model, a tool) beside it.
+
+    A way back is one towards where the triggers begin, so what they lead to is looked at first.
+    """
+    names = set(flowing)
+    ends = [link.target for link in export.links if link.source not in names]
+    begun = [name for name in ends if name in names]
+    nodes = {node.name: node for node in export.nodes}
+    graph = Graph(nodes)
+    links = []
+    for link in export.links:
+        if link.kind != MAIN:
+            graph.helpers.setdefault(link.target, []).append((link.kind, nodes[link.source]))
+        elif link.source in names and link.target in names:
+            links.append(link)
+    links = _without_ways_back(graph, links, flowing)
+    links = _without_cycles(graph, links, [*begun, *flowing])
+    _arrange(graph, links, flowing)
+    return graph
+
+
+def reachable(
+    start: Iterable[str], links: dict[str, list[Link]], stop: Collection[str]
+) -> set[str]:
+    """The nodes that can be reached from some, themselves included, going no further at `stop`."""
+    found: set[str] = set()
+    pending = [name for name in start if name not in stop]
+    while pending:
+        name = pending.pop()
+        if name in found:
+            continue
+        found.add(name)
+        pending += [link.target for link in links.get(name, ()) if link.target not in stop]
+    return found
+
+
+def _without_ways_back(graph: Graph, links: list[Link], names: Sequence[str]) -> list[Link]:
+    """Without the links that close plain loops: bodies that are entered from their node alone."""
+    out, into = _by_ends(links)
+    back: set[Link] = set()
+    for name in names:
+        if graph.nodes[name].kind != LOOP:
+            continue
+        port, done = loop_ports(graph.nodes[name])
+        starts = [link.target for link in out.get(name, ()) if link.output == port]
+        body = reachable(starts, out, {name})
+        after = {link.target for link in out.get(name, ()) if link.output == done}
+        plain = not (after - {name}) & body and all(
+            link.source in body or (link.source == name and link.output == port)
+            for inner in body
+            for link in into.get(inner, ())
+        )
+        ways = {link for link in into.get(name, ()) if link.source in body or link.source == name}
+        if plain:
+            graph.bodies[name] = body
+            graph.back[name] = sorted(ways, key=lambda link: (link.source, link.output))
+            back |= ways
+    return [link for link in links if link not in back]
+
+
+def _without_cycles(graph: Graph, links: list[Link], names: Sequence[str]) -> list[Link]:
+    """Without the links that still lead back, which are `cut`."""
+    out, _ = _by_ends(links)
+    state: dict[str, int] = {}
+    for start in names:
+        pending: list[tuple[str, int]] = [(start, 0)]
+        while pending:
+            name, place = pending.pop()
+            if place == 0:
+                if state.get(name):
+                    continue
+                state[name] = 1
+            following = out.get(name, [])
+            while place < len(following):
+                link = following[place]
+                place += 1
+                if state.get(link.target) == 1:
+                    graph.cut.append(link)
+                elif not state.get(link.target):
+                    pending += [(name, place), (link.target, 0)]
+                    break
+            else:
+                state[name] = 2
+    return [link for link in links if link not in set(graph.cut)]
+
+
+def _arrange(graph: Graph, links: list[Link], names: Sequence[str]) -> None:
+    """Sources before what they lead to; otherwise in the file's order."""
+    graph.outgoing, graph.incoming = _by_ends(links)
+    waiting = {name: len(graph.incoming.get(name, ())) for name in names}
+    ready = [name for name in names if not waiting[name]]
+    while ready:
+        name = ready.pop(0)
+        graph.order.append(name)
+        sources = {link.source for link in graph.incoming.get(name, ())}
+        graph.before[name] = sources.union(*(graph.before[source] for source in sources))
+        for link in graph.outgoing.get(name, ()):
+            waiting[link.target] -= 1
+            if not waiting[link.target]:
+                ready.append(link.target)
+
+
+def _by_ends(links: Iterable[Link]) -> tuple[dict[str, list[Link]], dict[str, list[Link]]]:
+    out: dict[str, list[Link]] = {}
+    into: dict[str, list[Link]] = {}
+    for link in links:
+        out.setdefault(link.source, []).append(link)
+        into.setdefault(link.target, []).append(link)
+    return out, into

@@ -1,0 +1,118 @@
+"""A body while it is being drawn: its tasks and edges, and what its nodes hand on to each other."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from valkyr_plugins.n8n.export import Link
+from valkyr_plugins.n8n.shape import UNKNOWN, Shape, one
+
+MAX_ALTERNATIVES = 4
+PADDING = (24, 78)  # the studio's, between a container's corner and its body's
+Branch = Mapping[str, frozenset[str]]  # the outcomes, by gates, on which something depends
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """Where a link begins: a task and the outcomes it goes on along; no task where a body begins.
+
+    What takes the link gets `shape`, and runs only where the gates of `branch` went its way.
+    """
+
+    task: str
+    on: tuple[str, ...]
+    shape: Shape
+    branch: Branch = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Level:
+    """One body: the nodes that stand in it, and what has been drawn of it so far."""
+
+    names: set[str]
+    outer: "Level | None" = None
+    tasks: list[dict[str, Any]] = field(default_factory=list)
+    edges: dict[tuple[str, str, str], None] = field(default_factory=dict)
+    shapes: dict[str, Shape] = field(default_factory=dict)
+    ports: dict[Link, Port] = field(default_factory=dict)
+    taken: set[str] = field(default_factory=set)
+
+    @property
+    def depth(self) -> int:
+        """How many bodies stand around it."""
+        return 0 if self.outer is None else self.outer.depth + 1
+
+    def shape(self, name: str) -> Shape | None:
+        """What a node of this body, or of one around it, hands on."""
+        found = self.shapes.get(name)
+        return self.outer.shape(name) if found is None and self.outer is not None else found
+
+    def lead(self, port: Port, task: str) -> None:
+        """An edge from a port to a task, for each of its outcomes."""
+        for outcome in port.on if port.task else ():
+            self.edges[port.task, task, outcome] = None
+
+    def leaves(self) -> list[str]:
+        """The tasks that no edge leaves, whose outputs are the body's."""
+        sources = {source for source, _, _ in self.edges}
+        return [task["id"] for task in self.tasks if task["id"] not in sources]
+
+    def drawn(self) -> dict[str, Any]:
+        """The tasks and edges as a definition has them."""
+        edges = [{"from": a, "to": b, "on": on} for a, b, on in self.edges]
+        return {"tasks": self.tasks, "edges": edges}
+
+    def settle(self) -> tuple[float, float]:
+        """Move the tasks into their container, and say where that is to stand."""
+        places = [task["ui"] for task in self.tasks]
+        left = min((ui["x"] for ui in places), default=0)
+        top = min((ui["y"] for ui in places), default=0)
+        for ui in places:
+            ui["x"], ui["y"] = ui["x"] - left, ui["y"] - top
+        return left - PADDING[0], top - PADDING[1]
+
+
+def met(ports: Iterable[Port]) -> tuple[Shape, bool]:
+    """What comes of several ports that lead to one input, and whether they are alternatives.
+
+    A task that was skipped has no output, so the first that has one is meant.
+    """
+    by_shape: dict[str, Port] = {}
+    for port in ports:
+        by_shape.setdefault(repr(port.shape), port)
+    found = list(by_shape.values())
+    if len(found) <= 1:
+        return (found[0].shape if found else UNKNOWN), False
+    own = sorted(found, key=lambda port: not (port.shape.whole or "").startswith("tasks."))
+    wholes = [port.shape.whole for port in own]
+    if len(found) > MAX_ALTERNATIVES or any(whole is None for whole in wholes):
+        return Shape(why="several nodes lead to this one, and which of them did is not known"), True
+    return one(f"({' or '.join(map(str, wholes))})"), True
+
+
+def common(ports: Iterable[Port]) -> Branch:
+    """The gates on which all of some ports depend, with the outcomes that lead to any."""
+    branches = [
+        dict(port.branch) | ({port.task: frozenset(port.on)} if port.task else {}) for port in ports
+    ]
+    shared = set.intersection(*(set(branch) for branch in branches)) if branches else set()
+    return {gate: frozenset().union(*(branch[gate] for branch in branches)) for gate in shared}
+
+
+def exclude(branches: Iterable[Branch]) -> bool:
+    """Whether of some branches one is taken at most: a gate went another way for each."""
+    given = list(branches)
+    for place, first in enumerate(given):
+        for second in given[place + 1 :]:
+            if any(first[gate].isdisjoint(second[gate]) for gate in first.keys() & second.keys()):
+                return True
+    return False
+
+
+def by_port(ports: Mapping[Link, Port], links: Iterable[Link]) -> Iterator[tuple[Port, list[Link]]]:
+    """Links in groups of the same port; those without one are left out."""
+    groups: dict[int, tuple[Port, list[Link]]] = {}
+    for link in links:
+        if link in ports:
+            groups.setdefault(id(ports[link]), (ports[link], []))[1].append(link)
+    yield from groups.values()

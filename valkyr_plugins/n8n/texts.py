@@ -1,0 +1,211 @@
+"""n8n's texts as ours: `=Hello {{ $json.name }}` holds expressions, other texts are as they are."""
+
+import json
+import re
+from typing import Any
+
+from executions.public.templates import inspect_template, todo, todo_call
+from valkyr_plugins.n8n.expressions.sight import Sight
+from valkyr_plugins.n8n.expressions.tree import Untranslatable
+from valkyr_plugins.n8n.expressions.writing import constant, translated
+from valkyr_plugins.n8n.secrecy import secret_name, secret_value, stand_in, without_secrets
+from valkyr_plugins.n8n.shape import operand
+
+MAX_KEPT = 1_000
+MAX_PARTS = 500
+_STRING = re.compile(r""""(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|`(?:\\.|[^`\\])*`|[{}]""", re.DOTALL)
+_OURS = re.compile(r"\{\{|\{%")
+_MARK = "\ue000"
+
+Part = tuple[bool, str]  # whether it is an expression, its text
+
+
+def is_expression(raw: Any) -> bool:
+    """Whether n8n works a value out, instead of taking it as it stands."""
+    return isinstance(raw, str) and (raw.startswith("=") or _meant(raw))
+
+
+def _meant(raw: str) -> bool:
+    """A text that is no expression to n8n and yet names something of its: `{{ $env.URL }}`."""
+    return re.search(r"\{\{\s*\$", raw) is not None
+
+
+def parts(text: str) -> list[Part]:
+    """The literal parts and the expressions of a text, without its `=`."""
+    found: list[Part] = []
+    position = 0
+    while (start := text.find("{{", position)) >= 0 and len(found) < MAX_PARTS:
+        end = _end(text, start + 2)
+        if end < 0:
+            break
+        found += [(False, text[position:start]), (True, text[start + 2 : end].strip())]
+        position = end + 2
+    found.append((False, text[position:]))
+    return [part for part in found if part[1] or part[0]]
+
+
+def _end(text: str, position: int) -> int:
+    """Where an expression ends: at the first `}}` outside of quotes and objects."""
+    depth = 0
+    for match in _STRING.finditer(text, position):
+        if match.group() == "{":
+            depth += 1
+        elif match.group() == "}" and depth:
+            depth -= 1
+        elif match.group() == "}" and text.startswith("}}", match.start()):
+            return match.start()
+    return text.find("}}", position)
+
+
+class Texts:
+    """Writes values for one node; `unfinished` says how many expressions it could not write."""
+
+    def __init__(self, sight: Sight) -> None:
+        self.sight = sight
+        self.unfinished = 0
+
+    def value(self, raw: Any, name: str = "") -> Any:
+        """Any JSON value; `name` is its field's, which may tell a secret."""
+        if isinstance(raw, str):
+            return self.text(raw, name)
+        if isinstance(raw, dict):
+            return {self.key(key): self.value(item, key) for key, item in raw.items()}
+        if isinstance(raw, list):
+            return [self.value(item, name) for item in raw]
+        return raw
+
+    def text(self, raw: str, name: str = "") -> str:
+        """A text as a template."""
+        if not is_expression(raw):
+            return self._literal(raw, name)
+        if not raw.startswith("="):
+            self.sight.remark(
+                "A text held {{ … }} without being marked as an expression; it was taken as one."
+            )
+        pieces = parts(raw.removeprefix("="))
+        return "".join(
+            self._template(text) if is_one else self._literal(text, name) for is_one, text in pieces
+        )
+
+    def operand(self, raw: Any) -> str:
+        """A value as an expression, to stand in another one; raises Untranslatable."""
+        if not is_expression(raw):
+            if isinstance(raw, str) and without_secrets(raw) != raw:
+                raise Untranslatable("it holds what looks like a secret")
+            return _constant(raw)
+        written = [
+            operand(translated(text, self.sight)) if is_one else constant(text)
+            for is_one, text in parts(raw.removeprefix("="))
+        ]
+        if not written:
+            return '""'
+        joined = written[0] if len(written) == 1 else f"({' ~ '.join(written)})"
+        if inspect_template("{{ " + joined + " }}")[1]:
+            raise Untranslatable("it cannot be read")
+        return joined
+
+    def expression(self, raw: Any) -> str:
+        """As `operand`, with what is still to be written in its place where it must be."""
+        try:
+            return self.operand(raw)
+        except Untranslatable as reason:
+            return self.left(str(raw), str(reason))
+
+    def left(self, original: str, reason: str) -> str:
+        """The call that stands for an expression that was not translated."""
+        self.unfinished += 1
+        self.sight.remark(f"{_short(original)} was not translated: {reason}.")
+        return todo_call(_kept(original))
+
+    def json_text(self, raw: str) -> Any:
+        """JSON with expressions in it as a value; raises ValueError where it is none."""
+        if not is_expression(raw):
+            return self.value(json.loads(raw))
+        pieces = parts(raw.removeprefix("="))
+        if len(pieces) == 1 and pieces[0][0]:
+            return self.text(raw)
+        text, quoted = "", False
+        templates: list[str] = []
+        for is_one, piece in pieces:
+            if is_one:
+                mark = f"{_MARK}{len(templates)}{_MARK}"
+                templates.append(self._template(piece))
+                text += mark if quoted else f'"{mark}"'
+            else:
+                quoted = _inside(piece, quoted)
+                text += piece
+        return _filled(json.loads(text), templates, self)
+
+    def _template(self, source: str) -> str:
+        try:
+            found = "{{ " + translated(source, self.sight) + " }}"
+        except Untranslatable as reason:
+            return "{{ " + self.left(source, str(reason)) + " }}"
+        if inspect_template(found)[1]:
+            return "{{ " + self.left(source, "it cannot be written here") + " }}"
+        return found
+
+    def _literal(self, text: str, name: str = "") -> str:
+        if (
+            secret_value(name, text)
+            and not stand_in(text)
+            and (secret_name(name) or without_secrets(text) == text)
+        ):
+            self.sight.remark(f'The value of "{name}" looked like a secret and was left out.')
+            self.unfinished += 1
+            return todo(f"a secret was here, {name}: make it a credential")
+        clean = without_secrets(text, _MARK)
+        if clean != text:
+            self.sight.remark("A text held what looks like a secret; it was left out.")
+            self.unfinished += 1
+        escaped = _OURS.sub(lambda match: "{{ " + constant(match.group()) + " }}", clean)
+        return escaped.replace(_MARK, todo("a secret was here: make it a credential"))
+
+    def key(self, key: str) -> str:
+        """A key of an object, in which no template may stand."""
+        return _OURS.sub("{", key)
+
+
+def _constant(raw: Any) -> str:
+    if isinstance(raw, (dict, list)) and "{{" in json.dumps(raw):
+        raise Untranslatable("it holds braces")
+    return constant(raw)
+
+
+def _inside(text: str, quoted: bool) -> bool:
+    """Whether a string of JSON is open behind a piece of its text."""
+    skip = False
+    for character in text:
+        if skip:
+            skip = False
+        elif character == "\\":
+            skip = quoted
+        elif character == '"':
+            quoted = not quoted
+    return quoted
+
+
+def _filled(value: Any, templates: list[str], texts: Texts) -> Any:
+    if isinstance(value, str):
+        pieces = value.split(_MARK)
+        return "".join(
+            templates[int(piece)] if place % 2 else texts.text(piece)
+            for place, piece in enumerate(pieces)
+        )
+    if isinstance(value, dict):
+        if any(_MARK in key for key in value):
+            raise ValueError("a key is worked out")
+        return {texts.key(key): _filled(item, templates, texts) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_filled(item, templates, texts) for item in value]
+    return value
+
+
+def _kept(original: str) -> str:
+    clean = without_secrets(original)
+    return clean if len(clean) <= MAX_KEPT else f"{clean[:MAX_KEPT]}…"
+
+
+def _short(original: str) -> str:
+    clean = without_secrets(" ".join(original.split()))
+    return clean if len(clean) <= 80 else f"{clean[:80]}…"

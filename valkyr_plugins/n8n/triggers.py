@@ -1,0 +1,197 @@
+"""What starts a workflow: triggers of ours, and what their payload is to the nodes behind them."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from valkyr_plugins.n8n.export import Node
+from valkyr_plugins.n8n.expressions import times
+from valkyr_plugins.n8n.shape import Keys, Shape, one
+from valkyr_plugins.n8n.work import Left, below
+
+ANSWER_SECONDS = 30
+# Of kinds that end otherwise than in "Trigger".
+TRIGGERS = frozenset({"webhook", "cron", "interval", "start", "emailReadImap"})
+NO_TRIGGERS = frozenset({"respondToWebhook"})
+ERROR_NAMES: dict[Keys, str] = {
+    ("execution", "id"): "input.execution.id",
+    ("execution", "error", "message"): "input.execution.error.message",
+    ("execution", "lastNodeExecuted"): "input.execution.error.step",
+    ("workflow", "name"): "input.execution.workflow",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """The triggers of a node, what it hands on, what a reader should know."""
+
+    triggers: list[dict[str, Any]]
+    shape: Shape
+    remarks: list[str] = field(default_factory=list)
+    module: str = ""
+
+
+def is_trigger(node: Node) -> bool:
+    """Whether a node starts the workflow."""
+    return node.kind in TRIGGERS or node.kind.lower().endswith("trigger")
+
+
+def started(node: Node, settings: Mapping[str, Any]) -> Started:
+    """What a trigger becomes; raises Left."""
+    make = MAKERS.get(node.kind)
+    if make is None:
+        raise Left(
+            f"nothing here listens to {node.type}. Have that service call a webhook, or ask it by "
+            "the clock, and see whether `input` holds what the tasks read"
+        )
+    return make(node, settings)
+
+
+def _manual(node: Node, settings: Mapping[str, Any]) -> Started:
+    return Started([], one("input"), [], "by hand")
+
+
+def _called(node: Node, settings: Mapping[str, Any]) -> Started:
+    return Started([], one("input"), [], "flow.subworkflow")
+
+
+def _error(node: Node, settings: Mapping[str, Any]) -> Started:
+    remark = "Name this workflow in settings.onFailure of those whose failures it is to tell."
+    why = "an error workflow's payload has an execution with id, workflow, error and input"
+    return Started([], Shape(named=ERROR_NAMES, why=why), [remark], "settings.onFailure")
+
+
+def _webhook(node: Node, settings: Mapping[str, Any]) -> Started:
+    trigger: dict[str, Any] = {"type": "WEBHOOK", "auth": "bearer"}
+    remarks = ["Callers send a bearer token, or sign (auth: hmac); the address is a new one."]
+    if node.parameters.get("responseMode") in ("lastNode", "responseNode"):
+        trigger |= {"respond": "result", "timeoutSeconds": ANSWER_SECONDS}
+    if str(node.parameters.get("httpMethod", "GET")).upper() != "POST":
+        remarks.append("It was not called by POST; a webhook here is.")
+    why = "of a webhook's call the body alone is the payload, not its headers and query"
+    shape = Shape(named={("body",): "input"}, why=why)
+    return Started([trigger], shape, remarks, "WEBHOOK")
+
+
+def _form(node: Node, settings: Mapping[str, Any]) -> Started:
+    remark = "There are no forms: have a page of your own send the fields to the webhook."
+    return Started([{"type": "WEBHOOK", "auth": "bearer"}], one("input"), [remark], "WEBHOOK")
+
+
+def _schedule(node: Node, settings: Mapping[str, Any]) -> Started:
+    rules = below(node.parameters, "rule.interval")
+    if node.kind == "cron":
+        rules = below(node.parameters, "triggerTimes.item")
+    rules = [one for one in rules if isinstance(one, dict)] if isinstance(rules, list) else [{}]
+    write = _old_cron if node.kind == "cron" else _cron
+    remarks: list[str] = []
+    triggers = []
+    for rule in rules[:20] or [{}]:
+        schedule, remark = write(rule)
+        remarks += [remark] if remark else []
+        triggers.append({"type": "CRON", "schedule": schedule, **_zone(settings)})
+    shape = Shape(named={("timestamp",): times.STARTED}, why="a schedule hands on no data")
+    return Started(triggers, shape, remarks, "CRON")
+
+
+def _interval(node: Node, settings: Mapping[str, Any]) -> Started:
+    unit = str(node.parameters.get("unit", "seconds"))
+    rule = {"field": unit, f"{unit}Interval": node.parameters.get("interval", 1)}
+    schedule, remark = _cron(rule)
+    trigger = {"type": "CRON", "schedule": schedule, **_zone(settings)}
+    shape = Shape(why="a schedule hands on no data")
+    return Started([trigger], shape, [remark] if remark else [], "CRON")
+
+
+def _zone(settings: Mapping[str, Any]) -> dict[str, str]:
+    zone = settings.get("timezone")
+    known = isinstance(zone, str) and zone not in ("", "DEFAULT") and len(zone) <= 100
+    return {"timezone": str(zone)} if known else {}
+
+
+def _number(rule: Mapping[str, Any], key: str, default: int, most: int, least: int = 0) -> int:
+    found = rule.get(key, default)
+    try:
+        return min(max(int(found), least), most)
+    except (TypeError, ValueError, OverflowError):
+        return default
+
+
+def _every(count: int) -> str:
+    return "*" if count == 1 else f"*/{count}"
+
+
+def _cron(rule: Mapping[str, Any]) -> tuple[str, str]:
+    """The five fields of a rule of the schedule trigger, and what is not as it was."""
+    kind = str(rule.get("field", "days"))
+    minute, hour = _number(rule, "triggerAtMinute", 0, 59), _number(rule, "triggerAtHour", 0, 23)
+    if kind == "cronExpression":
+        return _five(str(rule.get("expression", "")))
+    if kind in ("seconds", "minutes", "hours"):
+        return _often(rule, kind, minute)
+    if kind == "weeks":
+        days = rule.get("triggerAtDay", [0])
+        known = (
+            [str(d) for d in days if isinstance(d, int) and 0 <= d <= 6]
+            if isinstance(days, list)
+            else []
+        )
+        several = _number(rule, "weeksInterval", 1, 52, 1) > 1
+        remark = "It started every few weeks; here it is every week." if several else ""
+        return f"{minute} {hour} * * {','.join(known) or '0'}", remark
+    if kind == "months":
+        day = _number(rule, "triggerAtDayOfMonth", 1, 31, 1)
+        months = _every(_number(rule, "monthsInterval", 1, 12, 1))
+        return f"{minute} {hour} {day} {months} *", ""
+    days_apart = _number(rule, "daysInterval", 1, 31, 1)
+    remark = "Every few days begins anew with each month here." if days_apart > 1 else ""
+    return f"{minute} {hour} {_every(days_apart)} * *", remark
+
+
+def _often(rule: Mapping[str, Any], kind: str, minute: int) -> tuple[str, str]:
+    """A rule that starts several times a day."""
+    if kind == "seconds":
+        return "* * * * *", "It started every few seconds; a minute is the shortest time here."
+    if kind == "minutes":
+        return f"{_every(_number(rule, 'minutesInterval', 5, 59, 1))} * * * *", ""
+    return f"{minute} {_every(_number(rule, 'hoursInterval', 1, 23, 1))} * * *", ""
+
+
+def _old_cron(rule: Mapping[str, Any]) -> tuple[str, str]:
+    """The same of a rule of the Cron node."""
+    mode = rule.get("mode", "everyDay")
+    minute, hour = _number(rule, "minute", 0, 59), _number(rule, "hour", 14, 23)
+    if mode == "custom":
+        return _five(str(rule.get("cronExpression", "")))
+    if mode == "everyX":
+        unit = str(rule.get("unit", "hours"))
+        return _cron({"field": unit, f"{unit}Interval": rule.get("value", 2)})
+    return {
+        "everyMinute": "* * * * *",
+        "everyHour": f"{minute} * * * *",
+        "everyWeek": f"{minute} {hour} * * {_number(rule, 'weekday', 1, 6)}",
+        "everyMonth": f"{minute} {hour} {_number(rule, 'dayOfMonth', 1, 31, 1)} * *",
+    }.get(str(mode), f"{minute} {hour} * * *"), ""
+
+
+def _five(expression: str) -> tuple[str, str]:
+    """Without the seconds, which are a sixth field in front."""
+    fields = expression.removeprefix("=").split()
+    if len(fields) == 6:
+        return " ".join(fields[1:]), "It named seconds; times are whole minutes here."
+    if len(fields) != 5 or "{{" in expression:
+        raise Left("its times are no cron expression of five fields; write a CRON trigger")
+    return " ".join(fields), ""
+
+
+MAKERS: dict[str, Callable[[Node, Mapping[str, Any]], Started]] = {
+    "manualTrigger": _manual,
+    "start": _manual,
+    "executeWorkflowTrigger": _called,
+    "errorTrigger": _error,
+    "webhook": _webhook,
+    "formTrigger": _form,
+    "scheduleTrigger": _schedule,
+    "cron": _schedule,
+    "interval": _interval,
+}

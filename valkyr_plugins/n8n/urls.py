@@ -1,0 +1,7 @@
+"""The address of the import."""
+
+from django.urls import path
+
+from valkyr_plugins.n8n.api import ImportN8n
+
+urlpatterns = [path("v1/Workflow/import-n8n", ImportN8n.as_view())]

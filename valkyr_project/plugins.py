@@ -1,0 +1,62 @@
+"""Which plugins the stand-alone platform has: all of them, unless somebody names others."""
+
+from collections.abc import Iterator
+from functools import cache
+from importlib import import_module
+
+from django.core.exceptions import ImproperlyConfigured
+
+from executions import environment as env
+from executions.plugins import PeriodicTask, PluginConfig
+
+PLUGINS = ("connectors", "alerts", "n8n")
+NONE = "none"
+# What another one needs to be there.
+NEEDS = {"alerts": "connectors"}
+
+
+def chosen() -> list[str]:
+    """The names in `VALKYR_PLUGINS`, or all; raises ImproperlyConfigured where they do not fit."""
+    names = env.words("VALKYR_PLUGINS", PLUGINS)
+    if names == [NONE]:
+        return []
+    if unknown := sorted(set(names) - set(PLUGINS)):
+        raise ImproperlyConfigured(
+            f"VALKYR_PLUGINS names {unknown[0]!r}, which is no plugin; expected {NONE!r} or some "
+            f"of {', '.join(PLUGINS)}."
+        )
+    for name in names:
+        if (needed := NEEDS.get(name, name)) not in names:
+            raise ImproperlyConfigured(
+                f"VALKYR_PLUGINS names {name!r}, which needs {needed!r}: add it, or leave out both."
+            )
+    return names
+
+
+def installed_apps() -> list[str]:
+    """The chosen plugins as `INSTALLED_APPS` names them."""
+    return [f"valkyr_plugins.{name}" for name in chosen()]
+
+
+def api_enums() -> dict[str, str]:
+    """Names of the plugins' enumerations in the API's description."""
+    return {name: place for config in _configs() for name, place in config.api_enums.items()}
+
+
+def schedule() -> dict[str, PeriodicTask]:
+    """What beat sends for the plugins."""
+    return {name: entry for config in _configs() for name, entry in config.schedule.items()}
+
+
+@cache
+def _configs() -> tuple[type[PluginConfig], ...]:
+    return tuple(_config(app) for app in installed_apps())
+
+
+def _config(app: str) -> type[PluginConfig]:
+    def declared() -> Iterator[type[PluginConfig]]:
+        for found in vars(import_module(f"{app}.apps")).values():
+            if isinstance(found, type) and issubclass(found, PluginConfig) and found.default:
+                yield found
+
+    return next(declared())
