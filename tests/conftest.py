@@ -15,7 +15,7 @@ from django.conf import settings
 from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 
-from tests.support import static_files
+from tests.support import left_out, static_files
 from tests.support.servers import TestServers
 
 # What starts and kills stacks and workers of its own, and waits for them: a machine that is busy
@@ -87,6 +87,8 @@ def _prepare() -> TestServers:
         # Half of the time of collecting went into looking for garbage among what stays.
         gc.disable()
         servers.start()
+    if left_out.ASKED:
+        left_out.forbid()
     os.environ["DJANGO_SETTINGS_MODULE"] = "valkyr_project.settings"
     os.environ["VALKYR_SECRET_KEY"] = "tests-" + "0123456789abcdef" * 4
     os.environ["VALKYR_KEY_PREFIX"] = "valkyr-tests:"
@@ -134,9 +136,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave out the files of the other half."""
+    """Leave out the files of the other half, and of plugins that are left out."""
     which = config.getoption("--which")
-    if which is None or not collection_path.is_file():
+    if not collection_path.is_file():
+        return None
+    if left_out.ASKED and left_out.needed_by(collection_path):
+        return True
+    if which is None:
         return None
     name = collection_path.relative_to(config.rootpath).as_posix()
     return True if name.startswith(STARTING) == (which == "computing") else None

@@ -151,6 +151,7 @@ def test_a_step_without_a_cache_neither_looks_nor_keeps(queue: World) -> None:
     assert not CachedResult.objects.exists()
 
 
+@pytest.mark.plugins
 def test_a_pure_step_with_a_cache_is_reused_as_well(queue: World) -> None:
     workflow = asking("data.set", inputs={"values": {"city": "{{ input.city }}"}})
     run(queue, workflow)

@@ -99,6 +99,7 @@ def test_an_event_that_came_before_is_not_heard(queue: World) -> None:
     lifecycle.cancel(execution, actor=ACTOR)
 
 
+@pytest.mark.plugins
 def test_a_filter_decides_in_the_scope_of_its_step(queue: World) -> None:
     first = task("first", "data.set", **{"with": {"values": {"city": "{{ input.city }}"}}})
     fits = "{{ event.city == tasks.first.output.city and event.n > input.least + vars.more }}"
@@ -337,6 +338,7 @@ def token_of(execution: UUID, path: str = "ask.main") -> str:
     return url_of(execution, path).rpartition("/")[2]
 
 
+@pytest.mark.plugins
 def test_a_call_that_comes_while_its_step_falls_asleep_is_not_lost(
     queue: World, rivals: Rivals
 ) -> None:
@@ -354,6 +356,7 @@ def test_a_call_that_comes_while_its_step_falls_asleep_is_not_lost(
     assert output(execution) == {"n": 1}
 
 
+@pytest.mark.plugins
 def test_of_two_calls_at_once_one_is_told_that_it_is_used(queue: World, rivals: Rivals) -> None:
     execution = start(publish(CALLED))
     with transaction.atomic():
@@ -369,6 +372,7 @@ def test_of_two_calls_at_once_one_is_told_that_it_is_used(queue: World, rivals: 
     assert not EarlyCallback.objects.filter(execution_id=execution).exists()
 
 
+@pytest.mark.plugins
 def test_each_item_of_a_map_has_an_address_of_its_own(queue: World) -> None:
     body = {"tasks": CALLED["tasks"]}
     document = {

@@ -136,6 +136,7 @@ class Fleet:
             "CELERY_BROKER_URL": broker_url or redis_url,
             "VALKYR_KEY_PREFIX": KEY_PREFIX,
             "VALKYR_SECRET_KEY": os.environ["VALKYR_SECRET_KEY"],
+            "VALKYR_PLUGINS": os.environ.get("VALKYR_PLUGINS", ""),
             "VALKYR_REMOTE_QUEUES": os.environ["VALKYR_REMOTE_QUEUES"],
             "VALKYR_PYTHON_CODE": "1",
             "VALKYR_KEY": os.environ["VALKYR_KEY"],

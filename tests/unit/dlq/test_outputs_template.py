@@ -31,6 +31,7 @@ def test_a_schema_that_holds_itself_ends() -> None:
     assert shape({"$ref": "#/$defs/Node", "$defs": {"Node": node}})
 
 
+@pytest.mark.plugins
 @pytest.mark.parametrize("kind", ["http.request", "data.set", "email.send", "file.read"])
 def test_the_shape_of_a_modules_outputs_breaks_no_schema(kind: str) -> None:
     outputs = registry.get(kind).Outputs

@@ -11,6 +11,8 @@ from runners.pipeline.reveal_secrets import Revealed
 from runners.secrets.scrubbing import Scrubber
 from runners.segment.inputs import Prepared
 
+pytestmark = pytest.mark.plugins
+
 URL = "https://api.example.org:8443/orders/17?key=sk_live_1"
 
 

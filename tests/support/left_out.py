@@ -1,0 +1,46 @@
+"""The engine's tests without plugins: `VALKYR_PLUGINS=none make test`.
+
+Plugins cannot be imported then: whoever does is the engine, which must not. Tests that need some
+are left out: files that import some, and what is marked `plugins`.
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+from types import ModuleType
+
+PACKAGE = "valkyr_plugins"
+ASKED = os.environ.get("VALKYR_PLUGINS") == "none"
+# What a file says that needs plugins: an import, the mark, or a support file that imports some.
+SIGNS = (
+    f"from {PACKAGE}",
+    "from tests.plugins",
+    "from tests.support.alerts",
+    "from tests.contract.scenario",
+    "from tests.fuzz.planted",
+)
+
+
+def needed_by(file: Path) -> bool:
+    """Whether a file of tests needs plugins."""
+    return file.suffix == ".py" and any(sign in file.read_text() for sign in SIGNS)
+
+
+class Forbidden(MetaPathFinder):
+    """Finds no plugin, and says so."""
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Raise ImportError for a plugin; others are looked for elsewhere."""
+        if name.partition(".")[0] == PACKAGE:
+            raise ImportError(f"{name} is a plugin, and plugins are left out here", name=name)
+        return None
+
+
+def forbid() -> None:
+    """Let nothing in this process import a plugin."""
+    sys.meta_path.insert(0, Forbidden())
