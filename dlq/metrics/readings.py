@@ -156,15 +156,25 @@ def schedules(now: datetime) -> Iterator[Family]:
     yield Family("valkyr_schedules_late", "Schedules more than 30 s behind their time.", late)
 
 
-def triage(now: datetime) -> Iterator[Family]:
-    """What people look after: redrives, approvals."""
+def redrives_and_approvals(now: datetime) -> Iterator[Family]:
+    """Redrives under way, and steps that wait for a person."""
     redrives = Redrive.objects.filter(busy=True, state=RedriveState.RUNNING)[:BOUND].count()
     yield Family("valkyr_redrives_running", "Redrives under way.", redrives)
     asked = Approval.objects.filter(state=RunState.WAITING).order_by()[:BOUND].count()
     yield Family("valkyr_approvals_waiting", "Steps that wait for a person's decision.", asked)
 
 
-READINGS: dict[str, Reading] = {
+# What people look after; plugins add to it.
+TRIAGE: list[Reading] = [redrives_and_approvals]
+
+
+def triage(now: datetime) -> Iterator[Family]:
+    """What people look after, in one reading."""
+    for part in TRIAGE:
+        yield from part(now)
+
+
+READINGS: Mapping[str, Reading] = {
     "executions": executions,
     "steps": steps,
     "queues": waiting,

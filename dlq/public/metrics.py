@@ -2,12 +2,12 @@
 
 from prometheus_client.core import GaugeMetricFamily as Family
 
-from dlq.metrics.readings import BOUND, READINGS, Reading
+from dlq.metrics.readings import BOUND, TRIAGE, Reading
 from executions.observability.metric_values import Counter
 
 __all__ = [
     "BOUND",
-    "READINGS",
+    "TRIAGE",
     "Counter",
     "Family",
     "Reading",

@@ -121,7 +121,7 @@ def test_the_pages_are_accessible_and_fit_a_phone(staff_page: Any) -> None:
     found: list[str] = []
     for name, path in pages.items():
         staff_page.set_viewport_size({"width": 1440, "height": 900})
-        staff_page.goto(f"{staff_page.home}/admin/dlq/{path}")
+        staff_page.goto(f"{staff_page.home}/admin/valkyr_alerts/{path}")
         found += [f"{name}: {said}" for said in findings_in_both(staff_page, without=SEARCH)]
         picture_in_both(staff_page, name)
         staff_page.set_viewport_size({"width": 390, "height": 800})

@@ -36,7 +36,7 @@ class AlertsConfig(PluginConfig):
 
     def ready(self) -> None:
         """Hear what happens; let keys be rotated and metrics be read."""
-        from dlq.public.metrics import READINGS
+        from dlq.public.metrics import TRIAGE
         from valkyr_plugins.alerts import metrics, receivers, secrets, watchman  # noqa: F401 - connect on import
 
-        READINGS["alerts"] = metrics.open_alerts
+        TRIAGE.append(metrics.open_alerts)
