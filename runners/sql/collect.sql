@@ -1,6 +1,11 @@
--- The outputs of given steps that succeeded.
-SELECT step_path, outputs::json
-  FROM runners_run
- WHERE execution_id = %(execution)s AND epoch = %(epoch)s AND step_path = ANY(%(paths)s)
-   AND state IN ('LEASED', 'PENDING', 'RUNNING', 'SKIPPED', 'SUCCESS', 'WAITING')
-   AND NOT superseded AND (state = 'SUCCESS') IS TRUE
+-- The outputs of given steps that succeeded. Each is looked up by the identity index (`LIMIT` keeps
+-- the planner from reading the whole execution instead).
+SELECT r.step_path, r.outputs::json
+  FROM unnest(%(paths)s::text[]) AS asked (path),
+       LATERAL (SELECT step_path, state, outputs
+                  FROM runners_run
+                 WHERE execution_id = %(execution)s AND epoch = %(epoch)s AND step_path = asked.path
+                   AND state IN ('LEASED', 'PENDING', 'RUNNING', 'SKIPPED', 'SUCCESS', 'WAITING')
+                   AND NOT superseded
+                 LIMIT 1) r
+ WHERE r.state = 'SUCCESS'

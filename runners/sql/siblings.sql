@@ -1,9 +1,13 @@
 -- Of the sibling segments that came with one message, those that wait as they were inserted: the
--- claim compares their token. By the identity index, however many siblings there are.
-SELECT id, step_path, attempt, budget_start
-  FROM runners_run
- WHERE execution_id = %(execution)s AND epoch = %(epoch)s AND step_path = ANY(%(paths)s)
-   AND state IN ('LEASED', 'PENDING', 'RUNNING', 'SKIPPED', 'SUCCESS', 'WAITING')
-   AND NOT superseded AND (state = 'PENDING') IS TRUE
-   AND lease_token = 0 AND segment = step_path AND waits_for = ''
-   AND overrides IS NULL AND retry_after IS NULL AND heartbeat_details IS NULL
+-- claim compares their token. Each is looked up by the identity index (`LIMIT` keeps the planner
+-- from reading the whole execution instead), however many siblings there are.
+SELECT r.id, r.step_path, r.attempt, r.budget_start
+  FROM unnest(%(paths)s::text[]) AS asked (path),
+       LATERAL (SELECT *
+                  FROM runners_run
+                 WHERE execution_id = %(execution)s AND epoch = %(epoch)s AND step_path = asked.path
+                   AND state IN ('LEASED', 'PENDING', 'RUNNING', 'SKIPPED', 'SUCCESS', 'WAITING')
+                   AND NOT superseded
+                 LIMIT 1) r
+ WHERE r.state = 'PENDING' AND r.lease_token = 0 AND r.segment = r.step_path AND r.waits_for = ''
+   AND r.overrides IS NULL AND r.retry_after IS NULL AND r.heartbeat_details IS NULL

@@ -1,7 +1,6 @@
 """A process that has just started runs a step of a large graph at once."""
 
-import gc
-import time
+import sys
 from collections.abc import Callable
 from random import Random
 from typing import Any
@@ -34,23 +33,27 @@ def _task(number: int, rng: Random) -> dict[str, Any]:
     return made | ({"after": before} if before else {})
 
 
-def _seconds(work: Callable[[], object]) -> float:
-    """The processor time of the best of five tries, in seconds."""
-    best = float("inf")
-    for _ in range(5):
-        compile_expression.cache_clear()
-        compiled.cache_clear()
-        gc.collect()
-        began = time.process_time()
+def _calls(work: Callable[[], object]) -> int:
+    """How many functions the work calls: the same on every machine, unlike its time."""
+    compile_expression.cache_clear()
+    compiled.cache_clear()
+    count = 0
+
+    def note(_frame: object, event: str, _argument: object) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    sys.setprofile(note)
+    try:
         work()
-        best = min(best, time.process_time() - began)
-    return best
+    finally:
+        sys.setprofile(None)
+    return count
 
 
 @pytest.mark.django_db
-def test_the_first_step_of_a_graph_of_two_thousand_tasks_is_found_within_a_tenth_of_a_second() -> (
-    None
-):
+def test_the_first_step_of_a_graph_of_two_thousand_tasks_is_found_in_a_few_calls_a_task() -> None:
+    """It took 0.07 s on a core of 2026 with 75 calls a task."""
     rng = Random(18)
     workflow = publish({"tasks": [_task(number, rng) for number in range(TASKS)]})
     version_id = WorkflowVersion.objects.get(workflow=workflow).pk
@@ -59,4 +62,4 @@ def test_the_first_step_of_a_graph_of_two_thousand_tasks_is_found_within_a_tenth
         _, step = find(compiled(version_id).graph, f"task_{LAST}.main")
         assert step.reads
 
-    assert _seconds(first_step) < 0.1
+    assert _calls(first_step) < 100 * TASKS
