@@ -21,7 +21,7 @@ from tests.support.servers import TestServers
 # What starts and kills stacks and workers of its own, and waits for them: a machine that is busy
 # with computing tests would upset its clocks. `.ci/test` runs it after them.
 STARTING = (
-    "tests/browser/studio/journeys/",
+    "tests/browser/studio/states/",
     "tests/browser/test_desk.py",
     "tests/faults/",
     "tests/integration/test_benchmarks.py",
@@ -34,7 +34,7 @@ STARTING = (
 )
 
 # Files that share what takes long to make, here a whole stack, are one worker's.
-TOGETHER = ("tests/browser/test_desk.py", "tests/browser/studio/journeys/")
+TOGETHER = ("tests/browser/test_desk.py", "tests/browser/studio/states/")
 
 # One file is one worker's: what takes longest begins first, in this order, or all wait for it in
 # the end.
@@ -46,7 +46,7 @@ LONGEST = (
     "tests/browser/test_monitor.py",
     "tests/browser/test_admin_operations.py",
     "tests/integration/test_walkthrough.py",
-    "tests/browser/studio/journeys/",
+    "tests/browser/studio/states/",
     "tests/browser/test_desk.py",
     "tests/faults/test_real_graphs_of_items.py",
     "tests/integration/test_up.py",

@@ -16,9 +16,9 @@ def ask(asked: "Asked") -> None:
     Any spent budget counts, whatever its currency: what a step will spend is not known before it
     runs. One query, for steps that cost in workspaces that have budgets.
     """
-    workspace_id = asked.journey.version.workspace_id
+    workspace_id = asked.state.context.version.workspace_id
     if not asked.module.costs or workspace_id not in known().budgets:
         return
-    spent = spent_of(workspace_id, asked.journey.principal_id)
+    spent = spent_of(workspace_id, asked.state.context.principal_id)
     if spent is not None:
         raise BudgetSpent(spent.sentence, details=spent.facts)

@@ -15,7 +15,7 @@ from runners import statements
 from runners.budgets.known import known
 from runners.budgets.telling import tell
 from runners.conf import default_currency
-from runners.segment.state import Journey
+from runners.segment.state import SegmentState
 from runners.segment.work import Cost, Unit, Work
 
 # What fits into the columns; more of it changes nothing for a budget.
@@ -24,12 +24,12 @@ MOST_TOKENS = 2**63 - 1
 MOST_AMOUNT = Decimal(9999999999)
 
 
-def note(journey: Journey, work: Work, unit: Unit) -> None:
+def note(state: SegmentState, work: Work, unit: Unit) -> None:
     """Write what a unit cost, and count it; call it last in the transaction that recorded it."""
     told = statements.fetch(
         "note_costs",
         {
-            "execution": journey.execution_id,
+            "execution": state.context.execution_id,
             "run": work.run_id,
             "module": work.step.module,
             "costs": payloads.dump([_row(cost) for cost in unit.costs], "costs"),
@@ -38,10 +38,10 @@ def note(journey: Journey, work: Work, unit: Unit) -> None:
     )
     for budget_id, starts_at, spent in told:
         tell(budget_id, starts_at, spent)
-    workspace_id: UUID = journey.version.workspace_id
+    workspace_id: UUID = state.context.version.workspace_id
     if workspace_id in known().tokens:
         used = [(cost.model, cost.tokens) for cost in unit.costs if cost.tokens]
-        count_tokens(workspace_id, journey.execution_id, used)
+        count_tokens(workspace_id, state.context.execution_id, used)
 
 
 def totals(unit: Unit) -> tuple[int, Decimal]:

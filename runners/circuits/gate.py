@@ -49,7 +49,7 @@ def ask(asked: "Asked") -> "Passing | Wait | None":
         return None
     known = memory()
     known.refresh()
-    key = Key(asked.journey.version.workspace_id, target)
+    key = Key(asked.state.context.version.workspace_id, target)
     seconds = asked.work.step.timeout_seconds + engine().grace + SPARE_SECONDS
     caller = Caller(asked.work.run_id, asked.work.token, seconds)
     entry = known.entry(key, caller) or _enter(key, caller, known)

@@ -18,17 +18,17 @@ from runners.failures.classification import classify
 from runners.modules.base import Result, StepError, Wait
 from runners.modules.containers import MAX_COUNT, MAX_ITEMS
 from runners.segment import template_scope
-from runners.segment.state import Journey
+from runners.segment.state import SegmentState
 from runners.segment.work import Done, Unit, Work
 from runners.states import WaitKind
 
 
-def perform(journey: Journey, work: Work) -> Unit:
+def perform(state: SegmentState, work: Work) -> Unit:
     """Open a container whose run was claimed, or collect what its body came to once it is woken."""
     began = time.perf_counter()
     assert work.prepared is not None
     try:
-        made = _opened(journey, work) if work.wake is None else _collected(journey, work)
+        made = _opened(state, work) if work.wake is None else _collected(state, work)
         if isinstance(made, Wait):
             return Unit(None, wait=made)
         outputs = payloads.dump(made.outputs, f"output of step {work.path}")
@@ -36,26 +36,26 @@ def perform(journey: Journey, work: Work) -> Unit:
         failure = classify(error)
         return Unit(None, failure=replace(failure, message=f"{work.path}: {failure.message}"))
     milliseconds = 1000 * (time.perf_counter() - began)
-    journey.ended(work.step, "success", made.outputs)
-    done = Done(work.step, journey.place, work.prepared, made, outputs, milliseconds)
+    state.ended(work.step, "success", made.outputs)
+    done = Done(work.step, state.place, work.prepared, made, outputs, milliseconds)
     return Unit(done)
 
 
-def _opened(journey: Journey, work: Work) -> Result | Wait:
+def _opened(state: SegmentState, work: Work) -> Result | Wait:
     assert work.prepared is not None
     given = work.prepared.value
     if work.step.container == "map":
-        turns: Turns | None = _map(journey, work, given)
+        turns: Turns | None = _map(state, work, given)
         if turns is None:
             return Result([])
     else:
-        turns = _loop(journey, work, given)
+        turns = _loop(state, work, given)
         if turns is None:
             return Result({"iterations": 0, "last": None})
     return Wait(WaitKind.BODY, facts=turns.document())
 
 
-def _map(journey: Journey, work: Work, given: dict[str, Any]) -> MapTurns | None:
+def _map(state: SegmentState, work: Work, given: dict[str, Any]) -> MapTurns | None:
     items = given.get("items")
     if not isinstance(items, list):
         raise StepError(
@@ -68,18 +68,18 @@ def _map(journey: Journey, work: Work, given: dict[str, Any]) -> MapTurns | None
             f"The map has {len(items):,} items; at most {MAX_ITEMS:,} are allowed. Map over pages "
             "of them, or start an execution for each part (flow.subworkflow)."
         )
-    body = first_turn(journey.place, work.step.task).graph
+    body = first_turn(state.place, work.step.task).graph
     wide = lanes(int(given.get("maxConcurrency") or DEFAULT_WIDE), pure=body.pure)
     turns, _ = MapTurns(len(items), wide).handed_out(wide)
     return turns
 
 
-def _loop(journey: Journey, work: Work, given: dict[str, Any]) -> LoopTurns | None:
+def _loop(state: SegmentState, work: Work, given: dict[str, Any]) -> LoopTurns | None:
     if "while" in work.step.deferred or "until" in work.step.deferred:
         most = int(given.get("maxIterations") or DEFAULT_MOST)
         if "while" in work.step.deferred:
-            first = first_turn(journey.place, work.step.task)
-            if not conditions.holds(journey, first, "while", ended=False):
+            first = first_turn(state.place, work.step.task)
+            if not conditions.holds(state.context, first, "while", ended=False):
                 return None
         return LoopTurns(0, None, most)
     count = given.get("count")
@@ -95,9 +95,9 @@ def _loop(journey: Journey, work: Work, given: dict[str, Any]) -> LoopTurns | No
     return LoopTurns(0, count) if count else None
 
 
-def _collected(journey: Journey, work: Work) -> Result:
+def _collected(state: SegmentState, work: Work) -> Result:
     wake = work.wake
-    place = first_turn(journey.place, work.step.task)
+    place = first_turn(state.place, work.step.task)
     if "error" in wake:
         raise StepError(f"The condition of the loop could not be rendered: {wake['error']}")
     if "limit" in wake:
@@ -107,17 +107,17 @@ def _collected(journey: Journey, work: Work) -> Result:
             "LOOP_LIMIT_CONDITION)."
         )
     if "failed" in wake:
-        raise _first_failure(journey, place, wake["failed"])
+        raise _first_failure(state, place, wake["failed"])
     if place.graph.kind == "loop":
-        last = template_scope.outputs_of_turn(journey, place.turn(wake["iterations"] - 1))
+        last = template_scope.outputs_of_turn(state.data, place.turn(wake["iterations"] - 1))
         return Result({"iterations": wake["iterations"], "last": last})
-    return Result(iteration_results.outputs(journey, place, wake["total"]))
+    return Result(iteration_results.outputs(state, place, wake["total"]))
 
 
-def _first_failure(journey: Journey, place: Place, index: int) -> StepError:
+def _first_failure(state: SegmentState, place: Place, index: int) -> StepError:
     turn = place.turn(index)
     what = "iteration" if place.graph.kind == "loop" else "item"
-    for path, message, _ in iteration_results.failures(journey, turn.prefix):
+    for path, message, _ in iteration_results.failures(state, turn.prefix):
         prefix, inner = split(path)
         if prefix == turn.prefix and not iteration_results.minded(turn, inner):
             return StepError(f"Step {path} of {what} {index} failed: {message}")

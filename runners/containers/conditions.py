@@ -1,33 +1,25 @@
 """Whether a loop's condition holds, seen from one of its iterations."""
 
+from dataclasses import replace
 from typing import Any
 
 from executions.definition.graph.places import Place
 from runners import statements
 from runners.modules.flow import truth
 from runners.segment import template_scope
-from runners.segment.state import Journey
+from runners.segment.context import SegmentContext
+from runners.segment.template_data import TemplateData, described
 
 
-def holds(journey: Journey, turn: Place, key: str, *, ended: bool) -> bool:
+def holds(context: SegmentContext, turn: Place, key: str, *, ended: bool) -> bool:
     """Whether a loop's condition holds, seen from a turn that ended, or before the first one."""
     assert turn.outer is not None
     template = turn.outer.graph.steps[turn.task.steps[0]].deferred[key]
-    row = statements.fetch_one("current", {"execution": journey.execution_id})
+    row = statements.fetch_one("current", {"execution": context.execution_id})
     assert row is not None
     variables, payload, started_at = row
-    seen = Journey(
-        execution_id=journey.execution_id,
-        version=journey.version,
-        place=turn,
-        segment="",
-        queue="",
-        epoch=journey.epoch,
-        priority=journey.priority,
-        started_at=started_at,
-        input=payload,
-        variables=variables,
-    )
+    context = replace(context, started_at=started_at, input=payload)
+    data = TemplateData(context, turn, variables)
     paths = [
         path
         for levels, task in turn.task.watches
@@ -35,23 +27,23 @@ def holds(journey: Journey, turn: Place, key: str, *, ended: bool) -> bool:
         for path in template_scope.task_paths(turn.up(levels), task)
     ]
     if paths:
-        seen.learn(statements.fetch("results", {"execution": journey.execution_id, "reads": paths}))
+        data.learn(statements.fetch("results", {"execution": context.execution_id, "reads": paths}))
     blank: dict[str, Any] = {"output": None, "outcome": "", "error": None, "history": []}
-    tasks = {task.id: blank for task in turn.graph.tasks} | seen.outer | seen.results
+    tasks = {task.id: blank for task in turn.graph.tasks} | data.outer | data.results
     scope = {
         "input": payload,
         "vars": variables,
         "tasks": tasks,
-        "execution": seen.described(1),
-        **template_scope.turn(seen),
+        "execution": described(context, turn.graph, 1),
+        **template_scope.turn(data),
     }
     names = {reference[0] for reference in template.references}
     if "item" in names and (of_map := turn.nearest("map")) is not None:
-        template_scope.load_items(seen, [of_map.index])
-        scope |= template_scope.turn(seen)
+        template_scope.load_items(data, [of_map.index])
+        scope |= template_scope.turn(data)
     if "loop" in names and ended:
         # `until` is of the iteration that ended, `while` of the one that would come.
-        seen.place = turn.turn(turn.index + (key == "while"))
-        template_scope.load_last(seen)
-        scope |= template_scope.turn(seen)
+        data.place = turn.turn(turn.index + (key == "while"))
+        template_scope.load_last(data)
+        scope |= template_scope.turn(data)
     return truth(template.render(scope))

@@ -4,12 +4,12 @@ from typing import Any
 
 from executions.definition.graph.places import Place, split
 from runners import statements
-from runners.segment.state import Journey
+from runners.segment.state import SegmentState
 
 COLLECTED = 5_000  # results read in one query
 
 
-def outputs(journey: Journey, place: Place, total: int) -> list[Any]:
+def outputs(state: SegmentState, place: Place, total: int) -> list[Any]:
     """What each item came to, in the items' order."""
     graph = place.graph
     sinks = [graph.tasks[task] for task in graph.sinks]
@@ -26,8 +26,8 @@ def outputs(journey: Journey, place: Place, total: int) -> list[Any]:
         found = statements.fetch(
             "collect",
             {
-                "execution": journey.execution_id,
-                "epoch": journey.epoch,
+                "execution": state.context.execution_id,
+                "epoch": state.context.epoch,
                 "paths": wanted[first : first + COLLECTED],
             },
         )
@@ -38,15 +38,15 @@ def outputs(journey: Journey, place: Place, total: int) -> list[Any]:
             else:
                 outputs[index][name] = value
     if place.task.tolerant:
-        _markfailures(journey, place, outputs)
+        _markfailures(state, place, outputs)
     return outputs
 
 
-def _markfailures(journey: Journey, place: Place, outputs: list[Any]) -> None:
+def _markfailures(state: SegmentState, place: Place, outputs: list[Any]) -> None:
     """An item in which a failure was not minded by an edge comes to that failure."""
     stem = place.stem
     marked: set[int] = set()
-    for path, message, kind in failures(journey, stem):
+    for path, message, kind in failures(state, stem):
         prefix, inner = split(path)
         number = prefix[len(stem) :].partition("]")[0]
         if prefix != f"{stem}{number}]." or int(number) in marked:
@@ -62,9 +62,9 @@ def minded(place: Place, inner: str) -> bool:
     return place.graph.tasks[step.task].handles_error
 
 
-def failures(journey: Journey, prefix: str) -> list[tuple[Any, ...]]:
+def failures(state: SegmentState, prefix: str) -> list[tuple[Any, ...]]:
     """The minded failures of all steps whose path begins so: (path, message, class of error)."""
     return statements.fetch(
         "failures",
-        {"execution": journey.execution_id, "epoch": journey.epoch, "prefix": prefix},
+        {"execution": state.context.execution_id, "epoch": state.context.epoch, "prefix": prefix},
     )

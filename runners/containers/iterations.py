@@ -20,7 +20,7 @@ from runners.containers import conditions
 from runners.dispatch import messages
 from runners.segment import insert_runs, run_rows
 from runners.segment.hand_over import left_to_worker
-from runners.segment.state import Journey, Segment
+from runners.segment.state import Segment, SegmentState
 from runners.segment.work import Work
 
 DEFAULT_WIDE = 100
@@ -29,20 +29,20 @@ DEFAULT_MOST = 1_000
 Turns = LoopTurns | MapTurns
 
 
-def open_turns(journey: Journey, work: Work, document: dict[str, Any]) -> None:
+def open_turns(state: SegmentState, work: Work, document: dict[str, Any]) -> None:
     """Start the first turns of a container that just went to sleep; holds the execution's lock."""
-    place = first_turn(journey.place, work.step.task)
+    place = first_turn(state.place, work.step.task)
     if work.attempt > 1:
         statements.fetch(
             "supersede",
-            {"execution": journey.execution_id, "prefix": place.stem},
+            {"execution": state.context.execution_id, "prefix": place.stem},
         )
     turns = _read(place, document)
-    start(journey, place, turns.places)
+    start(state, place, turns.places)
 
 
 def start(
-    journey: Journey, place: Place, indexes: Sequence[int], batch: Sequence[int] = ()
+    state: SegmentState, place: Place, indexes: Sequence[int], batch: Sequence[int] = ()
 ) -> None:
     """Insert the first runs of some turns and send them, one of them to this worker itself.
 
@@ -54,34 +54,38 @@ def start(
         turn = place.turn(index)
         ready = [turn.graph.tasks[task].steps[0] for task in turn.graph.roots]
         parts += [run_rows.pending(turn.graph.steps[step], turn.prefix) for step in ready]
-        kept = _keep(journey, turn, ready, batch)
+        kept = _keep(state, turn, ready, batch)
         left = [step for step in ready if step != kept]
         if left:
             parcels.append(
                 messages.parcel(
-                    journey.execution_id, journey.version.id, journey.priority, turn, left
+                    state.context.execution_id,
+                    state.context.version.id,
+                    state.context.priority,
+                    turn,
+                    left,
                 )
             )
-    insert_runs.insert(journey, parts)
+    insert_runs.insert(state, parts)
     messages.publish_after_commit(parcels)
 
 
-def _keep(journey: Journey, turn: Place, ready: list[int], batch: Sequence[int]) -> int | None:
+def _keep(state: SegmentState, turn: Place, ready: list[int], batch: Sequence[int]) -> int | None:
     """The step this worker goes on with by itself, if it may and has none yet."""
-    if not journey.stays or journey.onward is not None or journey.paused:
+    if not state.stays or state.next_segment is not None or state.paused:
         return None
     for index in ready:
         step = turn.graph.steps[index]
-        if step.queue == journey.queue:
+        if step.queue == state.context.queue:
             path = turn.prefix + step.path
             name = f"{turn.graph.name}: {path}"
-            journey.onward = Segment(path, step.queue, name, tuple(batch))
+            state.next_segment = Segment(path, step.queue, name, tuple(batch))
             return index
     return None
 
 
 def turn_over(
-    journey: Journey,
+    state: SegmentState,
     place: Place,
     *,
     ended: Sequence[int],
@@ -99,32 +103,36 @@ def turn_over(
     """
     row = statements.fetch_one(
         "container",
-        {"execution": journey.execution_id, "epoch": journey.epoch, "path": place.holder},
+        {
+            "execution": state.context.execution_id,
+            "epoch": state.context.epoch,
+            "path": place.holder,
+        },
     )
     if row is None:
         return False
     run_id, document, queue = row
     if place.graph.kind == "loop":
         loop = LoopTurns.read(document)
-        if loop.index in ended and not failed and _left_to_worker(journey, place, loop):
+        if loop.index in ended and not failed and _left_to_worker(state, place, loop):
             return False
-        return _next_iteration(journey, place, run_id, queue, loop, ended, failed)
+        return _next_iteration(state, place, run_id, queue, loop, ended, failed)
     turns = MapTurns.read(document).begun(begun).closed(ended).given_back(unstarted)
     again: tuple[int, ...] = ()
     if failed and not place.task.tolerant:
         if counted_anew:
-            turns, again = turns.begun_again(_set_back(journey, place, run_id))
+            turns, again = turns.begun_again(_set_back(state, place, run_id))
         turns = replace(turns, failed=min(failed) if turns.failed is None else turns.failed)
-    return _next_items(journey, place, run_id, queue, turns, again)
+    return _next_items(state, place, run_id, queue, turns, again)
 
 
-def _set_back(journey: Journey, place: Place, run_id: UUID) -> list[int]:
+def _set_back(state: SegmentState, place: Place, run_id: UUID) -> list[int]:
     """Items of a map that had begun before a roll-back undid them."""
     found = statements.fetch(
         "set_back",
         {
-            "execution": journey.execution_id,
-            "epoch": journey.epoch,
+            "execution": state.context.execution_id,
+            "epoch": state.context.epoch,
             "prefix": place.stem,
             "run": run_id,
         },
@@ -133,7 +141,7 @@ def _set_back(journey: Journey, place: Place, run_id: UUID) -> list[int]:
 
 
 def _next_items(
-    journey: Journey,
+    state: SegmentState,
     place: Place,
     run_id: UUID,
     queue: str,
@@ -145,35 +153,35 @@ def _next_items(
         wake: dict[str, Any] = {"by": "body", "total": turns.total}
         if turns.failed is not None:
             wake["failed"] = turns.failed
-        return _wake(journey, place, run_id, queue, turns, wake)
-    dead = _dead_within(journey, place)
+        return _wake(state, place, run_id, queue, turns, wake)
+    dead = _dead_within(state, place)
     rest: tuple[int, ...] = ()
-    if _carries(journey, place):
-        turns, given, rest = _batched(journey, turns, dead=dead)
+    if _carries(state, place):
+        turns, given, rest = _batched(state, turns, dead=dead)
     else:
         turns, given = turns.handed_out(0 if dead else turns.free)
     _keep_progress(run_id, turns)
-    start(journey, place, (*again, *given), rest)
+    start(state, place, (*again, *given), rest)
     return bool(again or given)
 
 
-def _carries(journey: Journey, place: Place) -> bool:
+def _carries(state: SegmentState, place: Place) -> bool:
     """Whether this worker goes through a pure map's items, a batch at a time."""
-    outer = journey.place.outer
+    outer = state.place.outer
     return (
         place.graph.pure
-        and not journey.resumed
+        and not state.resumed
         and outer is not None
-        and journey.place.holder == place.holder
+        and state.place.holder == place.holder
     )
 
 
 def _batched(
-    journey: Journey, turns: MapTurns, *, dead: bool
+    state: SegmentState, turns: MapTurns, *, dead: bool
 ) -> tuple[MapTurns, tuple[int, ...], tuple[int, ...]]:
     """The item to go on with, and those to take along: the rest of a batch, or a new one."""
-    left, journey.batch = tuple(journey.batch), []
-    alone = not journey.stays or journey.paused
+    left, state.batch = tuple(state.batch), []
+    alone = not state.stays or state.paused
     if left and not alone:
         # A whole plan may have put it aside meanwhile, not seeing it in our memory.
         return turns.begun(left[:1]), left[:1], left[1:]
@@ -188,7 +196,7 @@ def _batched(
 
 
 def _next_iteration(
-    journey: Journey,
+    state: SegmentState,
     place: Place,
     run_id: UUID,
     queue: str,
@@ -198,39 +206,39 @@ def _next_iteration(
 ) -> bool:
     if turns.index not in ended:
         return False
-    journey.passed.turn = True
+    state.passed.turn = True
     done = turns.index + 1
     wake: dict[str, Any] = {"by": "body", "iterations": done}
     if failed:
-        return _wake(journey, place, run_id, queue, turns, wake | {"failed": turns.index})
+        return _wake(state, place, run_id, queue, turns, wake | {"failed": turns.index})
     try:
-        more = _goes_on(journey, place.turn(turns.index), turns)
+        more = _goes_on(state, place.turn(turns.index), turns)
     except TemplateError as error:
-        return _wake(journey, place, run_id, queue, turns, wake | {"error": str(error)})
+        return _wake(state, place, run_id, queue, turns, wake | {"error": str(error)})
     if not more:
-        return _wake(journey, place, run_id, queue, turns, wake)
+        return _wake(state, place, run_id, queue, turns, wake)
     if turns.count is None and done >= turns.most:
-        return _wake(journey, place, run_id, queue, turns, wake | {"limit": turns.most})
+        return _wake(state, place, run_id, queue, turns, wake | {"limit": turns.most})
     following = replace(turns, index=done)
     _keep_progress(run_id, following)
-    start(journey, place, following.places)
+    start(state, place, following.places)
     return True
 
 
-def _goes_on(journey: Journey, turn: Place, turns: LoopTurns) -> bool:
+def _goes_on(state: SegmentState, turn: Place, turns: LoopTurns) -> bool:
     if turns.count is not None:
         return turns.index + 1 < turns.count
     deferred = _conditions(turn)
-    if "until" in deferred and conditions.holds(journey, turn, "until", ended=True):
+    if "until" in deferred and conditions.holds(state.context, turn, "until", ended=True):
         return False
-    return "while" not in deferred or conditions.holds(journey, turn, "while", ended=True)
+    return "while" not in deferred or conditions.holds(state.context, turn, "while", ended=True)
 
 
-def _left_to_worker(journey: Journey, place: Place, turns: LoopTurns) -> bool:
+def _left_to_worker(state: SegmentState, place: Place, turns: LoopTurns) -> bool:
     """Whether the loop's condition may not be rendered here, so that a worker plans."""
     if turns.count is not None:
         return False
-    return any(left_to_worker(journey, template) for template in _conditions(place).values())
+    return any(left_to_worker(state, template) for template in _conditions(place).values())
 
 
 def _conditions(place: Place) -> Mapping[str, Template]:
@@ -247,31 +255,31 @@ def failed_in(place: Place, outcomes: dict[int, str]) -> bool:
     )
 
 
-def give_back_batch(journey: Journey) -> None:
+def give_back_batch(state: SegmentState) -> None:
     """Put the items this worker took along and has not started aside, for whoever ends a turn.
 
     They are not handed out here: what comes of the present item decides whether any follows. Call
     inside a transaction that holds the execution's lock.
     """
-    unstarted, journey.batch = journey.batch, []
+    unstarted, state.batch = state.batch, []
     row = statements.fetch_one(
         "container",
         {
-            "execution": journey.execution_id,
-            "epoch": journey.epoch,
-            "path": journey.place.holder,
+            "execution": state.context.execution_id,
+            "epoch": state.context.epoch,
+            "path": state.place.holder,
         },
     )
     if row is not None:
         _keep_progress(row[0], MapTurns.read(row[1]).given_back(unstarted))
 
 
-def _dead_within(journey: Journey, place: Place) -> bool:
+def _dead_within(state: SegmentState, place: Place) -> bool:
     row = statements.fetch_one(
         "dead_within",
         {
-            "execution": journey.execution_id,
-            "epoch": journey.epoch,
+            "execution": state.context.execution_id,
+            "epoch": state.context.epoch,
             "prefix": place.stem,
         },
     )
@@ -284,7 +292,7 @@ def _keep_progress(run_id: UUID, turns: Turns) -> None:
 
 
 def _wake(
-    journey: Journey, place: Place, run_id: UUID, queue: str, turns: Turns, wake: dict[str, Any]
+    state: SegmentState, place: Place, run_id: UUID, queue: str, turns: Turns, wake: dict[str, Any]
 ) -> bool:
     row = statements.fetch_one(
         "wake_container",
@@ -299,22 +307,33 @@ def _wake(
         return False
     segment, _, path = row
     name = f"{place.graph.name}: {path}"
-    if journey.stays and journey.onward is None and not journey.paused and queue == journey.queue:
-        journey.onward = Segment(segment, queue, name)
+    if (
+        state.stays
+        and state.next_segment is None
+        and not state.paused
+        and queue == state.context.queue
+    ):
+        state.next_segment = Segment(segment, queue, name)
     else:
         messages.publish_segment_after_commit(
-            journey.execution_id, journey.version.id, journey.priority, segment, queue, name
+            state.context.execution_id,
+            state.context.version.id,
+            state.context.priority,
+            segment,
+            queue,
+            name,
         )
     return True
 
 
-def read_turns(journey: Journey, place: Place, run_id: UUID, document: Any) -> Turns:
+def read_turns(state: SegmentState, place: Place, run_id: UUID, document: Any) -> Turns:
     """A container's counters; after a roll-back they are made from the rows of its turns."""
     if document is not None:
         return _read(place, document)
     stem = place.stem
     found = statements.fetch(
-        "turns", {"execution": journey.execution_id, "epoch": journey.epoch, "prefix": stem}
+        "turns",
+        {"execution": state.context.execution_id, "epoch": state.context.epoch, "prefix": stem},
     )
     known = sorted(index for (index,) in found)
     given, total = statements.fetch("given", {"run": run_id})[0]

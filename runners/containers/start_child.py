@@ -18,7 +18,7 @@ from executions.triggers.start import start_child
 from runners import statements
 from runners.failures.classification import Failure
 from runners.modules.base import Result
-from runners.segment.state import Journey
+from runners.segment.state import SegmentState
 from runners.segment.work import Done, Unit, Work
 from runners.states import ErrorType
 
@@ -46,16 +46,16 @@ class Call:
     parent: ParentRun
 
 
-def look_up(journey: Journey, work: Work, facts: Mapping[str, Any]) -> Call:
+def look_up(state: SegmentState, work: Work, facts: Mapping[str, Any]) -> Call:
     """What the step asks for, looked up before anything is locked; raises Refused."""
     slug = facts["workflow"]
     execution = (
-        WorkflowExecution.objects.filter(pk=journey.execution_id)
+        WorkflowExecution.objects.filter(pk=state.context.execution_id)
         .only("workspace_id", "depth", "trigger_type", "priority", "failure_of_id")
         .get()
     )
     if execution.depth >= MAX_DEPTH:
-        raise Refused(work.path, _too_deep(journey, slug))
+        raise Refused(work.path, _too_deep(state, slug))
     workflow = (
         Workflow.objects.filter(workspace_id=execution.workspace_id, slug=slug, archived_at=None)
         .defer("definition")
@@ -76,7 +76,7 @@ def look_up(journey: Journey, work: Work, facts: Mapping[str, Any]) -> Call:
         version=facts.get("version"),
         waits=waits,
         parent=ParentRun(
-            execution_id=journey.execution_id,
+            execution_id=state.context.execution_id,
             depth=execution.depth,
             trigger_type=execution.trigger_type,
             priority=execution.priority,
@@ -116,14 +116,14 @@ def noted(call: Call, child: UUID) -> dict[str, Any]:
     }
 
 
-def detached(journey: Journey, work: Work, unit: Unit, child: UUID) -> Unit:
+def detached(state: SegmentState, work: Work, unit: Unit, child: UUID) -> Unit:
     """The unit of a step that is done as soon as its child is started."""
     assert work.prepared is not None
     result = Result({"executionId": str(child)})
-    journey.ended(work.step, result.outcome, result.outputs)
+    state.ended(work.step, result.outcome, result.outputs)
     text = f'{{"executionId":"{child}"}}'
     milliseconds, logs = unit.milliseconds, unit.logs
-    return Unit(Done(work.step, journey.place, work.prepared, result, text, milliseconds, logs))
+    return Unit(Done(work.step, state.place, work.prepared, result, text, milliseconds, logs))
 
 
 def _told(error: ValkyrError) -> str:
@@ -133,8 +133,8 @@ def _told(error: ValkyrError) -> str:
     return f"{error}{' ' + named if named else ''}{f' (and {more} more)' if more > 0 else ''}"
 
 
-def _too_deep(journey: Journey, slug: str) -> str:
-    rows = statements.fetch("ancestors", {"execution": journey.execution_id})
+def _too_deep(state: SegmentState, slug: str) -> str:
+    rows = statements.fetch("ancestors", {"execution": state.context.execution_id})
     chain = " > ".join([*(name for (name,) in rows), slug])
     return (
         f"workflows call each other {MAX_DEPTH + 1} deep, and at most {MAX_DEPTH} are allowed: "

@@ -17,8 +17,8 @@ from runners.pipeline.end_run import Looked
 from runners.process.cause_of_death import LOST, crash, judge
 from runners.process.draining import draining
 from runners.process.identity import gone, pid_of, process_identity
-from runners.segment.live_run import Seen
-from runners.segment.state import Journey
+from runners.segment.live_run import LiveRun
+from runners.segment.state import SegmentState
 from runners.states import RunState
 
 log = logging.getLogger(__name__)
@@ -43,7 +43,7 @@ def places() -> ProcessSlots:
     return ProcessSlots(config().isolated)
 
 
-def apart(seen: Seen) -> bool:
+def apart(seen: LiveRun) -> bool:
     """Whether a step may not run here: it may end the process, which has other steps in it."""
     if pool() != "threads":
         return False
@@ -51,7 +51,7 @@ def apart(seen: Seen) -> bool:
     return lost or (seen.state == RunState.PENDING and seen.suspect)
 
 
-def carry(journey: Journey, seen: Seen) -> None:
+def carry(state: SegmentState, seen: LiveRun) -> None:
     """Carry a suspect to its end, or have it sent again later where no process is to spare."""
     if seen.state == RunState.RUNNING:
         mend(seen.id, seen.token, seen.crashes, judge(seen.leased_by))
@@ -65,19 +65,19 @@ def carry(journey: Journey, seen: Seen) -> None:
             if draining():
                 _postpone(seen)
             else:
-                _carry(journey, seen)
+                _carry(state, seen)
     finally:
         places().taken.release()
 
 
-def _carry(journey: Journey, seen: Seen) -> None:
+def _carry(state: SegmentState, seen: LiveRun) -> None:
     limits = config()
     try:
         end = client().run(
-            str(journey.execution_id),
-            str(journey.version.id),
-            journey.segment,
-            journey.links,
+            str(state.context.execution_id),
+            str(state.context.version.id),
+            state.segment,
+            state.context.links,
             limits.isolated_memory,
             seen.step.timeout_seconds + 2 * limits.grace + SLACK_SECONDS,
         )
@@ -118,19 +118,19 @@ def _held_by(end: End, looked: Looked) -> bool:
     """Whether the run is still that process's, which is no more: its step did not end."""
     name = process_identity().partition("|")[0]
     return (
-        looked.state == RunState.RUNNING
+        looked.run_state == RunState.RUNNING
         and looked.leased_by.partition("|")[0] == name
         and pid_of(looked.leased_by) == end.pid
     )
 
 
-def _before_claim(seen: Seen, end: End, looked: Looked) -> bool:
+def _before_claim(seen: LiveRun, end: End, looked: Looked) -> bool:
     """Whether the process ended before it held the run, while the step's inputs were rendered."""
-    untouched = (looked.state, looked.token) == (RunState.PENDING, seen.token)
+    untouched = (looked.run_state, looked.token) == (RunState.PENDING, seen.token)
     return untouched and bool(end.code or end.error)
 
 
-def _postpone(seen: Seen) -> None:
+def _postpone(seen: LiveRun) -> None:
     """Have the suspect sent again in a moment; its message is answered, its thread free."""
     metrics.ISOLATED.labels("postponed").inc()
     delay = random.uniform(SOONEST, LATEST)  # noqa: S311 - spreads load, guards nothing

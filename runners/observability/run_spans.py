@@ -18,7 +18,7 @@ from executions.telemetry import spans
 from executions.telemetry.incoming import parent_of
 from runners.models import Run
 from runners.observability.tracing import Perform, facts_of
-from runners.segment.state import Journey
+from runners.segment.state import SegmentState
 from runners.segment.work import Done, Unit, Work
 
 
@@ -26,39 +26,39 @@ from runners.segment.work import Done, Unit, Work
 class Carried:
     """The segment that this worker carries now, and its span."""
 
-    journey: Journey
+    state: SegmentState
     span: Span
 
 
 _carried: ContextVar[Carried | None] = ContextVar("valkyr_carried", default=None)
 
 
-def traced(perform: Perform, journey: Journey, work: Work) -> Unit:
+def traced(perform: Perform, state: SegmentState, work: Work) -> Unit:
     """Perform a claimed run inside its span, and tell of the pure steps that came with it."""
-    tracing.know(journey.execution_id, journey.trace_id)
-    segment = _segment_of(journey)
+    tracing.know(state.context.execution_id, state.context.trace_id)
+    segment = _segment_of(state)
     began = spans.now()
     span = spans.start(
         "run.execute",
         segment.span.get_span_context(),
         {
-            **facts_of(journey, work.step, work.path, work.attempt),
+            **facts_of(state, work.step, work.path, work.attempt),
             "run.id": str(work.run_id),
             "run.lease_token": work.token,
         },
         span=run_span_id(work.run_id, work.token),
-        links=_links(journey, work),
+        links=_links(state, work),
         at=began,
     )
     tracing.cause.set(span.get_span_context())
     try:
         with spans.current(span):
-            unit = perform(journey, work)
+            unit = perform(state, work)
         conclude(span, unit)
     finally:
         span.end()
     for done in unit.more:
-        _tell(journey, segment.span, done)
+        _tell(state, segment.span, done)
     return unit
 
 
@@ -76,10 +76,10 @@ def end_segment() -> None:
     tracing.cause.set(None)
 
 
-def _segment_of(journey: Journey) -> Carried:
-    """The open span of the journey; that of the segment before it is closed."""
+def _segment_of(state: SegmentState) -> Carried:
+    """The open span of the state; that of the segment before it is closed."""
     carried = _carried.get()
-    if carried is not None and carried.journey is journey:
+    if carried is not None and carried.state is state:
         return carried
     end_segment()
     request = getattr(current_task, "request", None)  # outside of a task there is none
@@ -87,27 +87,27 @@ def _segment_of(journey: Journey) -> Carried:
     facts: dict[str, Any] = {
         "messaging.system": "celery",
         "messaging.operation.type": "process",
-        "messaging.destination.name": journey.queue,
+        "messaging.destination.name": state.context.queue,
         "messaging.message.id": getattr(request, "id", None),
-        "execution.id": str(journey.execution_id),
-        "segment": journey.segment,
-        "segment.resumed": journey.resumed,
-        "workflow.name": journey.version.graph.name,
+        "execution.id": str(state.context.execution_id),
+        "segment": state.segment,
+        "segment.resumed": state.resumed,
+        "workflow.name": state.context.version.graph.name,
     }
-    parent, kind = _sender(journey, request), SpanKind.CONSUMER
-    made = Carried(journey, spans.start("segment.run", parent, facts, kind=kind))
+    parent, kind = _sender(state, request), SpanKind.CONSUMER
+    made = Carried(state, spans.start("segment.run", parent, facts, kind=kind))
     _carried.set(made)
     return made
 
 
-def _sender(journey: Journey, request: Any) -> SpanContext:
+def _sender(state: SegmentState, request: Any) -> SpanContext:
     """Who sent the message, if it says so and means this segment; else where it all began."""
     told = parent_of(str(request.get("traceparent") or "")) if request is not None else None
-    if told is not None and told.trace_id == journey.trace_id:
+    if told is not None and told.trace_id == state.context.trace_id:
         spans.believe(int(told.trace_id, 16), told.flags)
-        if journey.segment in _segments(request.args):
+        if state.segment in _segments(request.args):
             return spans.place(told.trace_id, told.span_id)
-    return tracing.root_of(journey.execution_id, journey.trace_id)
+    return tracing.root_of(state.context.execution_id, state.context.trace_id)
 
 
 def _segments(args: Any) -> set[str]:
@@ -116,28 +116,28 @@ def _segments(args: Any) -> set[str]:
     return {first, *(others or ())}
 
 
-def _links(journey: Journey, work: Work) -> list[Link]:
+def _links(state: SegmentState, work: Work) -> list[Link]:
     """To the attempt before, and to who held the same run before this worker."""
     if work.token > 1:
-        return [_link(journey, work.run_id, work.token - 1, "resumed_from")]
+        return [_link(state, work.run_id, work.token - 1, "resumed_from")]
     if work.attempt == 1:
         return []
     before = (
         Run.objects.filter(
-            execution_id=journey.execution_id,
+            execution_id=state.context.execution_id,
             state__in=("FAILED", "DLQ", "CANCELLED"),
-            epoch=journey.epoch,
+            epoch=state.context.epoch,
             step_path=work.path,
             attempt=work.attempt - 1,
         )
         .values_list("pk", "lease_token")
         .first()
     )
-    return [] if before is None else [_link(journey, *before, "retry_of")]
+    return [] if before is None else [_link(state, *before, "retry_of")]
 
 
-def _link(journey: Journey, run_id: UUID, token: int, kind: str) -> Link:
-    return spans.link(spans.place(journey.trace_id, run_span_id(run_id, token)), kind)
+def _link(state: SegmentState, run_id: UUID, token: int, kind: str) -> Link:
+    return spans.link(spans.place(state.context.trace_id, run_span_id(run_id, token)), kind)
 
 
 def conclude(span: Span, unit: Unit) -> None:
@@ -154,7 +154,7 @@ def conclude(span: Span, unit: Unit) -> None:
             span.set_attribute("run.cached_from", str(unit.head.cached_from))
 
 
-def _tell(journey: Journey, segment: Span, done: Done) -> None:
+def _tell(state: SegmentState, segment: Span, done: Done) -> None:
     """A pure step that ran in memory: its span is made afterwards, of the time that it took."""
     done.run_id = done.run_id or uuid7()
     now = spans.now()
@@ -163,7 +163,7 @@ def _tell(journey: Journey, segment: Span, done: Done) -> None:
         "run.execute",
         segment.get_span_context(),
         {
-            **facts_of(journey, done.step, path, 1),
+            **facts_of(state, done.step, path, 1),
             "run.id": str(done.run_id),
             "run.outcome": done.result.outcome,
             "run.in_memory": True,

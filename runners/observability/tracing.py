@@ -8,12 +8,12 @@ from uuid import UUID
 from executions.definition.graph.model import Step
 from executions.observability import log_context
 from executions.telemetry import switch
-from runners.segment.state import Journey
+from runners.segment.state import SegmentState
 from runners.segment.work import Unit, Work
 
 log = logging.getLogger(__name__)
 
-Perform = Callable[[Journey, Work], Unit]
+Perform = Callable[[SegmentState, Work], Unit]
 MOST_MESSAGE = 500
 
 
@@ -21,16 +21,16 @@ def observed(perform: Perform) -> Perform:
     """A way to perform claimed runs that tells of them; the ids stay until the task's end."""
 
     @wraps(perform)
-    def seen(journey: Journey, work: Work) -> Unit:
-        log_context.at(partial(ids_of, journey, work))
+    def seen(state: SegmentState, work: Work) -> Unit:
+        log_context.at(partial(ids_of, state, work))
         if not switch.on():
-            return told(journey, work)
+            return told(state, work)
         from runners.observability import run_spans
 
-        return run_spans.traced(told, journey, work)
+        return run_spans.traced(told, state, work)
 
-    def told(journey: Journey, work: Work) -> Unit:
-        unit = perform(journey, work)
+    def told(state: SegmentState, work: Work) -> Unit:
+        unit = perform(state, work)
         if unit.failure is not None:
             tell_failure(work, unit)
         return unit
@@ -38,14 +38,14 @@ def observed(perform: Perform) -> Perform:
     return seen
 
 
-def ids_of(journey: Journey, work: Work) -> dict[str, object]:
+def ids_of(state: SegmentState, work: Work) -> dict[str, object]:
     """What log lines say of a run."""
-    version = journey.version
+    version = state.context.version
     return {
-        "execution_id": journey.execution_id,
+        "execution_id": state.context.execution_id,
         "workflow": version.graph.name,
         "workspace": version.workspace_id,
-        "trace_id": journey.trace_id,
+        "trace_id": state.context.trace_id,
         "run_id": work.run_id,
         "task_id": work.step.task_uuid,
         "step": work.path,
@@ -67,11 +67,11 @@ def tell_failure(work: Work, unit: Unit) -> None:
     )
 
 
-def facts_of(journey: Journey, step: Step, path: str, attempt: int) -> dict[str, str | int]:
+def facts_of(state: SegmentState, step: Step, path: str, attempt: int) -> dict[str, str | int]:
     """What a span says of a step: ids and names, nothing of its payload."""
-    version = journey.version
+    version = state.context.version
     return {
-        "execution.id": str(journey.execution_id),
+        "execution.id": str(state.context.execution_id),
         "task.id": str(step.task_uuid),
         "attempt": attempt,
         "step.path": path,

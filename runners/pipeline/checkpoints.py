@@ -6,28 +6,28 @@ takes the checkpoint.
 
 from executions.history.checkpoints import take
 from executions.history.due import due
-from runners.segment.state import Journey
+from runners.segment.state import SegmentState
 from runners.segment.work import Unit, Work
 
 
-def note(journey: Journey, unit: Unit) -> None:
+def note(state: SegmentState, unit: Unit) -> None:
     """Count what was recorded, wherever it was recorded."""
-    policy = journey.version.graph.checkpoint
+    policy = state.context.version.graph.checkpoint
     if policy is None or not policy.enabled:
         return
-    passed = journey.passed
+    passed = state.passed
     for done in (unit.head, *unit.more):
         if done is not None:
             passed.steps += 1
             passed.gate = passed.gate or bool(done.step.outcomes)
 
 
-def wants_lock(journey: Journey, work: Work, unit: Unit) -> bool:
+def wants_lock(state: SegmentState, work: Work, unit: Unit) -> bool:
     """Whether a checkpoint is worth taking the lock: after somebody decided, at a gate that waited.
 
     Gates that decide by themselves are checkpointed with the next locked step.
     """
-    policy = journey.version.graph.checkpoint
+    policy = state.context.version.graph.checkpoint
     return (
         work.wake is not None
         and policy is not None
@@ -38,16 +38,16 @@ def wants_lock(journey: Journey, work: Work, unit: Unit) -> bool:
     )
 
 
-def after_step(journey: Journey, work: Work, unit: Unit) -> None:
+def after_step(state: SegmentState, work: Work, unit: Unit) -> None:
     """Take a checkpoint if one is due after what was noted; the caller holds the execution's lock.
 
     Call it where the execution goes on: at its end there is nothing to go back to. The checkpoint
     is named after the last step that was recorded, or fell asleep.
     """
-    policy = journey.version.graph.checkpoint
-    passed = journey.passed
+    policy = state.context.version.graph.checkpoint
+    passed = state.passed
     if policy is not None and due(policy, passed):
         last = unit.more[-1] if unit.more else None
         path = work.path if last is None else last.place.prefix + last.step.path
-        take(journey.execution_id, keep=policy.keep, step_path=path)
+        take(state.context.execution_id, keep=policy.keep, step_path=path)
         passed.steps, passed.gate, passed.turn = 0, False, False

@@ -3,7 +3,8 @@
 import time
 from collections import deque
 from collections.abc import Sequence
-from typing import Any
+from datetime import datetime
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from executions.definition.graph.model import Step
@@ -18,11 +19,13 @@ from runners.failures.classification import Failure, classify, template_failure
 from runners.observability.tracing import tell_taken_over
 from runners.process.cause_of_death import Death, judge
 from runners.process.identity import gone, process_identity
+from runners.segment.context import SegmentContext
 from runners.segment.inputs import Prepared, prepare, restored
-from runners.segment.live_run import Seen
+from runners.segment.live_run import LiveRun
 from runners.segment.release import release
 from runners.segment.run_pack import Pack
-from runners.segment.state import Journey
+from runners.segment.state import SegmentState
+from runners.segment.template_data import TemplateData
 from runners.segment.template_scope import reads_of
 from runners.segment.work import Work
 from runners.stalls import here
@@ -41,7 +44,7 @@ def load(
     header: bool = False,
     others: Sequence[str] = (),
     states: tuple[str, ...] = CLAIMABLE,
-) -> tuple[Journey, Seen] | None:
+) -> tuple[SegmentState, LiveRun] | None:
     """The segment's live run and what its first step needs; None when there is nothing to do.
 
     `others` are siblings that came with it: what they read is loaded too. `states` are those in
@@ -68,66 +71,103 @@ def load(
     )
     if row is None:
         return None
-    state, epoch, started_at, principal_id, payload, variables = row[:6]
-    run_id, path, attempt, budget, run_state, token, leased_by = row[6:13]
-    crashes, suspect, overrides, details, priority, expired = row[13:19]
-    waits_for, wake, inputs, publications, trace_id, results = row[19:]
-    if state != "RUNNING" or run_state not in states:
+    found = _Loaded(*row)
+    if found.execution_state != "RUNNING" or found.run_state not in states:
         return None
-    prefix, inner = split(path)
+    prefix, inner = split(found.path)
     if prefix != place.prefix:  # a batch of a map's items, taken over in the middle
         place = place_of(version.graph, prefix)
     # Who put a run to sleep left nothing behind; anybody else may have known more than the rows.
-    woken = bool(waits_for) and publications == 1
-    journey = Journey(
+    woken = bool(found.waits_for) and found.publications == 1
+    step = place.graph.steps[place.graph.by_path[inner]]
+    context = SegmentContext(
         execution_id=execution_id,
         version=version,
-        place=place,
-        segment=segment,
-        queue=place.graph.steps[place.graph.by_path[inner]].queue,
-        epoch=epoch,
-        priority=priority,
-        started_at=started_at,
-        principal_id=principal_id,
-        trace_id=trace_id,
-        input=payload,
-        variables=variables or {},
+        epoch=found.epoch,
+        priority=found.priority,
+        queue=step.queue,
+        started_at=found.started_at,
+        input=found.input,
+        trace_id=found.trace_id,
+        principal_id=found.principal_id,
         links=links,
         header=header,
-        resumed=not woken and (token > 0 or path != segment),
-        taken_up=began,
     )
-    journey.learn(results or [])
-    seen = Seen(
-        run_id, place.graph.steps[place.graph.by_path[inner]], attempt, budget, run_state, token,
-        leased_by, crashes, suspect, overrides, details, bool(expired), waits_for, wake, inputs,
+    state = SegmentState(
+        context,
+        TemplateData(context, place, found.variables or {}),
+        segment,
+        resumed=not woken and (found.token > 0 or found.path != segment),
+        received_at=began,
+    )
+    state.data.learn(found.results or [])
+    live_run = LiveRun(
+        found.run_id, step, found.attempt, found.budget, found.run_state, found.token,
+        found.leased_by, found.crashes, found.suspect, found.overrides, found.details,
+        bool(found.expired), found.waits_for, found.wake, found.inputs,
     )  # fmt: skip
-    return journey, seen
+    return state, live_run
 
 
-def pack(journey: Journey, others: deque[str]) -> Pack:
-    """The siblings that came with a journey's segment; those that wait untouched are seen.
+class _Loaded(NamedTuple):
+    """A row of `load.sql`, column by column."""
+
+    execution_state: str
+    epoch: int
+    started_at: datetime | None
+    principal_id: int | None
+    input: Any
+    variables: dict[str, Any] | None
+    run_id: UUID
+    path: str
+    attempt: int
+    budget: int
+    run_state: str
+    token: int
+    leased_by: str
+    crashes: int
+    suspect: bool
+    overrides: Any
+    details: Any
+    priority: int
+    expired: bool | None
+    waits_for: str
+    wake: Any
+    inputs: Any
+    publications: int
+    trace_id: str
+    results: list[Any] | None
+
+
+def pack(state: SegmentState, others: deque[str]) -> Pack:
+    """The siblings that came with a state's segment; those that wait untouched are seen.
 
     The worker leaves to others what it has not begun when its patience ends.
     """
     until = time.monotonic() + config().pack_patience
-    made = Pack(journey.execution_id, journey.version, others, until, journey.priority)
-    if journey.resumed:
+    made = Pack(
+        state.context.execution_id, state.context.version, others, until, state.context.priority
+    )
+    if state.resumed:
         return made  # this one was tried before: each of the others is looked at in its turn
     found = statements.fetch(
         "siblings",
-        {"execution": journey.execution_id, "epoch": journey.epoch, "paths": list(others)},
+        {
+            "execution": state.context.execution_id,
+            "epoch": state.context.epoch,
+            "paths": list(others),
+        },
     )
     for run_id, path, attempt, budget in found:
-        _, step = find(journey.version.graph, path)
-        made.seen[path] = Seen(
+        _, step = find(state.context.version.graph, path)
+        made.seen[path] = LiveRun(
             run_id, step, attempt, budget, RunState.PENDING, 0, "", 0,
             suspect=False, overrides=None, details=None, expired=False,
         )  # fmt: skip
     return made
 
 
-def claim(journey: Journey, seen: Seen, inputs: Inputs | None = None) -> Work | None:
+def claim(state: SegmentState, seen: LiveRun, inputs: Inputs | None = None) -> Work | None:
     """Claim the run; None when it is somebody else's, not due, or not wanted any more.
 
     Inputs and key are stored with the claim, before the step can have any effect. A run whose
@@ -144,16 +184,16 @@ def claim(journey: Journey, seen: Seen, inputs: Inputs | None = None) -> Work | 
     prepared: Prepared | None = None
     failure: Failure | None
     if crashes >= limits.poison:
-        failure = poisoned(journey.path(seen.step), crashes, death.cause)
+        failure = poisoned(state.path(seen.step), crashes, death.cause)
     else:
         here.executes(seen.id, seen.token)  # its templates may stall the process too
-        prepared, failure = inputs or _inputs(journey, seen)
+        prepared, failure = inputs or _inputs(state, seen)
     me = process_identity()
     row = statements.fetch_one(
         "claim",
         {
-            "execution": journey.execution_id,
-            "epoch": journey.epoch,
+            "execution": state.context.execution_id,
+            "epoch": state.context.epoch,
             "run": seen.id,
             "token": seen.token,
             "holder": me,
@@ -173,15 +213,15 @@ def claim(journey: Journey, seen: Seen, inputs: Inputs | None = None) -> Work | 
     if row is None:
         return None
     here.executes(seen.id, row[0])
-    metrics.claimed(journey.queue, row[1], journey.taken_up)
-    journey.taken_up = 0.0
+    metrics.claimed(state.context.queue, row[1], state.received_at)
+    state.received_at = 0.0
     if seen.state == RunState.RUNNING:
         metrics.RECOVERIES.labels("claim").inc()
     if seen.state == RunState.RUNNING:
-        path = journey.path(seen.step)
+        path = state.path(seen.step)
         tell_taken_over(seen.id, path, seen.leased_by, crashed=bool(death.crashed))
-    journey.carried = 1
-    journey.seconds = seen.step.timeout_seconds
+    state.carried = 1
+    state.seconds = seen.step.timeout_seconds
     return Work(
         run_id=seen.id,
         token=row[0],
@@ -193,42 +233,42 @@ def claim(journey: Journey, seen: Seen, inputs: Inputs | None = None) -> Work | 
         budget=seen.budget,
         overrides=seen.overrides,
         last_details=seen.details,
-        path=journey.path(seen.step),
+        path=state.path(seen.step),
         wake=None if seen.waits_for in HOLDS else seen.wake,
         held_seconds=_held_seconds(seen),
     )
 
 
-def claim_following(journey: Journey) -> Work | None:
-    """Claim the next sibling that came with the journey's message; None when there is none."""
-    while journey.pack is not None and (seen := journey.pack.following()) is not None:
-        journey.turn_to(seen.step)
-        work = claim(journey, seen)
+def claim_following(state: SegmentState) -> Work | None:
+    """Claim the next sibling that came with the state's message; None when there is none."""
+    while state.pack is not None and (seen := state.pack.following()) is not None:
+        state.turn_to(seen.step)
+        work = claim(state, seen)
         if work is not None:
             return work
     return None
 
 
-def _inputs(journey: Journey, seen: Seen) -> tuple[Prepared | None, Failure | None]:
+def _inputs(state: SegmentState, seen: LiveRun) -> tuple[Prepared | None, Failure | None]:
     """A woken run's inputs are those it began to wait with; others are rendered."""
     if seen.wake is not None:
-        return restored(journey, seen.step, seen.inputs, seen.overrides), None
-    return attempt_prepare(journey, seen.step, seen.attempt, seen.overrides)
+        return restored(state.data, seen.step, seen.inputs, seen.overrides), None
+    return attempt_prepare(state, seen.step, seen.attempt, seen.overrides)
 
 
-def _held_seconds(seen: Seen) -> float:
+def _held_seconds(seen: LiveRun) -> float:
     """How long the run was held back so far before its module ran."""
     return float((seen.wake or {}).get("waitedSeconds", 0)) if seen.waits_for in HOLDS else 0.0
 
 
 def attempt_prepare(
-    journey: Journey, step: Step, attempt: int, overrides: Any = None
+    state: SegmentState, step: Step, attempt: int, overrides: Any = None
 ) -> tuple[Prepared | None, Failure | None]:
     """The step's inputs, or why they cannot be made."""
     try:
-        return prepare(journey, step, attempt, overrides), None
+        return prepare(state.data, step, attempt, overrides), None
     except TemplateError as error:
-        return None, template_failure(error, journey.path(step))
+        return None, template_failure(error, state.path(step))
     except PayloadError as error:
         return None, permanent(error.message, "PayloadError")
     except RecursionError as error:

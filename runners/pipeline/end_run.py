@@ -18,7 +18,7 @@ from runners.failures.classification import Failure
 from runners.pipeline import record_result
 from runners.process.identity import process_identity
 from runners.segment import execution_lock
-from runners.segment.state import Journey
+from runners.segment.state import SegmentState, from_rows
 from runners.segment.work import Unit, Work
 from runners.states import LIVE
 
@@ -27,12 +27,12 @@ from runners.states import LIVE
 class Looked:
     """A run as it stands now, with its execution's state."""
 
-    state: str
+    run_state: str
     token: int
     leased_by: str
     crashes: int
     execution_state: str
-    journey: Journey
+    state: SegmentState
     work: Work
     holds_body: bool  # a container that waits for what runs inside it
 
@@ -42,25 +42,12 @@ def look(run_id: UUID) -> Looked | None:
     row = statements.fetch_one("look", {"run": run_id})
     if row is None:
         return None
-    (execution_id, epoch, path, segment, attempt, budget, state, token, leased_by, overrides,
+    (execution_id, epoch, path, segment, attempt, budget, run_state, token, leased_by, overrides,
      crashes, execution_state, version_id, priority, holds_body) = row  # fmt: skip
     version = compiled(version_id)
     place, step = find(version.graph, path)
-    journey = Journey(
-        execution_id=execution_id,
-        version=version,
-        place=place,
-        segment=segment,
-        queue="",
-        epoch=epoch,
-        priority=priority,
-        started_at=None,
-        input=None,
-        variables={},
-        resumed=True,
-        stays=False,
-        hands_over=True,
-    )
+    state = from_rows(execution_id, version, epoch, priority, place=place, segment=segment)
+    state.hands_over = True
     work = Work(
         run_id=run_id,
         token=token,
@@ -72,7 +59,7 @@ def look(run_id: UUID) -> Looked | None:
         budget=budget,
         overrides=overrides,
     )
-    return Looked(state, token, leased_by, crashes, execution_state, journey, work, holds_body)
+    return Looked(run_state, token, leased_by, crashes, execution_state, state, work, holds_body)
 
 
 def fail(
@@ -87,7 +74,7 @@ def fail(
         seized = _seize(run_id, token, crash_cause)
         if seized is None:
             return False
-        record_result.record(seized.journey, seized.work, Unit(None, failure=failure))
+        record_result.record(seized.state, seized.work, Unit(None, failure=failure))
     return True
 
 
@@ -101,7 +88,7 @@ def dead_letter(run_id: UUID, failure: Failure, *, manual: str) -> Any:
         if seized is None:
             return None
         return record_result.dead_letter(
-            seized.journey, seized.work, Unit(None, failure=failure), failure, manual=manual
+            seized.state, seized.work, Unit(None, failure=failure), failure, manual=manual
         )
 
 
@@ -109,18 +96,18 @@ def _seize(run_id: UUID, token: int | None, crash_cause: str = "") -> Looked | N
     looked = look(run_id)
     if looked is None:
         return None
-    locked = statements.fetch_one("lock", {"execution": looked.journey.execution_id})
+    locked = statements.fetch_one("lock", {"execution": looked.state.context.execution_id})
     if locked is None or locked[0] not in ("RUNNING", "PAUSED"):
         return None
-    execution_lock.note_state(looked.journey, locked[0])
+    execution_lock.note_state(looked.state, locked[0])
     looked = look(run_id)
-    if looked is None or looked.state not in LIVE or token not in (None, looked.token):
+    if looked is None or looked.run_state not in LIVE or token not in (None, looked.token):
         return None
     if looked.holds_body:
         raise WrongState(
             f"Run {run_id} of step {looked.work.path} holds a body that is under way. Quarantine "
             "the steps inside it, or cancel the execution.",
-            looked.state,
+            looked.run_state,
         )
     row = statements.fetch_one(
         "seize",

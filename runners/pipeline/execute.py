@@ -17,6 +17,7 @@ from django.db import IntegrityError, connection
 
 from executions import payloads
 from executions.definition.graph.model import Step
+from executions.definition.graph.places import Place
 from runners.conf import config, pool
 from runners.containers import bodies
 from runners.dispatch import durations
@@ -42,7 +43,7 @@ from runners.secrets.log_scrubbing import scrubbed_logs
 from runners.segment import run_rows, template_scope
 from runners.segment.inputs import Prepared, prepare
 from runners.segment.run_pack import Pack
-from runners.segment.state import Journey, Segment
+from runners.segment.state import Segment, SegmentState
 from runners.segment.step_context import Context
 from runners.segment.time_limit import StepTimeout, time_limit
 from runners.segment.work import Broken, Done, Unit, Work
@@ -77,7 +78,7 @@ def carry_segment(
             onward: Segment | None = Segment(left.popleft(), "", "")
             now_links, now_header = links, header
             while onward is not None:
-                journey = _carry(
+                state = _carry(
                     execution_id,
                     version_id,
                     onward,
@@ -86,10 +87,12 @@ def carry_segment(
                     links=now_links,
                     header=now_header,
                 )
-                if journey is None:
+                if state is None:
                     break
-                now_links, now_header, onward = (), False, journey.onward
-                failure = failure or (None if journey.header or journey.links else journey.failure)
+                now_links, now_header, onward = (), False, state.next_segment
+                failure = failure or (
+                    None if state.context.header or state.context.links else state.failure
+                )
     finally:
         here.rests()
     if failure is not None:
@@ -105,7 +108,7 @@ def _carry(
     *,
     links: tuple[str, ...],
     header: bool,
-) -> Journey | None:
+) -> SegmentState | None:
     """Carry one segment; what it knows at the end names the segment to go on with, if any.
 
     `until` (of `time.monotonic`) is when this worker takes on no further segment by itself;
@@ -114,26 +117,26 @@ def _carry(
     taken = take_up(execution_id, version_id, segment, others, links=links, header=header)
     if taken is None:
         return None
-    journey, work = taken
+    state, work = taken
     held_now = work
     try:
-        while work is not None or (work := claim_run.claim_following(journey)) is not None:
+        while work is not None or (work := claim_run.claim_following(state)) is not None:
             held_now = work
-            unit = perform(journey, held_now)
-            journey.stays = time.monotonic() < until and not draining()
-            work = record_result.record(journey, held_now, unit)
+            unit = perform(state, held_now)
+            state.stays = time.monotonic() < until and not draining()
+            work = record_result.record(state, held_now, unit)
             if draining():
-                leave(journey, work)
+                leave(state, work)
                 break
     except IntegrityError as error:
         # Somebody planned the whole execution while steps of ours were in memory only.
-        log.warning("segment %s of %s planned twice: %s", journey.segment, execution_id, error)
-        leave(journey, held_now)
+        log.warning("segment %s of %s planned twice: %s", state.segment, execution_id, error)
+        leave(state, held_now)
         return None
     except LeaseLost:
-        leave(journey, None)
+        leave(state, None)
         raise
-    return journey
+    return state
 
 
 def carry_alone(
@@ -143,25 +146,25 @@ def carry_alone(
     taken = take_up(execution_id, version_id, Segment(segment, "", ""), links=links)
     if taken is None:
         return
-    journey, work = taken
+    state, work = taken
     if work is None:
         return
-    journey.stays, journey.hands_over = False, True
+    state.stays, state.hands_over = False, True
     try:
-        record_result.record(journey, work, perform(journey, work))
+        record_result.record(state, work, perform(state, work))
     except IntegrityError as error:
         log.warning("segment %s of %s planned twice: %s", segment, execution_id, error)
-        leave(journey, work)
+        leave(state, work)
     except LeaseLost:
         log.info("the run of segment %s of %s was taken over", segment, execution_id)
 
 
-def leave(journey: Journey, work: Work | None) -> None:
+def leave(state: SegmentState, work: Work | None) -> None:
     """Leave to others what is held, and the siblings that were not begun."""
     if work is not None:
         claim_run.give_back(work)
-    if journey.pack is not None:
-        journey.pack.hand_back()
+    if state.pack is not None:
+        state.pack.hand_back()
 
 
 def take_up(
@@ -172,73 +175,73 @@ def take_up(
     *,
     links: tuple[str, ...] = (),
     header: bool = False,
-) -> tuple[Journey, Work | None] | None:
+) -> tuple[SegmentState, Work | None] | None:
     """Load a segment and claim its live run; None when there is none, no work when it is taken.
 
-    `others` are the siblings that came with it, left to the journey to take out and carry.
+    `others` are the siblings that came with it, left to the state to take out and carry.
     """
     found = claim_run.load(
         execution_id, version_id, segment.path, others=others or (), links=links, header=header
     )
     if found is None:
         return None
-    journey, seen = found
+    state, seen = found
     if carrying.apart(seen):
-        carrying.carry(journey, seen)
-        return journey, None
+        carrying.carry(state, seen)
+        return state, None
     # A process that was lost with a suspect may have been lost by a step that follows in memory:
     # that one gets a run of its own, which can be blamed.
-    journey.hands_over = seen.suspect
+    state.hands_over = seen.suspect
     if others:
-        journey.pack = claim_run.pack(journey, others)
-    if segment.batch and not journey.resumed:
-        journey.batch = list(segment.batch)
-        if any(step.reads_item for step in journey.graph.steps):
-            template_scope.load_items(journey, [journey.place.index, *journey.batch])
-    return journey, claim_run.claim(journey, seen)
+        state.pack = claim_run.pack(state, others)
+    if segment.batch and not state.resumed:
+        state.batch = list(segment.batch)
+        if any(step.reads_item for step in state.graph.steps):
+            template_scope.load_items(state.data, [state.place.index, *state.batch])
+    return state, claim_run.claim(state, seen)
 
 
 @observed
-def perform(journey: Journey, work: Work) -> Unit:
+def perform(state: SegmentState, work: Work) -> Unit:
     """Execute the claimed step, and with a pure one the pure steps that follow from it."""
     if work.failure is not None or work.prepared is None:
         assert work.failure is not None
         return Unit(None, failure=work.failure)
     here.executes(work.run_id, work.token)
     if work.step.container:
-        return bodies.perform(journey, work)
-    reused = result_cache.lookup(journey, work.step, work.prepared)
+        return bodies.perform(state, work)
+    reused = result_cache.lookup(state, work.step, work.prepared)
     if reused is not None:
-        journey.ended(work.step, reused.result.outcome, reused.result.outputs)
+        state.ended(work.step, reused.result.outcome, reused.result.outputs)
         return Unit(reused)
-    unit = _run(journey, work, work.prepared)
+    unit = _run(state, work, work.prepared)
     here.goes_on_after(work.run_id, work.token)
     if unit.wait is None and not work.step.inline:
         durations.note(work.step, unit.head.milliseconds if unit.head else unit.milliseconds)
     if unit.head is not None:
         head = unit.head
-        journey.ended(work.step, head.result.outcome, head.result.outputs)
-        if work.step.inline and not journey.hands_over:
-            stretch(journey, unit)
+        state.ended(work.step, head.result.outcome, head.result.outputs)
+        if work.step.inline and not state.hands_over:
+            stretch(state, unit)
     return unit
 
 
-def _run(journey: Journey, work: Work, prepared: Prepared) -> Unit:
+def _run(state: SegmentState, work: Work, prepared: Prepared) -> Unit:
     """Ask the gates, then let the module do its work: how that ended."""
     started = time.perf_counter()
-    context = _context(journey, work)
+    context = _context(state, work)
     revealed: Revealed | None = None
     passage = gates.OPEN
     try:
         if reveal_secrets.uses_secrets(work.step):
-            revealed = _reveal(journey, work, prepared, context)
-        asked = _ask(journey, work, prepared, revealed)
+            revealed = _reveal(state, work, prepared, context)
+        asked = _ask(state, work, prepared, revealed)
         if isinstance(asked, Wait):
             return Unit(None, wait=asked)
         passage = asked
         context.target_timeout = passage.timeout
-        with _logs(revealed), held(work, context, journey.pack):
-            head = execute(journey, work.step, prepared, context, work.wake, revealed)
+        with _logs(revealed), held(work, context, state.pack):
+            head = run_module(state.place, work.step, prepared, context, work.wake, revealed)
     except (Exception, StepTimeout) as error:
         milliseconds = 1000 * (time.perf_counter() - started)
         failure = replace(
@@ -264,38 +267,38 @@ def _run(journey: Journey, work: Work, prepared: Prepared) -> Unit:
     return Unit(head)
 
 
-def stretch(journey: Journey, unit: Unit) -> None:
+def stretch(state: SegmentState, unit: Unit) -> None:
     """Execute pure steps in memory while there are any, up to the stretch's bounds."""
     limits = config()
     until = time.perf_counter() + limits.stretch_seconds
-    most = limits.batch_steps if journey.batch else limits.stretch_steps
+    most = limits.batch_steps if state.batch else limits.stretch_steps
     while len(unit.more) + 1 < most and time.perf_counter() < until:
-        steps = journey.graph.steps
-        index = next((i for i in journey.frontier.ready if steps[i].inline), None)
-        if index is None and next_item(journey, unit):
+        steps = state.graph.steps
+        index = next((i for i in state.frontier.ready if steps[i].inline), None)
+        if index is None and next_item(state, unit):
             continue
         if index is None or (unit.head is not None and _writes(unit)):
             return
-        journey.frontier.ready.remove(index)
+        state.frontier.ready.remove(index)
         step = steps[index]
         prepared = None
         try:
-            prepared = prepare(journey, step, 1)
+            prepared = prepare(state.data, step, 1)
             context = Context(
-                execution_id=journey.execution_id,
-                step_path=journey.path(step),
+                execution_id=state.context.execution_id,
+                step_path=state.path(step),
                 attempt=1,
                 idempotency_key=prepared.key,
                 seconds=step.timeout_seconds,
-                variables=journey.variables,
+                variables=state.data.variables,
             )
             with time_limit(seconds_for(step) - prepared.seconds):
-                done = _at_once(execute(journey, step, prepared, context))
+                done = _at_once(run_module(state.place, step, prepared, context))
         except (Exception, StepTimeout) as error:
-            unit.broken = Broken(step, prepared, failure_of(error, step, journey.path(step)))
+            unit.broken = Broken(step, prepared, failure_of(error, step, state.path(step)))
             return
         unit.more.append(done)
-        journey.ended(step, done.result.outcome, done.result.outputs)
+        state.ended(step, done.result.outcome, done.result.outputs)
 
 
 def _at_once(done: Done | Wait) -> Done:
@@ -304,31 +307,31 @@ def _at_once(done: Done | Wait) -> Done:
     return done
 
 
-def next_item(journey: Journey, unit: Unit) -> bool:
+def next_item(state: SegmentState, unit: Unit) -> bool:
     """Go on with the next item of a pure map's batch, once every task of this one has ended."""
-    if not journey.batch or not journey.settled or journey.frontier.ready:
+    if not state.batch or not state.settled or state.frontier.ready:
         return False
-    graph = journey.graph
+    graph = state.graph
     unit.skipped += [
-        run_rows.skipped(graph.steps[graph.tasks[task].steps[0]], journey.prefix)
-        for task in journey.frontier.skipped
+        run_rows.skipped(graph.steps[graph.tasks[task].steps[0]], state.prefix)
+        for task in state.frontier.skipped
     ]
-    journey.ended_turns.append(journey.place.index)
-    journey.enter(journey.batch.pop(0))
+    state.ended_turns.append(state.place.index)
+    state.enter(state.batch.pop(0))
     return True
 
 
-def _reveal(journey: Journey, work: Work, prepared: Prepared, context: Context) -> Revealed:
+def _reveal(state: SegmentState, work: Work, prepared: Prepared, context: Context) -> Revealed:
     """The secrets of a step that uses some, given to its module alone."""
     revealed = reveal_secrets.revealed(
-        journey, work.step, prepared.value, attempt=work.attempt, overrides=work.overrides
+        state.data, work.step, prepared.value, attempt=work.attempt, overrides=work.overrides
     )
     context.reveal(revealed.credential, revealed.scrub)
     return revealed
 
 
 def _ask(
-    journey: Journey, work: Work, prepared: Prepared, revealed: Revealed | None
+    state: SegmentState, work: Work, prepared: Prepared, revealed: Revealed | None
 ) -> gates.Passage | Wait:
     """Whether the step may run now; one that goes on after a wait of its own was asked before."""
     if work.step.inline or work.wake is not None:
@@ -338,8 +341,8 @@ def _ask(
     if module.has_circuit():
         inputs = module.validated(prepared.value if revealed is None else revealed.inputs)
     if revealed is None:
-        return gates.ask(gates.Asked(journey, work, module, inputs, None))
-    asked = gates.Asked(journey, work, module, inputs, revealed.scrub, revealed.credential)
+        return gates.ask(gates.Asked(state, work, module, inputs, None))
+    asked = gates.Asked(state, work, module, inputs, revealed.scrub, revealed.credential)
     return gates.ask(asked)
 
 
@@ -347,8 +350,8 @@ def _logs(revealed: Revealed | None) -> AbstractContextManager[None]:
     return scrubbed_logs(revealed.scrub) if revealed is not None else _NOTHING_TO_HIDE
 
 
-def execute(
-    journey: Journey,
+def run_module(
+    place: Place,
     step: Step,
     prepared: Prepared,
     context: Context,
@@ -356,14 +359,14 @@ def execute(
     revealed: Revealed | None = None,
 ) -> Done | Wait:
     """Run the step's module on its inputs (or let it go on); raises whatever the module raises."""
-    started = time.perf_counter()
+    started, path = time.perf_counter(), place.prefix + step.path
     module = registry.get(step.module)
     if revealed is None:
         result = module.run(prepared.value, context, wake)
     else:
         with revealed.used():
             result = module.run(revealed.inputs, context, wake)
-        result = revealed.cleaned(result, journey.path(step))
+        result = revealed.cleaned(result, path)
     if isinstance(result, Wait):
         return result
     if result.outcome != "success" and result.outcome not in step.outcomes:
@@ -374,13 +377,13 @@ def execute(
     undeclared = set(result.variables or ()) - set(context.variables)
     if undeclared:
         raise StepError(
-            f"The step {journey.path(step)} sets {', '.join(sorted(undeclared))}, which the "
+            f"The step {path} sets {', '.join(sorted(undeclared))}, which the "
             "workflow does not declare. Add it to `variables` with a default."
         )
-    outputs = payloads.dump(result.outputs, f"output of step {journey.path(step)}")
+    outputs = payloads.dump(result.outputs, f"output of step {path}")
     return Done(
         step,
-        journey.place,
+        place,
         prepared,
         result,
         outputs,
@@ -414,18 +417,18 @@ def held(work: Work, context: Context, pack: Pack | None = None) -> Iterator[Non
         heart.release(beat)
 
 
-def _context(journey: Journey, work: Work) -> Context:
+def _context(state: SegmentState, work: Work) -> Context:
     assert work.prepared is not None
     context = Context(
-        execution_id=journey.execution_id,
+        execution_id=state.context.execution_id,
         step_path=work.path,
         attempt=work.attempt,
         idempotency_key=work.prepared.key,
         seconds=work.step.timeout_seconds,
-        variables=journey.variables,
+        variables=state.data.variables,
         last_details=work.last_details,
     )
-    context.publish_by(partial(announce.announce, journey, work))
+    context.publish_by(partial(announce.announce, state, work))
     return context
 
 

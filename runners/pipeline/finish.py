@@ -4,6 +4,7 @@ The caller holds the execution's lock.
 """
 
 import logging
+from dataclasses import replace
 from typing import Any
 
 from executions import lifecycle, payloads
@@ -17,49 +18,50 @@ from runners.containers import iterations
 from runners.models import Run
 from runners.pipeline import plan_from_rows
 from runners.segment.hand_over import left_to_worker
-from runners.segment.state import Journey
+from runners.segment.state import SegmentState
+from runners.segment.template_data import described
 
 log = logging.getLogger(__name__)
 
 MAX_NAMED = 5
 
 
-def conclude(journey: Journey, *, others: bool, figures: Any = None) -> None:
+def conclude(state: SegmentState, *, others: bool, figures: Any = None) -> None:
     """A segment is at its end: turn its body over, end the execution, or start what was left.
 
     `others` says whether anything else in the execution is in flight; `figures` are those to keep
     with it, where they were read.
     """
-    if journey.resumed:
-        _whole(journey)
-    elif journey.place.outer is not None:
-        moved = _turn_over(journey)
+    if state.resumed:
+        _whole(state)
+    elif state.place.outer is not None:
+        moved = _turn_over(state)
         if not moved and not others:
-            _whole(journey)
+            _whole(state)
     elif not others:
-        if journey.settled:
-            end_well(journey, figures)
+        if state.settled:
+            end_well(state, figures)
         else:
-            _whole(journey)
+            _whole(state)
 
 
-def settle_or_end(journey: Journey) -> bool:
+def settle_or_end(state: SegmentState) -> bool:
     """Plan the execution whole: start what was left behind, or end it; whether anything moved."""
-    return _whole(journey)
+    return _whole(state)
 
 
-def _turn_over(journey: Journey) -> bool:
+def _turn_over(state: SegmentState) -> bool:
     """Take the turns that ended here off their container."""
-    place = journey.place
-    ended, journey.ended_turns = journey.ended_turns, []
+    place = state.place
+    ended, state.ended_turns = state.ended_turns, []
     failed: list[int] = []
-    if journey.settled:
-        outcomes = journey.outcomes
+    if state.settled:
+        outcomes = state.outcomes
         over = True
     else:
-        facts = plan_from_rows.place_facts(journey, place)
+        facts = plan_from_rows.place_facts(state, place)
         planned = plan(place.graph, facts)
-        if plan_from_rows.begin(journey, place, planned):
+        if plan_from_rows.begin(state, place, planned):
             return True
         over = planned.finished and not planned.dead and not planned.blocked
         outcomes = task_outcomes(place.graph, facts)
@@ -67,31 +69,31 @@ def _turn_over(journey: Journey) -> bool:
         ended = [*ended, place.index]
         if iterations.failed_in(place, outcomes):
             failed = [place.index]
-    if not ended and not journey.batch:
+    if not ended and not state.batch:
         return False
-    return iterations.turn_over(journey, place, ended=ended, failed=failed)
+    return iterations.turn_over(state, place, ended=ended, failed=failed)
 
 
-def _whole(journey: Journey) -> bool:
-    found = plan_from_rows.plan_all(journey)
-    if found.moved or journey.paused or journey.left_to_worker or _in_flight(journey):
+def _whole(state: SegmentState) -> bool:
+    found = plan_from_rows.plan_all(state)
+    if found.moved or state.paused or state.left_to_worker or _in_flight(state):
         return found.moved
     if found.dead:
-        _fail(journey, _death(journey, found.dead))
+        _fail(state, _death(state, found.dead))
     elif found.live or found.blocked:
         names = ", ".join(found.blocked[:MAX_NAMED]) or "a container"
-        log.error("execution %s is stuck: %s", journey.execution_id, names)
-        _fail(journey, f"Nothing runs and nothing is due, yet these tasks wait: {names}.")
+        log.error("execution %s is stuck: %s", state.context.execution_id, names)
+        _fail(state, f"Nothing runs and nothing is due, yet these tasks wait: {names}.")
     else:
-        if journey.place.outer is not None:
-            journey.place, journey.results = Place("", journey.version.graph), {}
-        journey.outcomes = found.outcomes
-        end_well(journey)
+        if state.place.outer is not None:
+            state.data.enter(Place("", state.context.version.graph))
+        state.outcomes = found.outcomes
+        end_well(state)
     return True
 
 
-def _in_flight(journey: Journey) -> bool:
-    row = statements.fetch_one("in_flight", {"execution": journey.execution_id})
+def _in_flight(state: SegmentState) -> bool:
+    row = statements.fetch_one("in_flight", {"execution": state.context.execution_id})
     return bool(row and row[0])
 
 
@@ -101,40 +103,40 @@ def metrics(execution_id: Any) -> Any:
     return row[0] if row else None
 
 
-def end_well(journey: Journey, figures: Any = None) -> None:
+def end_well(state: SegmentState, figures: Any = None) -> None:
     """RUNNING to SUCCESS, or FAILED where the output cannot be made; nothing during a pause.
 
     While a request is answered, an output that has to be rendered is left to a worker.
     """
-    if journey.paused or left_to_worker(journey, journey.version.graph.output):
+    if state.paused or left_to_worker(state, state.context.version.graph.output):
         return
     try:
-        output = _output(journey)
+        output = _output(state)
     except (TemplateError, PayloadError) as error:
-        _fail(journey, f"The workflow's output could not be made: {error}")
+        _fail(state, f"The workflow's output could not be made: {error}")
         return
     lifecycle.finish(
-        journey.execution_id,
+        state.context.execution_id,
         ExecutionState.SUCCESS,
         output=output,
-        metrics=figures or metrics(journey.execution_id),
+        metrics=figures or metrics(state.context.execution_id),
     )
 
 
-def _fail(journey: Journey, message: str, trace: str = "") -> None:
+def _fail(state: SegmentState, message: str, trace: str = "") -> None:
     lifecycle.finish(
-        journey.execution_id,
+        state.context.execution_id,
         ExecutionState.FAILED,
         error_message=message,
         stack_trace=trace,
-        metrics=metrics(journey.execution_id),
+        metrics=metrics(state.context.execution_id),
     )
 
 
-def _death(journey: Journey, dead: list[str]) -> str:
+def _death(state: SegmentState, dead: list[str]) -> str:
     first = dead[0]
     run = (
-        Run.objects.filter(execution_id=journey.execution_id, state="DLQ", step_path=first)
+        Run.objects.filter(execution_id=state.context.execution_id, state="DLQ", step_path=first)
         .order_by("-attempt")
         .only("error")
         .first()
@@ -144,35 +146,36 @@ def _death(journey: Journey, dead: list[str]) -> str:
     return f"Step {first} failed for good{others}: {run.error if run else ''}"
 
 
-def _output(journey: Journey) -> Any:
-    graph = journey.version.graph
+def _output(state: SegmentState) -> Any:
+    graph = state.context.version.graph
     template = graph.output
     if template is None:
         return None
-    if journey.started_at is None:
-        row = statements.fetch_one("current", {"execution": journey.execution_id})
+    context, variables = state.context, state.data.variables
+    if context.started_at is None:
+        row = statements.fetch_one("current", {"execution": context.execution_id})
         assert row is not None
-        journey.variables, journey.input, journey.started_at = row
+        variables, payload, started_at = row
+        context = replace(context, started_at=started_at, input=payload)
+    elif graph.variables:
+        row = statements.fetch_one("current", {"execution": context.execution_id})
+        variables = row[0] if row else variables
     missing = [
         graph.steps.path(i)
         for task in graph.output_reads
-        if graph.tasks[task].id not in journey.results
+        if graph.tasks[task].id not in state.data.results
         for i in graph.tasks[task].steps
     ]
     if missing:
-        journey.learn(
-            statements.fetch("results", {"execution": journey.execution_id, "reads": missing})
+        state.data.learn(
+            statements.fetch("results", {"execution": state.context.execution_id, "reads": missing})
         )
-    variables = journey.variables
-    if graph.variables:
-        row = statements.fetch_one("current", {"execution": journey.execution_id})
-        variables = row[0] if row else variables
     value = template.render(
         {
-            "input": journey.input,
+            "input": context.input,
             "vars": variables,
-            "tasks": journey.results,
-            "execution": journey.described(1),
+            "tasks": state.data.results,
+            "execution": described(context, graph, 1),
         }
     )
     payloads.dump(value, "output of the workflow")

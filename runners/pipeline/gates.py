@@ -16,7 +16,7 @@ from runners.failures.classification import Failure
 from runners.modules.base import Module, Wait
 from runners.quotas import gate as quotas
 from runners.secrets.scrubbing import Scrubber
-from runners.segment.state import Journey
+from runners.segment.state import SegmentState
 from runners.segment.work import Work
 
 log = logging.getLogger(__name__)
@@ -30,7 +30,7 @@ class Asked:
     out of texts, where it uses some.
     """
 
-    journey: Journey
+    state: SegmentState
     work: Work
     module: Module[Any]
     inputs: Any

@@ -14,7 +14,7 @@ from runners.dispatch.canvas import fork_of, successor
 from runners.failures.classification import Failure
 from runners.pipeline.claim_run import attempt_prepare
 from runners.segment.inputs import Prepared
-from runners.segment.state import Journey
+from runners.segment.state import SegmentState
 from runners.segment.work import Broken, Unit, Work
 
 
@@ -30,12 +30,12 @@ class Onward:
     retry: str | None = None
 
 
-def choose(journey: Journey, work: Work, broken: Broken | None) -> Onward:
+def choose(state: SegmentState, work: Work, broken: Broken | None) -> Onward:
     """Which ready step this worker goes on with, and which are sent to others."""
-    graph = journey.graph
-    ready = journey.frontier.ready
-    if journey.hands_over:
-        journey.frontier.ready = []
+    graph = state.graph
+    ready = state.frontier.ready
+    if state.hands_over:
+        state.frontier.ready = []
         return Onward(pending=ready)
     effects = [index for index in ready if not graph.steps[index].inline]
     inline = [index for index in ready if graph.steps[index].inline]
@@ -47,56 +47,56 @@ def choose(journey: Journey, work: Work, broken: Broken | None) -> Onward:
         onward.step, onward.pending = graph.steps[inline[0]], effects
         ready.remove(inline[0])
     elif effects:
-        mine = _mine(journey, work, effects)
+        mine = _mine(state, work, effects)
         onward.step = None if mine is None else graph.steps[mine]
         onward.pending = [index for index in effects if index != mine]
-    journey.frontier.ready = [index for index in ready if graph.steps[index].inline]
+    state.frontier.ready = [index for index in ready if graph.steps[index].inline]
     if onward.step is not None and onward.prepared is None and onward.failure is None:
-        onward.prepared, onward.failure = attempt_prepare(journey, onward.step, 1)
+        onward.prepared, onward.failure = attempt_prepare(state, onward.step, 1)
     return onward
 
 
-def _mine(journey: Journey, work: Work, effects: list[int]) -> int | None:
+def _mine(state: SegmentState, work: Work, effects: list[int]) -> int | None:
     """The effect step to go on with: on this queue, within bounds, no chord's branch.
 
     With siblings still to be carried only what belongs to the same segment is gone on with.
     """
     limits = config()
-    graph = journey.graph
-    if journey.carried >= limits.segment_steps:
+    graph = state.graph
+    if state.carried >= limits.segment_steps:
         return None
-    if journey.pack is not None and journey.pack.left:
+    if state.pack is not None and state.pack.left:
         following = successor(graph, work.step)
         effects = [index for index in effects if following is graph.steps[index]]
     forks = fork_of(graph, effects) if len(effects) > 1 else {}
     branches = {step.index for fork in forks.values() for step in fork}
     for index in effects:
         step = graph.steps[index]
-        fits = journey.seconds + step.timeout_seconds <= limits.segment_seconds
+        fits = state.seconds + step.timeout_seconds <= limits.segment_seconds
         if step.queue == work.step.queue and fits and index not in branches:
             return index
     return None
 
 
-def needs_lock(journey: Journey, unit: Unit) -> bool:
+def needs_lock(state: SegmentState, unit: Unit) -> bool:
     """Whether a join may be ready, or the end be reached, without us knowing it."""
-    if journey.resumed:
+    if state.resumed:
         return True
-    frontier = journey.frontier
-    graph = journey.graph
+    frontier = state.frontier
+    graph = state.graph
     unfinished = [graph.steps[index].task for index in frontier.ready]
     if unit.broken is not None:
         unfinished.append(unit.broken.step.task)
     if not unfinished:
-        return not journey.header or not frontier.unsettled
-    if journey.header:
+        return not state.context.header or not frontier.unsettled
+    if state.context.header:
         return False
     waiting = set(unfinished)
     return any(
         not any(
             edge.source in waiting
             for edge in graph.tasks[join].incoming
-            if edge.source not in journey.outcomes
+            if edge.source not in state.outcomes
         )
         for join in frontier.unsettled
     )

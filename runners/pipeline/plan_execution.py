@@ -4,7 +4,6 @@ from uuid import UUID
 
 from django.db import transaction
 
-from executions.definition.graph.places import Place
 from executions.definition.versions import compiled
 from runners import statements
 from runners.conf import config
@@ -12,7 +11,7 @@ from runners.dispatch import messages
 from runners.dispatch.canvas import Chain, Link
 from runners.pipeline import finish
 from runners.segment import execution_lock
-from runners.segment.state import Journey
+from runners.segment.state import SegmentState, from_rows
 
 UNDER_WAY = ("RUNNING", "PAUSED")
 
@@ -23,67 +22,61 @@ def advance(execution_id: UUID) -> bool:
     Returns whether the execution is under way at all.
     """
     with transaction.atomic():
-        journey = locked(execution_id)
-        if journey is None:
+        state = locked(execution_id)
+        if state is None:
             return False
-        finish.settle_or_end(journey)
+        finish.settle_or_end(state)
     return True
 
 
 def catch_up(execution_id: UUID) -> bool:
     """As `advance`; returns whether anything was started that somebody had left behind."""
     with transaction.atomic():
-        journey = locked(execution_id)
-        if journey is None:
+        state = locked(execution_id)
+        if state is None:
             return False
-        return finish.settle_or_end(journey)
+        return finish.settle_or_end(state)
 
 
 def wake(execution_id: UUID) -> None:
     """Send an execution's pending runs again and plan it: it was paused, waiting or reopened."""
     with transaction.atomic():
-        journey = locked(execution_id)
-        if journey is None:
+        state = locked(execution_id)
+        if state is None:
             return
-        send_pending(journey)
-        finish.settle_or_end(journey)
+        send_pending(state)
+        finish.settle_or_end(state)
 
 
-def send_pending(journey: Journey) -> None:
+def send_pending(state: SegmentState) -> None:
     """Send the due pending runs of a locked execution once more, after the commit."""
-    graph = journey.graph
+    graph = state.graph
     waiting = statements.fetch(
         "waiting_segments",
-        {"execution": journey.execution_id, "patience": config().patience},
+        {"execution": state.context.execution_id, "patience": config().patience},
     )
     canvas = tuple(
         Chain((Link(segment, queue, f"{graph.name}: {path}"),)) for segment, queue, path in waiting
     )
     if canvas:
         messages.publish_after_commit(
-            [messages.Parcel(journey.execution_id, journey.version.id, journey.priority, canvas)]
+            [
+                messages.Parcel(
+                    state.context.execution_id,
+                    state.context.version.id,
+                    state.context.priority,
+                    canvas,
+                )
+            ]
         )
 
 
-def locked(execution_id: UUID) -> Journey | None:
+def locked(execution_id: UUID) -> SegmentState | None:
     """Lock an execution that is under way and see it from outside; None when it is not."""
     row = statements.fetch_one("lock", {"execution": execution_id})
     if row is None or row[0] not in UNDER_WAY:
         return None
-    state, epoch, priority, version_id, _, _ = row
-    journey = Journey(
-        execution_id=execution_id,
-        version=(version := compiled(version_id)),
-        place=Place("", version.graph),
-        segment="",
-        queue="",
-        epoch=epoch,
-        priority=priority,
-        started_at=None,
-        input=None,
-        variables={},
-        resumed=True,
-        stays=False,
-    )
-    execution_lock.note_state(journey, state)
-    return journey
+    execution_state, epoch, priority, version_id, _, _ = row
+    state = from_rows(execution_id, compiled(version_id), epoch, priority)
+    execution_lock.note_state(state, execution_state)
+    return state

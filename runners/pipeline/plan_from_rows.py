@@ -18,7 +18,7 @@ from runners import statements
 from runners.containers import iterations
 from runners.dispatch import messages
 from runners.segment import insert_runs, run_rows
-from runners.segment.state import Journey
+from runners.segment.state import SegmentState
 from runners.states import LIVE, WaitKind
 
 
@@ -57,21 +57,21 @@ class _Container:
         return idle or self.counted_anew or bool(self.ended or self.begun or self.unstarted)
 
 
-def plan_all(journey: Journey) -> Overview:
+def plan_all(state: SegmentState) -> Overview:
     """Start everything that is ready, turn over every body that is done; one query a level."""
     found = Overview()
     containers: dict[str, _Container] = {}
-    level = [Place("", journey.version.graph)]
+    level = [Place("", state.context.version.graph)]
     while level:
-        facts = _facts(journey, level)
+        facts = _facts(state, level)
         following: list[Place] = []
         for place in level:
-            following += _plan_place(journey, place, facts[place.prefix], found, containers)
+            following += _plan_place(state, place, facts[place.prefix], found, containers)
         level = following
     for container in containers.values():
         if container.changed:
             found.moved |= iterations.turn_over(
-                journey,
+                state,
                 container.place,
                 ended=container.ended,
                 failed=container.failed,
@@ -82,9 +82,9 @@ def plan_all(journey: Journey) -> Overview:
     return found
 
 
-def place_facts(journey: Journey, place: Place) -> dict[int, StepFact]:
+def place_facts(state: SegmentState, place: Place) -> dict[int, StepFact]:
     """How the steps of one place stand, by their rows."""
-    return dict(facts_of(place.graph, _facts(journey, [place])[place.prefix]))
+    return dict(facts_of(place.graph, _facts(state, [place])[place.prefix]))
 
 
 def facts_of(graph: Graph, found: Iterable[tuple[Any, ...]]) -> dict[int, StepFact]:
@@ -111,7 +111,7 @@ def facts_of(graph: Graph, found: Iterable[tuple[Any, ...]]) -> dict[int, StepFa
     return facts
 
 
-def begin(journey: Journey, place: Place, planned: Plan) -> bool:
+def begin(state: SegmentState, place: Place, planned: Plan) -> bool:
     """Insert the runs a plan starts and skips, and send the started ones after the commit."""
     graph = place.graph
     parts = [run_rows.pending(graph.steps[index], place.prefix) for index in planned.start]
@@ -119,14 +119,14 @@ def begin(journey: Journey, place: Place, planned: Plan) -> bool:
         run_rows.skipped(graph.steps[graph.tasks[task].steps[0]], place.prefix)
         for task in planned.skip
     ]
-    insert_runs.insert(journey, parts)
+    insert_runs.insert(state, parts)
     if planned.start:
         messages.publish_after_commit(
             [
                 messages.parcel(
-                    journey.execution_id,
-                    journey.version.id,
-                    journey.priority,
+                    state.context.execution_id,
+                    state.context.version.id,
+                    state.context.priority,
                     place,
                     planned.start,
                 )
@@ -135,12 +135,13 @@ def begin(journey: Journey, place: Place, planned: Plan) -> bool:
     return bool(planned.start)
 
 
-def _facts(journey: Journey, level: list[Place]) -> dict[str, list[tuple[Any, ...]]]:
+def _facts(state: SegmentState, level: list[Place]) -> dict[str, list[tuple[Any, ...]]]:
     paths = [place.prefix + path for place in level for path in place.graph.by_path]
     by_place: dict[str, list[tuple[Any, ...]]] = defaultdict(list)
     if paths:
         found = statements.fetch(
-            "facts", {"execution": journey.execution_id, "epoch": journey.epoch, "paths": paths}
+            "facts",
+            {"execution": state.context.execution_id, "epoch": state.context.epoch, "paths": paths},
         )
         for row in found:
             by_place[split(row[0])[0]].append(row)
@@ -148,7 +149,7 @@ def _facts(journey: Journey, level: list[Place]) -> dict[str, list[tuple[Any, ..
 
 
 def _plan_place(
-    journey: Journey,
+    state: SegmentState,
     place: Place,
     found: list[tuple[Any, ...]],
     overview: Overview,
@@ -165,7 +166,7 @@ def _plan_place(
     if place.outer is not None and place.index in containers[place.holder].spare:
         containers[place.holder].begun.append(place.index)
     planned = plan(place.graph, facts)
-    overview.moved |= begin(journey, place, planned)
+    overview.moved |= begin(state, place, planned)
     overview.dead += [place.prefix + place.graph.steps.path(index) for index in planned.dead]
     if place.outer is None:
         overview.live = planned.live or bool(planned.start)
@@ -179,14 +180,14 @@ def _plan_place(
             container.failed.append(place.index)
     return [
         turn
-        for path, state, _, waits_for, progress, run_id in found
-        if state == "WAITING" and waits_for == WaitKind.BODY
-        for turn in _open_turns(journey, place, path, progress, run_id, containers)
+        for path, run_state, _, waits_for, progress, run_id in found
+        if run_state == "WAITING" and waits_for == WaitKind.BODY
+        for turn in _open_turns(state, place, path, progress, run_id, containers)
     ]
 
 
 def _open_turns(
-    journey: Journey,
+    state: SegmentState,
     place: Place,
     path: str,
     progress: Any,
@@ -195,6 +196,6 @@ def _open_turns(
 ) -> list[Place]:
     graph = place.graph
     first = first_turn(place, graph.steps[graph.by_path[split(path)[1]]].task)
-    turns = iterations.read_turns(journey, first, run_id, progress)
+    turns = iterations.read_turns(state, first, run_id, progress)
     containers[path] = container = _Container(first, turns, counted_anew=progress is None)
     return [first.turn(index) for index in (*turns.places, *container.spare)]

@@ -28,8 +28,9 @@ from runners.pipeline.claim_run import attempt_prepare
 from runners.pipeline.next_steps import Onward, choose, needs_lock
 from runners.pipeline.record_statement import Written
 from runners.segment import execution_lock, insert_runs, run_rows, template_scope
-from runners.segment.live_run import Seen
-from runners.segment.state import Frontier, Journey, failed
+from runners.segment.live_run import LiveRun
+from runners.segment.state import Frontier, SegmentState
+from runners.segment.template_data import failed
 from runners.segment.work import Unit, Work
 from runners.states import ErrorType, RunState, WaitKind
 from runners.waits.callbacks import hand_over
@@ -38,70 +39,70 @@ from runners.waits.deliver import catch_up
 RETRIED = (ErrorType.TRANSIENT, ErrorType.TIMEOUT)
 
 
-def record(journey: Journey, work: Work, unit: Unit) -> Work | None:
+def record(state: SegmentState, work: Work, unit: Unit) -> Work | None:
     """Record a unit; return the work to go on with, or None at the segment's end.
 
     Raises LeaseLost when the run is no more ours: nothing was recorded then. What an attempt cost
     is written down last, since the counters of budgets are shared by all of a workspace's steps.
     """
     if not unit.costs:
-        return _record(journey, work, unit)
+        return _record(state, work, unit)
     spending.wake_connection()
     with transaction.atomic():
-        following = _record(journey, work, unit)
-        spending.note(journey, work, unit)
+        following = _record(state, work, unit)
+        spending.note(state, work, unit)
     return following
 
 
-def _record(journey: Journey, work: Work, unit: Unit) -> Work | None:
-    if journey.batch and (unit.failure is not None or unit.broken is not None):
+def _record(state: SegmentState, work: Work, unit: Unit) -> Work | None:
+    if state.batch and (unit.failure is not None or unit.broken is not None):
         with transaction.atomic():
-            execution_lock.lock(journey)
-            iterations.give_back_batch(journey)
+            execution_lock.lock(state)
+            iterations.give_back_batch(state)
     if unit.failure is not None:
-        return _record_failure(journey, work, unit, unit.failure)
+        return _record_failure(state, work, unit, unit.failure)
     if unit.wait is not None:
-        return _record_wait(journey, work, unit, unit.wait)
-    wanted = checkpoints.wants_lock(journey, work, unit)
-    if wanted or _writes_variables(unit) or needs_lock(journey, unit):
-        return _record_locked(journey, work, unit)
-    onward = choose(journey, work, unit.broken)
-    sibling = _sibling(journey, unit, onward)
+        return _record_wait(state, work, unit, unit.wait)
+    wanted = checkpoints.wants_lock(state, work, unit)
+    if wanted or _writes_variables(unit) or needs_lock(state, unit):
+        return _record_locked(state, work, unit)
+    onward = choose(state, work, unit.broken)
+    sibling = _sibling(state, unit, onward)
     if sibling is not None:
-        return _hand_on(journey, work, unit, sibling)
-    record_statement.write(journey, work, unit, onward)
-    checkpoints.note(journey, unit)
-    return _go_on(journey, work, onward)
+        return _hand_on(state, work, unit, sibling)
+    record_statement.write(state, work, unit, onward)
+    checkpoints.note(state, unit)
+    return _go_on(state, work, onward)
 
 
-def _sibling(journey: Journey, unit: Unit, onward: Onward) -> Seen | None:
+def _sibling(state: SegmentState, unit: Unit, onward: Onward) -> LiveRun | None:
     """The sibling to claim with a segment's last record, where nothing else is to be written."""
-    if journey.pack is None or onward.step is not None or onward.pending:
+    if state.pack is None or onward.step is not None or onward.pending:
         return None
-    if unit.more or unit.skipped or journey.frontier.skipped:
+    if unit.more or unit.skipped or state.frontier.skipped:
         return None
-    return journey.pack.following()
+    return state.pack.following()
 
 
-def _hand_on(journey: Journey, work: Work, unit: Unit, sibling: Seen) -> Work | None:
+def _hand_on(state: SegmentState, work: Work, unit: Unit, sibling: LiveRun) -> Work | None:
     """Record, and claim a sibling in the same statement; None when somebody else has it."""
-    prepared, failure = attempt_prepare(journey, sibling.step, sibling.attempt)
+    prepared, failure = attempt_prepare(state, sibling.step, sibling.attempt)
     try:
-        claimed = record_statement.hand_on(journey, work, unit, sibling, prepared)
+        claimed = record_statement.hand_on(state, work, unit, sibling, prepared)
     except LeaseLost:
-        assert journey.pack is not None
-        journey.pack.left.appendleft(journey.path(sibling.step))
+        assert state.pack is not None
+        state.pack.left.appendleft(state.path(sibling.step))
         raise
-    checkpoints.note(journey, unit)
+    checkpoints.note(state, unit)
     if not claimed:
         return None
-    journey.turn_to(sibling.step)
+    state.turn_to(sibling.step)
     return Work(
         run_id=sibling.id,
         token=1,
         holder=work.holder,
         step=sibling.step,
-        path=journey.path(sibling.step),
+        path=state.path(sibling.step),
         prepared=prepared,
         failure=failure,
         attempt=sibling.attempt,
@@ -109,8 +110,8 @@ def _hand_on(journey: Journey, work: Work, unit: Unit, sibling: Seen) -> Work | 
     )
 
 
-def _record_failure(journey: Journey, work: Work, unit: Unit, failure: Failure) -> Work | None:
-    journey.failure = failure
+def _record_failure(state: SegmentState, work: Work, unit: Unit, failure: Failure) -> Work | None:
+    state.failure = failure
     delay = None
     if failure.error_type in RETRIED:
         delay = retry.delay(
@@ -121,32 +122,32 @@ def _record_failure(journey: Journey, work: Work, unit: Unit, failure: Failure) 
         )
     if delay is not None:
         onward = Onward(
-            pending=list(journey.frontier.ready),
-            retry=record_statement.retry_row(journey, work, delay, unit.details),
+            pending=list(state.frontier.ready),
+            retry=record_statement.retry_row(state, work, delay, unit.details),
         )
-        record_statement.write(journey, work, unit, onward, state=RunState.FAILED)
-        return _go_on(journey, work, onward)
-    task = journey.graph.tasks[work.step.task]
-    if task.handles_error or journey.graph.guarded:
+        record_statement.write(state, work, unit, onward, run_state=RunState.FAILED)
+        return _go_on(state, work, onward)
+    task = state.graph.tasks[work.step.task]
+    if task.handles_error or state.graph.guarded:
         error = failed(failure.message, failure.error_type.value, work.path)
-        journey.ended(work.step, "error", None, error)
-        return _record_locked(journey, work, unit, state=RunState.FAILED, outcome="error")
-    dead_letter(journey, work, unit, failure)
+        state.ended(work.step, "error", None, error)
+        return _record_locked(state, work, unit, run_state=RunState.FAILED, outcome="error")
+    dead_letter(state, work, unit, failure)
     return None
 
 
 def dead_letter(
-    journey: Journey, work: Work, unit: Unit, failure: Failure, *, manual: str | None = None
+    state: SegmentState, work: Work, unit: Unit, failure: Failure, *, manual: str | None = None
 ) -> Any:
     """Record a run as dead and tell the dead-letter queue; what it answers is returned.
 
     The execution fails when nothing else is in flight. `manual` is the reason of a quarantine.
     """
     with transaction.atomic():
-        execution_lock.lock(journey)
-        onward = Onward(pending=list(journey.frontier.ready))
+        execution_lock.lock(state)
+        onward = Onward(pending=list(state.frontier.ready))
         others = record_statement.write(
-            journey, work, unit, onward, state=RunState.DLQ, survey=True
+            state, work, unit, onward, run_state=RunState.DLQ, survey=True
         )
         answers = run_dead_lettered.send(
             Work,
@@ -155,91 +156,91 @@ def dead_letter(
             exhausted=failure.error_type in RETRIED,
             manual=manual,
         )
-        if journey.ended_turns or (not others and not onward.pending):
-            finish.conclude(journey, others=bool(others or onward.pending))
-        _publish(journey, onward)
-    journey.frontier = Frontier()
+        if state.ended_turns or (not others and not onward.pending):
+            finish.conclude(state, others=bool(others or onward.pending))
+        _publish(state, onward)
+    state.frontier = Frontier()
     return next((answer for _, answer in answers if answer is not None), None)
 
 
 def _record_locked(
-    journey: Journey,
+    state: SegmentState,
     work: Work,
     unit: Unit,
     *,
-    state: RunState = RunState.SUCCESS,
+    run_state: RunState = RunState.SUCCESS,
     outcome: str | None = None,
 ) -> Work | None:
     """Record, plan and perhaps end the execution under its lock."""
     with transaction.atomic():
-        onward, written = _write_locked(journey, work, unit, state, outcome)
+        onward, written = _write_locked(state, work, unit, run_state, outcome)
         others = written.others
-        checkpoints.note(journey, unit)
-        goes_on = onward.step or onward.pending or others or journey.place.outer
-        if onward.step is None and (journey.resumed or not onward.pending):
+        checkpoints.note(state, unit)
+        goes_on = onward.step or onward.pending or others or state.place.outer
+        if onward.step is None and (state.resumed or not onward.pending):
             # Whoever carried this segment before may have known of more ready steps: look at all.
             live = bool(others or onward.pending)
-            finish.conclude(journey, others=live, figures=written.figures)
+            finish.conclude(state, others=live, figures=written.figures)
         if goes_on:
-            checkpoints.after_step(journey, work, unit)
-        _publish(journey, onward)
-    return _next_work(journey, work, onward)
+            checkpoints.after_step(state, work, unit)
+        _publish(state, onward)
+    return _next_work(state, work, onward)
 
 
 def _write_locked(
-    journey: Journey, work: Work, unit: Unit, state: RunState, outcome: str | None
+    state: SegmentState, work: Work, unit: Unit, run_state: RunState, outcome: str | None
 ) -> tuple[Onward, Written]:
     """Lock the execution, choose what is next and write it.
 
     In one round trip where the choice needs nothing that only the lock makes certain.
     """
     variables = _variables(unit)
-    if not variables and not journey.frontier.unsettled:
-        onward = choose(journey, work, unit.broken)
+    if not variables and not state.frontier.unsettled:
+        onward = choose(state, work, unit.broken)
         return onward, record_statement.lock_and_write(
-            journey, work, unit, onward, state=state, outcome=outcome
+            state, work, unit, onward, run_state=run_state, outcome=outcome
         )
-    execution_lock.lock(journey)
+    execution_lock.lock(state)
     if variables:
-        journey.variables = _merge_variables(journey, variables)
-    _settle_joins(journey)
-    onward = choose(journey, work, unit.broken)
+        state.data.variables = _merge_variables(state, variables)
+    _settle_joins(state)
+    onward = choose(state, work, unit.broken)
     others = record_statement.write(
-        journey, work, unit, onward, state=state, outcome=outcome, survey=True
+        state, work, unit, onward, run_state=run_state, outcome=outcome, survey=True
     )
     return onward, Written(others)
 
 
-def _record_wait(journey: Journey, work: Work, unit: Unit, wait: Wait) -> Work | None:
+def _record_wait(state: SegmentState, work: Work, unit: Unit, wait: Wait) -> Work | None:
     if wait.kind is not WaitKind.CHILD:
-        _suspend(journey, work, unit, wait)
+        _suspend(state, work, unit, wait)
         return None
     try:
-        call = start_child.look_up(journey, work, wait.facts)
+        call = start_child.look_up(state, work, wait.facts)
         with transaction.atomic():
-            execution_lock.lock(journey)
+            execution_lock.lock(state)
             child = start_child.start(call, work)
             if call.waits:
                 waits = replace(wait, key=str(child), facts=start_child.noted(call, child))
-                _suspend(journey, work, unit, waits)
+                _suspend(state, work, unit, waits)
                 return None
-            done = start_child.detached(journey, work, unit, child)
-            return _record_locked(journey, work, done)
+            done = start_child.detached(state, work, unit, child)
+            return _record_locked(state, work, done)
     except start_child.Refused as refused:
         failed_unit = replace(unit, wait=None, failure=refused.failure)
-        return _record_failure(journey, work, failed_unit, refused.failure)
+        return _record_failure(state, work, failed_unit, refused.failure)
 
 
-def _suspend(journey: Journey, work: Work, unit: Unit, wait: Wait) -> None:
+def _suspend(state: SegmentState, work: Work, unit: Unit, wait: Wait) -> None:
     """Put the run to sleep, start what it waits for, and let go of the place if all sleeps."""
     tokens, amount = spending.totals(unit)
     with transaction.atomic():
-        execution_lock.lock(journey)
+        execution_lock.lock(state)
         facts = dict(wait.facts)
         row = statements.fetch_one(
             "suspend",
             {
-                "execution": journey.execution_id,
+                "execution": state.context.execution_id,
                 "run": work.run_id,
                 "token": work.token,
                 "holder": work.holder,
@@ -256,95 +257,95 @@ def _suspend(journey: Journey, work: Work, unit: Unit, wait: Wait) -> None:
         )
         if row is None:
             raise LeaseLost(str(work.run_id))
-        awake = row[1] or _heard(journey, work, wait)
-        onward = Onward(pending=list(journey.frontier.ready))
+        awake = row[1] or _heard(state, work, wait)
+        onward = Onward(pending=list(state.frontier.ready))
         if onward.pending:
             insert_runs.insert(
-                journey,
-                [run_rows.pending(journey.graph.steps[i], journey.prefix) for i in onward.pending],
+                state,
+                [run_rows.pending(state.graph.steps[i], state.prefix) for i in onward.pending],
             )
         if wait.kind is WaitKind.BODY:
-            iterations.open_turns(journey, work, facts)
-            journey.passed.turn = journey.passed.turn or work.step.container == "loop"
+            iterations.open_turns(state, work, facts)
+            state.passed.turn = state.passed.turn or work.step.container == "loop"
         elif wait.kind is not WaitKind.CHILD and not awake and not onward.pending:
-            capacity.release_slot(journey.execution_id)
-        checkpoints.after_step(journey, work, unit)
-        _publish(journey, onward)
-    journey.frontier = Frontier()
+            capacity.release_slot(state.context.execution_id)
+        checkpoints.after_step(state, work, unit)
+        _publish(state, onward)
+    state.frontier = Frontier()
 
 
-def _heard(journey: Journey, work: Work, wait: Wait) -> bool:
+def _heard(state: SegmentState, work: Work, wait: Wait) -> bool:
     """Whether what the run waits for came before; an event may come while it falls asleep."""
     if wait.kind is WaitKind.EVENT:
         transaction.on_commit(partial(catch_up, work.run_id), robust=True)
     return wait.kind is WaitKind.CALLBACK and hand_over(
-        journey.execution_id, work.run_id, work.path
+        state.context.execution_id, work.run_id, work.path
     )
 
 
-def _settle_joins(journey: Journey) -> None:
+def _settle_joins(state: SegmentState) -> None:
     """Look up how the other predecessors of our joins ended, and follow on from there."""
-    graph = journey.graph
-    frontier = journey.frontier
+    graph = state.graph
+    frontier = state.frontier
     looked: set[int] = set()
     while frontier.unsettled:
         unknown = {
             edge.source
             for join in frontier.unsettled
             for edge in graph.tasks[join].incoming
-            if edge.source not in journey.outcomes
+            if edge.source not in state.outcomes
         } - looked
         if not unknown:
             return
         looked |= unknown
-        paths = [
-            path for task in unknown for path in template_scope.task_paths(journey.place, task)
-        ]
+        paths = [path for task in unknown for path in template_scope.task_paths(state.place, task)]
         rows_found = statements.fetch(
             "outcomes",
-            {"execution": journey.execution_id, "epoch": journey.epoch, "paths": paths},
+            {"execution": state.context.execution_id, "epoch": state.context.epoch, "paths": paths},
         )
         found = task_outcomes(graph, plan_from_rows.facts_of(graph, rows_found))
         if not found:
             return
-        journey.outcomes.update(found)
-        journey.decide_joins()
+        state.outcomes.update(found)
+        state.decide_joins()
 
 
-def _go_on(journey: Journey, work: Work, onward: Onward) -> Work | None:
-    _publish(journey, onward)
-    return _next_work(journey, work, onward)
+def _go_on(state: SegmentState, work: Work, onward: Onward) -> Work | None:
+    _publish(state, onward)
+    return _next_work(state, work, onward)
 
 
-def _next_work(journey: Journey, work: Work, onward: Onward) -> Work | None:
-    journey.frontier = Frontier(ready=journey.frontier.ready)
+def _next_work(state: SegmentState, work: Work, onward: Onward) -> Work | None:
+    state.frontier = Frontier(ready=state.frontier.ready)
     if onward.step is None or onward.run_id is None:
         return None
     if not onward.step.inline:
-        journey.carried += 1
-        journey.seconds += onward.step.timeout_seconds
+        state.carried += 1
+        state.seconds += onward.step.timeout_seconds
     return Work(
         run_id=onward.run_id,
         token=1,
         holder=work.holder,
         step=onward.step,
-        path=journey.path(onward.step),
+        path=state.path(onward.step),
         prepared=onward.prepared,
         failure=onward.failure,
     )
 
 
-def _publish(journey: Journey, onward: Onward) -> None:
-    steps = journey.graph.steps
-    ready = [index for index in onward.pending if journey.path(steps[index]) not in journey.links]
+def _publish(state: SegmentState, onward: Onward) -> None:
+    steps = state.graph.steps
+    ready = [
+        index for index in onward.pending if state.path(steps[index]) not in state.context.links
+    ]
     if ready:
         messages.publish_after_commit(
             [
                 messages.parcel(
-                    journey.execution_id,
-                    journey.version.id,
-                    journey.priority,
-                    journey.place,
+                    state.context.execution_id,
+                    state.context.version.id,
+                    state.context.priority,
+                    state.place,
                     ready,
                 )
             ]
@@ -363,11 +364,11 @@ def _variables(unit: Unit) -> dict[str, Any]:
     return merged
 
 
-def _merge_variables(journey: Journey, changes: dict[str, Any]) -> dict[str, Any]:
+def _merge_variables(state: SegmentState, changes: dict[str, Any]) -> dict[str, Any]:
     """Merge declared keys; the last commit wins a clash."""
-    declared = {key: value for key, value in changes.items() if key in journey.graph.variables}
+    declared = {key: value for key, value in changes.items() if key in state.graph.variables}
     row = statements.fetch_one(
         "variables",
-        {"execution": journey.execution_id, "changes": payloads.dump(declared, "variables")},
+        {"execution": state.context.execution_id, "changes": payloads.dump(declared, "variables")},
     )
-    return dict(row[0]) if row else journey.variables
+    return dict(row[0]) if row else state.data.variables

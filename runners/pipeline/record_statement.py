@@ -17,8 +17,8 @@ from runners.pipeline import result_cache
 from runners.pipeline.next_steps import Onward
 from runners.segment import execution_lock, run_rows
 from runners.segment.inputs import Prepared
-from runners.segment.live_run import Seen
-from runners.segment.state import Journey
+from runners.segment.live_run import LiveRun
+from runners.segment.state import SegmentState
 from runners.segment.work import Unit, Work
 from runners.states import RunState
 
@@ -34,34 +34,34 @@ class Written:
 
 
 def write(
-    journey: Journey,
+    state: SegmentState,
     work: Work,
     unit: Unit,
     onward: Onward,
     *,
-    state: RunState = RunState.SUCCESS,
+    run_state: RunState = RunState.SUCCESS,
     outcome: str | None = None,
     survey: bool = False,
 ) -> bool | None:
     """Record the unit and what is next; whether other runs are live, if asked. Raises LeaseLost."""
-    if not survey and state is RunState.SUCCESS and _went_on(journey, work, unit, onward):
+    if not survey and run_state is RunState.SUCCESS and _went_on(state, work, unit, onward):
         return None
-    row = _insist(*_record(journey, work, unit, onward, state, outcome, survey=survey))
-    return _written(journey, work, unit, onward, state, row)
+    row = _insist(*_record(state, work, unit, onward, run_state, outcome, survey=survey))
+    return _written(state, work, unit, onward, run_state, row)
 
 
-def _went_on(journey: Journey, work: Work, unit: Unit, onward: Onward) -> bool:
+def _went_on(state: SegmentState, work: Work, unit: Unit, onward: Onward) -> bool:
     """Whether there was but one step to record and one to begin, and both were done."""
     done, step, prepared = unit.head, onward.step, onward.prepared
-    more = unit.more or unit.skipped or journey.frontier.skipped or onward.pending or unit.costs
+    more = unit.more or unit.skipped or state.frontier.skipped or onward.pending or unit.costs
     if more or done is None or done.logs or done.cached_from or step is None or prepared is None:
         return False
     limits = config()
     begun = _insist(
         "go_on",
         {
-            "execution": journey.execution_id,
-            "epoch": journey.epoch,
+            "execution": state.context.execution_id,
+            "epoch": state.context.epoch,
             "run": work.run_id,
             "token": work.token,
             "holder": work.holder,
@@ -70,8 +70,8 @@ def _went_on(journey: Journey, work: Work, unit: Unit, onward: Onward) -> bool:
             "duration_ms": done.milliseconds,
             "lease": limits.lease,
             "next": onward.run_id,
-            "segment": journey.segment,
-            "path": journey.path(step),
+            "segment": state.segment,
+            "path": state.path(step),
             "task": step.task_uuid,
             "module_id": step.module_uuid,
             "module": step.module,
@@ -85,17 +85,17 @@ def _went_on(journey: Journey, work: Work, unit: Unit, onward: Onward) -> bool:
     )
     if begun is None:
         return False
-    _note(journey, work, unit, RunState.SUCCESS, recorded=1, retried=False)
+    _note(state, work, unit, RunState.SUCCESS, recorded=1, retried=False)
     return True
 
 
 def lock_and_write(
-    journey: Journey,
+    state: SegmentState,
     work: Work,
     unit: Unit,
     onward: Onward,
     *,
-    state: RunState = RunState.SUCCESS,
+    run_state: RunState = RunState.SUCCESS,
     outcome: str | None = None,
 ) -> Written:
     """Lock the execution, then `write`, in one round trip; the figures too where all has ended.
@@ -106,33 +106,33 @@ def lock_and_write(
     seems_over = (
         onward.step is None
         and not onward.pending
-        and journey.settled
-        and not journey.resumed
-        and journey.place.outer is None
+        and state.settled
+        and not state.resumed
+        and state.place.outer is None
     )
-    record = _record(journey, work, unit, onward, state, outcome, survey=True)
-    asked = [execution_lock.asked(journey), record]
+    record = _record(state, work, unit, onward, run_state, outcome, survey=True)
+    asked = [execution_lock.asked(state), record]
     if seems_over:
-        asked.append(("metrics", {"execution": journey.execution_id}))
+        asked.append(("metrics", {"execution": state.context.execution_id}))
     locked, recorded, *figures = statements.fetch_together(asked)
-    execution_lock.check(journey, locked[0] if locked else None)
-    others = _written(journey, work, unit, onward, state, recorded[0])
+    execution_lock.check(state, locked[0] if locked else None)
+    others = _written(state, work, unit, onward, run_state, recorded[0])
     return Written(others, figures[0][0][0] if figures else None)
 
 
 def _record(
-    journey: Journey,
+    state: SegmentState,
     work: Work,
     unit: Unit,
     onward: Onward,
-    state: RunState,
+    run_state: RunState,
     outcome: str | None,
     *,
     survey: bool,
 ) -> tuple[str, dict[str, Any]]:
     """The statement that records, and adds rows if there are any."""
-    ending = _ending(journey, work, unit, state, outcome) | {"survey": survey}
-    added = _rows(journey, unit, onward)
+    ending = _ending(state, work, unit, run_state, outcome) | {"survey": survey}
+    added = _rows(state, unit, onward)
     if not added:
         return "complete", ending
     limits = config()
@@ -141,16 +141,16 @@ def _record(
 
 
 def _written(
-    journey: Journey,
+    state: SegmentState,
     work: Work,
     unit: Unit,
     onward: Onward,
-    state: RunState,
+    run_state: RunState,
     row: tuple[Any, ...] | None,
 ) -> bool | None:
     assert row is not None
     recorded, _, claims, others = row
-    _note(journey, work, unit, state, recorded=recorded, retried=onward.retry is not None)
+    _note(state, work, unit, run_state, recorded=recorded, retried=onward.retry is not None)
     if onward.step is not None and not claims:
         onward.step = None  # paused: the row is pending, and waits for the resume
         onward.run_id = None
@@ -158,7 +158,7 @@ def _written(
 
 
 def hand_on(
-    journey: Journey, work: Work, unit: Unit, following: Seen, prepared: Prepared | None
+    state: SegmentState, work: Work, unit: Unit, following: LiveRun, prepared: Prepared | None
 ) -> bool:
     """Record a segment's last step and claim a pending sibling, in one statement.
 
@@ -166,7 +166,7 @@ def hand_on(
     """
     row = _insist(
         "hand_on",
-        _ending(journey, work, unit, RunState.SUCCESS, None)
+        _ending(state, work, unit, RunState.SUCCESS, None)
         | {
             "lease": config().lease,
             "next": following.id,
@@ -179,24 +179,24 @@ def hand_on(
     )
     assert row is not None
     recorded, claimed = row
-    _note(journey, work, unit, RunState.SUCCESS, recorded=recorded, retried=False)
+    _note(state, work, unit, RunState.SUCCESS, recorded=recorded, retried=False)
     return bool(claimed)
 
 
 def _ending(
-    journey: Journey, work: Work, unit: Unit, state: RunState, outcome: str | None
+    state: SegmentState, work: Work, unit: Unit, run_state: RunState, outcome: str | None
 ) -> dict[str, Any]:
     """What is written of a run that ends, and what its fence compares."""
     head, failure = unit.head, unit.failure
     tokens, amount = spending.totals(unit)
     logs = head.logs if head else unit.logs
     return {
-        "execution": journey.execution_id,
-        "epoch": journey.epoch,
+        "execution": state.context.execution_id,
+        "epoch": state.context.epoch,
         "run": work.run_id,
         "token": work.token,
         "holder": work.holder,
-        "state": state.value,
+        "state": run_state.value,
         "outcome": outcome or (head.result.outcome if head else ""),
         "outputs": head.outputs if head else None,
         "error": failure.message if failure else "",
@@ -211,7 +211,13 @@ def _ending(
 
 
 def _note(
-    journey: Journey, work: Work, unit: Unit, state: RunState, *, recorded: int, retried: bool
+    state: SegmentState,
+    work: Work,
+    unit: Unit,
+    run_state: RunState,
+    *,
+    recorded: int,
+    retried: bool,
 ) -> None:
     """Raise LeaseLost where nothing was recorded; else tell of the run's end."""
     if not recorded:
@@ -221,27 +227,27 @@ def _note(
             work.path,
         )
         raise LeaseLost(str(work.run_id))
-    metrics.recorded(work, unit, state, retried=retried)
+    metrics.recorded(work, unit, run_state, retried=retried)
     if work.step.cache is not None:
-        transaction.on_commit(partial(result_cache.store, journey, work, unit), robust=True)
+        transaction.on_commit(partial(result_cache.store, state, work, unit), robust=True)
 
 
-def _rows(journey: Journey, unit: Unit, onward: Onward) -> list[str]:
-    steps, tasks, prefix = journey.graph.steps, journey.graph.tasks, journey.prefix
+def _rows(state: SegmentState, unit: Unit, onward: Onward) -> list[str]:
+    steps, tasks, prefix = state.graph.steps, state.graph.tasks, state.prefix
     parts = [
         run_rows.succeeded(
-            done.step, done.place.prefix, journey.segment, done.prepared, done.outputs,
+            done.step, done.place.prefix, state.segment, done.prepared, done.outputs,
             done.result.outcome, done.milliseconds, done.run_id,
         )
         for done in unit.more
     ]  # fmt: skip
     parts += unit.skipped
     parts += [
-        run_rows.skipped(steps[tasks[task].steps[0]], prefix) for task in journey.frontier.skipped
+        run_rows.skipped(steps[tasks[task].steps[0]], prefix) for task in state.frontier.skipped
     ]
     if onward.step is not None and onward.run_id is not None:
         parts.append(
-            run_rows.claimed(onward.step, prefix, journey.segment, onward.run_id, onward.prepared)
+            run_rows.claimed(onward.step, prefix, state.segment, onward.run_id, onward.prepared)
         )
     parts += [run_rows.pending(steps[index], prefix) for index in onward.pending]
     if onward.retry is not None:
@@ -263,12 +269,12 @@ def _insist(name: str, params: dict[str, Any]) -> tuple[Any, ...] | None:
         return statements.fetch_one(name, params)
 
 
-def retry_row(journey: Journey, work: Work, delay: float, details: Any = None) -> str:
+def retry_row(state: SegmentState, work: Work, delay: float, details: Any = None) -> str:
     """The next attempt of a failed step, due in `delay` seconds, with what this one told."""
     return run_rows.pending(
         work.step,
-        journey.prefix,
-        segment=journey.segment,
+        state.prefix,
+        segment=state.segment,
         attempt=work.attempt + 1,
         budget=work.budget,
         delay=delay,

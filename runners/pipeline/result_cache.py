@@ -17,7 +17,7 @@ from executions.definition.graph.model import CachePolicy, Step
 from runners import statements
 from runners.modules.base import Result
 from runners.segment.inputs import Prepared
-from runners.segment.state import Journey
+from runners.segment.state import SegmentState
 from runners.segment.work import Done, Unit, Work
 
 log = logging.getLogger(__name__)
@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 WORKSPACE = "workspace"
 
 
-def lookup(journey: Journey, step: Step, prepared: Prepared) -> Done | None:
+def lookup(state: SegmentState, step: Step, prepared: Prepared) -> Done | None:
     """What an equal step gave, as if this one had run; None when it has to run.
 
     Its `cached_from` is the run that made the result.
@@ -33,13 +33,13 @@ def lookup(journey: Journey, step: Step, prepared: Prepared) -> Done | None:
     policy = step.cache
     if policy is None:
         return None
-    row = statements.fetch_one("cached", _owned(journey, policy, step, prepared))
+    row = statements.fetch_one("cached", _owned(state, policy, step, prepared))
     if row is None:
         return None
     run_id, outcome, outputs = row
     return Done(
         step,
-        journey.place,
+        state.place,
         prepared,
         Result(outputs=outputs, outcome=outcome),
         payloads.dump(outputs, "result reused"),
@@ -49,7 +49,7 @@ def lookup(journey: Journey, step: Step, prepared: Prepared) -> Done | None:
     )
 
 
-def store(journey: Journey, work: Work, unit: Unit) -> None:
+def store(state: SegmentState, work: Work, unit: Unit) -> None:
     """Keep the result of a step that was recorded, if its policy says so and it made it itself.
 
     Never raises for the database's sake: the step is done, whether its result is kept or not.
@@ -61,7 +61,7 @@ def store(journey: Journey, work: Work, unit: Unit) -> None:
         statements.fetch(
             "cache",
             {
-                **_owned(journey, policy, done.step, done.prepared),
+                **_owned(state, policy, done.step, done.prepared),
                 "id": uuid7(),
                 "run": work.run_id,
                 "outcome": done.result.outcome,
@@ -78,9 +78,11 @@ def key(step: Step, inputs_hash: str) -> str:
     return sha256(f"{step.module}\n{step.config_hash}\n{inputs_hash}".encode()).hexdigest()
 
 
-def _owned(journey: Journey, policy: CachePolicy, step: Step, prepared: Prepared) -> dict[str, Any]:
+def _owned(
+    state: SegmentState, policy: CachePolicy, step: Step, prepared: Prepared
+) -> dict[str, Any]:
     return {
-        "workflow": journey.version.workflow_id,
+        "workflow": state.context.version.workflow_id,
         "shared": policy.scope == WORKSPACE,
         "key": key(step, prepared.hash),
     }

@@ -6,10 +6,10 @@ runs, in one query, and only for steps that name secrets or a credential (`uses_
 A step gets a credential only within its boundary: `credentials.use` judges module and workflow
 here, `Revealed.used` has the module's connections judged by host.
 
-    revealed(journey, step, inputs, attempt=…, overrides=…) -> Revealed
-    secret_places(journey, step, inputs, attempt=…, overrides=…)   for `filled`, in a worker
-    filled(journey, step, inputs, places) -> Revealed   the same in a process that renders nothing
-    scrubber_of(journey, step) -> Scrubber      for what a remote runner hands in later
+    revealed(data, step, inputs, attempt=…, overrides=…) -> Revealed
+    secret_places(data, step, inputs, attempt=…, overrides=…)   for `filled`, in a worker
+    filled(data, step, inputs, places) -> Revealed   the same in a process that renders nothing
+    scrubber_of(data, step) -> Scrubber      for what a remote runner hands in later
 """
 
 import time
@@ -37,7 +37,7 @@ from runners.modules.base import Result, StepError, Wait
 from runners.modules.credential_hosts import using
 from runners.secrets.scrubbing import Scrubber
 from runners.segment.inputs import budget_of
-from runners.segment.state import Journey
+from runners.segment.template_data import TemplateData
 
 Fields = Mapping[str, str]
 
@@ -88,28 +88,28 @@ def uses_secrets(step: Step) -> bool:
 
 
 def revealed(
-    journey: Journey, step: Step, inputs: Any, *, attempt: int, overrides: Any = None
+    data: TemplateData, step: Step, inputs: Any, *, attempt: int, overrides: Any = None
 ) -> Revealed:
     """Read the values of a step that uses secrets, and put them where its inputs name them.
 
     `inputs` are the rendered ones, with references (`Prepared.value`); they are not changed.
     Raises SecretUnavailable, TemplateError, and what `credentials.opened_of` raises.
     """
-    opened = _read(journey, step, remote=False)
+    opened = _read(data, step, remote=False)
     found = {name: one.fields for name, one in opened.items()}
-    values = {secret: _value(journey, step, found, secret) for secret in step.secrets}
+    values = {secret: _value(data, step, found, secret) for secret in step.secrets}
     given, left = inputs, list[Pointer]()
     if step.secrets:
-        scope = journey.scope(step, attempt)
+        scope = data.scope(step, attempt)
         given, left = reveal(
             step.config.sealed, inputs, scope, values, budget_of(step, time.monotonic())
         )
-        _refuse_written(journey, step, inputs, left, overrides)
+        _refuse_written(data, step, inputs, left, overrides)
     return _revealed(step, given, opened)
 
 
 def secret_places(
-    journey: Journey, step: Step, inputs: Any, *, attempt: int, overrides: Any = None
+    data: TemplateData, step: Step, inputs: Any, *, attempt: int, overrides: Any = None
 ) -> list[Place]:
     """Where a step's rendered inputs name secrets, for `filled`; reads no values.
 
@@ -117,34 +117,34 @@ def secret_places(
     """
     if not step.secrets:
         return []
-    scope = journey.scope(step, attempt)
+    scope = data.scope(step, attempt)
     budget = budget_of(step, time.monotonic())
     found, left = places(step.config.sealed, inputs, scope, budget)
-    _refuse_written(journey, step, inputs, left, overrides)
+    _refuse_written(data, step, inputs, left, overrides)
     return found
 
 
-def filled(journey: Journey, step: Step, inputs: Any, found_places: Sequence[Place]) -> Revealed:
+def filled(data: TemplateData, step: Step, inputs: Any, found_places: Sequence[Place]) -> Revealed:
     """As `revealed`, of inputs whose `secret_places` are known, for a remote runner.
 
     Nothing is rendered. Where the values go from there, nobody can judge; a credential says whether
     remote runners may have it. Raises SecretUnavailable, and what `credentials.opened_of` raises.
     """
-    opened = _read(journey, step, remote=True)
+    opened = _read(data, step, remote=True)
     found = {name: one.fields for name, one in opened.items()}
-    values = {secret: _value(journey, step, found, secret) for secret in step.secrets}
+    values = {secret: _value(data, step, found, secret) for secret in step.secrets}
     given = fill(found_places, inputs, values)
     return _revealed(step, given, opened)
 
 
-def scrubber_of(journey: Journey, step: Step) -> Scrubber:
+def scrubber_of(data: TemplateData, step: Step) -> Scrubber:
     """What scrubs the results of a step that uses secrets, by the values they have now."""
-    return _scrubber(step, {name: one.fields for name, one in _found(journey, step).items()})
+    return _scrubber(step, {name: one.fields for name, one in _found(data, step).items()})
 
 
-def _read(journey: Journey, step: Step, *, remote: bool) -> Mapping[str, OpenedCredential]:
+def _read(data: TemplateData, step: Step, *, remote: bool) -> Mapping[str, OpenedCredential]:
     """The step's credentials, each within its boundary."""
-    found = _found(journey, step)
+    found = _found(data, step)
     boundaries = {name: one.boundary for name, one in found.items()}
     in_texts = {name for name, _ in step.secrets}
     module = registry.get(step.module)
@@ -158,7 +158,7 @@ def _read(journey: Journey, step: Step, *, remote: bool) -> Mapping[str, OpenedC
     use = CredentialUse(
         step.module,
         module.judges_hosts,
-        journey.version.workflow_id,
+        data.context.version.workflow_id,
         in_texts,
         kept,
         remote=remote,
@@ -166,31 +166,31 @@ def _read(journey: Journey, step: Step, *, remote: bool) -> Mapping[str, OpenedC
     why = refusal(use, boundaries)
     if why is not None:
         raise SecretRefused(
-            f"{_who(journey, step)}: {why}. Use another credential, or ask somebody who may "
+            f"{_who(data, step)}: {why}. Use another credential, or ask somebody who may "
             "configure credentials to widen its boundary, then requeue the step."
         )
     return found
 
 
-def _found(journey: Journey, step: Step) -> Mapping[str, OpenedCredential]:
+def _found(data: TemplateData, step: Step) -> Mapping[str, OpenedCredential]:
     names = {name for name, _ in step.secrets}
     if step.credential:
         names.add(step.credential)
-    found = credentials.opened_of(journey.version.workspace_id, names)
+    found = credentials.opened_of(data.context.version.workspace_id, names)
     missing = sorted(names - found.keys())
     if missing:
         raise SecretUnavailable(
-            f'{_who(journey, step)} needs the credential "{missing[0]}", which its workspace does '
+            f'{_who(data, step)} needs the credential "{missing[0]}", which its workspace does '
             "not have. Create it, then requeue the step."
         )
     return found
 
 
-def _value(journey: Journey, step: Step, found: Mapping[str, Fields], secret: SecretField) -> str:
+def _value(data: TemplateData, step: Step, found: Mapping[str, Fields], secret: SecretField) -> str:
     name, field = secret
     if field not in found[name]:
         raise SecretUnavailable(
-            f'{_who(journey, step)} needs the field "{field}" of the credential "{name}", which '
+            f'{_who(data, step)} needs the field "{field}" of the credential "{name}", which '
             f"has only: {', '.join(sorted(found[name])) or 'none'}. Add it, or name another field."
         )
     return found[name][field]
@@ -215,7 +215,7 @@ def _scrubber(step: Step, found: Mapping[str, Fields]) -> Scrubber:
 
 
 def _refuse_written(
-    journey: Journey, step: Step, inputs: Any, left: list[Pointer], overrides: Any
+    data: TemplateData, step: Step, inputs: Any, left: list[Pointer], overrides: Any
 ) -> None:
     """Refuse a reference that somebody wrote by hand: the module would get it as mere text."""
     names = [reference(secret) for secret in step.secrets]
@@ -228,7 +228,7 @@ def _refuse_written(
         found = [name for name in names if isinstance(text, str) and name in text]
         if found and pointer not in filled:
             raise SecretUnavailable(
-                f"{_who(journey, step)}: {key_path(pointer)} is not what the workflow puts there "
+                f"{_who(data, step)}: {key_path(pointer)} is not what the workflow puts there "
                 f"any more, so {found[0]} in it cannot be filled in. Requeue it without a change "
                 "of that value, or write one without secrets."
             )
@@ -244,5 +244,5 @@ def _texts(value: Any, pointer: Pointer) -> list[tuple[Pointer, str]]:
     return [found for key, item in pairs for found in _texts(item, (*pointer, key))]
 
 
-def _who(journey: Journey, step: Step) -> str:
-    return f'Step {journey.path(step)} of workflow "{journey.graph.name}"'
+def _who(data: TemplateData, step: Step) -> str:
+    return f'Step {data.path(step)} of workflow "{data.graph.name}"'

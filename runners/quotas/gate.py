@@ -48,7 +48,7 @@ def ask(asked: "Asked") -> QuotaPermit | Wait | None:
 
     Without quotas on the module type, or on the tokens of one that costs, no query.
     """
-    limited, workspace_id = known(), asked.journey.version.workspace_id
+    limited, workspace_id = known(), asked.state.context.version.workspace_id
     costs = asked.module.costs and workspace_id in limited.tokens
     if not costs and (workspace_id, asked.module.type) not in limited.modules:
         return None
@@ -56,7 +56,7 @@ def ask(asked: "Asked") -> QuotaPermit | Wait | None:
     answer = steps.take(
         Asking(
             workspace_id=workspace_id,
-            user_id=asked.journey.principal_id,
+            user_id=asked.state.context.principal_id,
             run_id=asked.work.run_id,
             module=asked.module.type,
             costs=costs,

@@ -70,9 +70,9 @@ def complete(run_id: UUID, token: str, reported: Reported) -> None:
 
     def unit(looked: Looked, held: Held) -> Unit:
         result = Result(outputs, reported.outcome)
-        looked.journey.ended(work.step, result.outcome, result.outputs)
+        looked.state.ended(work.step, result.outcome, result.outputs)
         prepared = Prepared(None, "null", held.inputs_hash, held.key)
-        place = looked.journey.place
+        place = looked.state.place
         head = Done(work.step, place, prepared, result, text, held.milliseconds)
         if reported.tokens:
             tokens = reported.tokens
@@ -147,16 +147,16 @@ def _report(looked: Looked, token: str, make: Make, same: Callable[[Run], bool])
 
 
 def _recorded(looked: Looked, number: int, make: Make) -> bool:
-    journey, work = looked.journey, looked.work
+    state, work = looked.state, looked.work
     work.token = number
     # Who leased it first knows of no more than the rows, so there is nothing left to look for.
-    journey.resumed = number > 1 or work.path != journey.segment
-    held = hold(journey, work)
+    state.resumed = number > 1 or work.path != state.segment
+    held = hold(state, work)
     if held is None:
         return False
     unit = make(looked, held)
-    record_result.record(journey, work, unit)
-    spans.tell(journey, work, unit, held.milliseconds)
+    record_result.record(state, work, unit)
+    spans.tell(state, work, unit, held.milliseconds)
     return True
 
 

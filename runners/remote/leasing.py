@@ -111,7 +111,7 @@ def _make(picked: _Picked) -> _Made | None:
     if looked is None:  # its execution was rolled back just now
         return None
     try:
-        real = filled(looked.journey, step, picked.inputs, picked.secret_places)
+        real = filled(looked.state.data, step, picked.inputs, picked.secret_places)
     except Exception as error:
         _fail(looked, picked, classify(error))
         return None
@@ -121,7 +121,7 @@ def _make(picked: _Picked) -> _Made | None:
 
 def _fail(looked: end_run.Looked, picked: _Picked, failure: Failure) -> None:
     looked.work.token, looked.work.holder = picked.number, picked.holder
-    record(looked.journey, looked.work, Unit(None, failure=failure))
+    record(looked.state, looked.work, Unit(None, failure=failure))
 
 
 def _hand_out(made: list[_Made], actor: Actor) -> list[Leased]:

@@ -22,8 +22,8 @@ from runners.models import Run
 from runners.pipeline import claim_run, record_result, result_cache
 from runners.pipeline.reveal_secrets import secret_places
 from runners.segment.inputs import Prepared
-from runners.segment.live_run import Seen
-from runners.segment.state import Journey
+from runners.segment.live_run import LiveRun
+from runners.segment.state import SegmentState
 from runners.segment.work import Unit
 from runners.stalls import here
 from runners.states import RunState
@@ -53,28 +53,28 @@ def _prepare(execution_id: UUID, version_id: UUID, segment: str) -> bool:
     found = claim_run.load(execution_id, version_id, segment, states=(RunState.PENDING,))
     if found is None:
         return False
-    journey, seen = found
-    journey.stays, journey.hands_over = False, True
+    state, seen = found
+    state.stays, state.hands_over = False, True
     if seen.crashes >= config().poison:
-        return _end(journey, seen, (None, None))
+        return _end(state, seen, (None, None))
     here.executes(seen.id, seen.token)  # its templates may stall the process
     try:
-        return _rendered(journey, seen)
+        return _rendered(state, seen)
     finally:
         here.rests()
 
 
-def _rendered(journey: Journey, seen: Seen) -> bool:
-    prepared, failure = claim_run.attempt_prepare(journey, seen.step, seen.attempt, seen.overrides)
+def _rendered(state: SegmentState, seen: LiveRun) -> bool:
+    prepared, failure = claim_run.attempt_prepare(state, seen.step, seen.attempt, seen.overrides)
     if prepared is None:
-        return _end(journey, seen, (None, failure))
+        return _end(state, seen, (None, failure))
     try:
         places = secret_places(
-            journey, seen.step, prepared.value, attempt=seen.attempt, overrides=seen.overrides
+            state.data, seen.step, prepared.value, attempt=seen.attempt, overrides=seen.overrides
         )
     except Exception as error:
-        return _end(journey, seen, (prepared, classify(error)))
-    if seen.step.cache is not None and _reused(journey, seen, prepared):
+        return _end(state, seen, (prepared, classify(error)))
+    if seen.step.cache is not None and _reused(state, seen, prepared):
         return False
     row = statements.fetch_one(
         "remote_prepare",
@@ -91,27 +91,27 @@ def _rendered(journey: Journey, seen: Seen) -> bool:
     return row is not None
 
 
-def _end(journey: Journey, seen: Seen, inputs: claim_run.Inputs) -> bool:
+def _end(state: SegmentState, seen: LiveRun, inputs: claim_run.Inputs) -> bool:
     """Fail a run that cannot be prepared, as a worker that claims it does."""
-    work = claim_run.claim(journey, seen, inputs)
+    work = claim_run.claim(state, seen, inputs)
     if work is not None:
         with suppress(LeaseLost):
-            record_result.record(journey, work, Unit(None, failure=work.failure))
+            record_result.record(state, work, Unit(None, failure=work.failure))
     return False
 
 
-def _reused(journey: Journey, seen: Seen, prepared: Prepared) -> bool:
+def _reused(state: SegmentState, seen: LiveRun, prepared: Prepared) -> bool:
     """Whether an equal step's result is there; then the run is done with it."""
-    done = result_cache.lookup(journey, seen.step, prepared)
+    done = result_cache.lookup(state, seen.step, prepared)
     if done is None:
         return False
-    work = claim_run.claim(journey, seen, (prepared, None))
+    work = claim_run.claim(state, seen, (prepared, None))
     if work is None:
         return True
     unit = Unit(None, failure=work.failure)
     if work.failure is None:
-        journey.ended(work.step, done.result.outcome, done.result.outputs)
+        state.ended(work.step, done.result.outcome, done.result.outputs)
         unit = Unit(done)
     with suppress(LeaseLost):
-        record_result.record(journey, work, unit)
+        record_result.record(state, work, unit)
     return True

@@ -11,7 +11,7 @@ from runners import statements
 from runners.errors import LeaseLost
 from runners.pipeline import record_result
 from runners.segment import execution_lock
-from runners.segment.state import Journey
+from runners.segment.state import SegmentState
 from runners.segment.work import Unit, Work
 
 
@@ -24,25 +24,25 @@ class Held:
     milliseconds: float
 
 
-def record(journey: Journey, work: Work, unit: Unit) -> None:
+def record(state: SegmentState, work: Work, unit: Unit) -> None:
     """Record a unit under the lease; nothing where the lease was lost meanwhile."""
     try:
         with transaction.atomic():
-            if hold(journey, work) is not None:
-                record_result.record(journey, work, unit)
+            if hold(state, work) is not None:
+                record_result.record(state, work, unit)
     except LeaseLost:
         return
 
 
-def hold(journey: Journey, work: Work) -> Held | None:
+def hold(state: SegmentState, work: Work) -> Held | None:
     """Lock the execution and then the run, as begun; None when the lease is over.
 
     Needs a transaction that is open.
     """
-    locked = statements.fetch_one("lock", {"execution": journey.execution_id})
-    if locked is None or locked[0] not in ("RUNNING", "PAUSED") or locked[1] != journey.epoch:
+    locked = statements.fetch_one("lock", {"execution": state.context.execution_id})
+    if locked is None or locked[0] not in ("RUNNING", "PAUSED") or locked[1] != state.context.epoch:
         return None
-    execution_lock.note_state(journey, locked[0])
+    execution_lock.note_state(state, locked[0])
     row = statements.fetch_one("remote_hold", {"run": work.run_id, "token": work.token})
     if row is None:
         return None

@@ -13,4 +13,4 @@ def scrubber(looked: Looked) -> Scrubber | None:
     """
     if not uses_secrets(looked.work.step):
         return None
-    return scrubber_of(looked.journey, looked.work.step)
+    return scrubber_of(looked.state.data, looked.work.step)

@@ -15,7 +15,7 @@ from executions.observability import tracing
 from executions.telemetry import switch
 from runners.models import Run
 from runners.observability.tracing import facts_of
-from runners.segment.state import Journey
+from runners.segment.state import SegmentState
 from runners.segment.work import Unit, Work
 
 
@@ -34,25 +34,25 @@ def traceparents(runs: Sequence[Run]) -> dict[UUID, str]:
     }
 
 
-def tell(journey: Journey, work: Work, unit: Unit, milliseconds: float) -> None:
+def tell(state: SegmentState, work: Work, unit: Unit, milliseconds: float) -> None:
     """`run.execute` of a remote run, once its report is committed."""
     if switch.on():
-        transaction.on_commit(partial(_tell, journey, work, unit, milliseconds), robust=True)
+        transaction.on_commit(partial(_tell, state, work, unit, milliseconds), robust=True)
 
 
-def _tell(journey: Journey, work: Work, unit: Unit, milliseconds: float) -> None:
+def _tell(state: SegmentState, work: Work, unit: Unit, milliseconds: float) -> None:
     from executions.telemetry import spans
     from runners.observability.run_spans import conclude, run_span_id
 
-    trace_id, now = tracing.trace_of(journey.execution_id), spans.now()
+    trace_id, now = tracing.trace_of(state.context.execution_id), spans.now()
     facts: dict[str, Any] = {
-        **facts_of(journey, work.step, work.path, work.attempt),
+        **facts_of(state, work.step, work.path, work.attempt),
         "run.id": str(work.run_id),
         "run.remote": True,
     }
     span = spans.start(
         "run.execute",
-        tracing.root_of(journey.execution_id, trace_id),
+        tracing.root_of(state.context.execution_id, trace_id),
         facts,
         span=run_span_id(work.run_id, work.token),
         at=now - int(milliseconds * 1e6),

@@ -14,7 +14,7 @@ from runners.dispatch import messages
 from runners.dispatch.canvas import Chain, link
 from runners.models import Run
 from runners.segment import insert_runs, run_rows
-from runners.segment.state import Journey
+from runners.segment.state import SegmentState, from_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +69,8 @@ def again(
         overrides=overrides,
         new_key=new_key,
     )
-    journey, part = _row(rerun, _Dead(dead.step_path, dead.attempt, dead.overrides))
-    if not insert_runs.insert(journey, [part]):
+    state, part = _row(rerun, _Dead(dead.step_path, dead.attempt, dead.overrides))
+    if not insert_runs.insert(state, [part]):
         raise WrongState(
             f"Step {dead.step_path} has a live or successful run already; nothing was done.",
             dead.state,
@@ -90,9 +90,9 @@ def again_many(reruns: Sequence[Rerun]) -> set[UUID]:
     parcels: dict[UUID, messages.Parcel] = {}
     for rerun in reruns:
         if rerun.dead_run_id in dead:
-            journey, part = _row(rerun, dead[rerun.dead_run_id])
-            texts += insert_runs.owned(journey, [part])
-            parcels[rerun.run_id] = _parcel(rerun, journey)
+            state, part = _row(rerun, dead[rerun.dead_run_id])
+            texts += insert_runs.owned(state, [part])
+            parcels[rerun.run_id] = _parcel(rerun, state)
     added = insert_runs.insert_all(texts)
     messages.publish_after_commit([item for pk, item in parcels.items() if pk in added])
     return added
@@ -129,21 +129,16 @@ def newest_dead(execution: WorkflowExecution, dead_run_id: UUID) -> Run:
     return dead
 
 
-def _row(rerun: Rerun, dead: _Dead) -> tuple[Journey, str]:
+def _row(rerun: Rerun, dead: _Dead) -> tuple[SegmentState, str]:
     version = compiled(rerun.version_id)
     place, step = find(version.graph, dead.step_path)
-    journey = Journey(
-        execution_id=rerun.execution_id,
-        version=version,
+    state = from_rows(
+        rerun.execution_id,
+        version,
+        rerun.epoch,
+        rerun.priority,
         place=place,
         segment=dead.step_path,
-        queue="",
-        epoch=rerun.epoch,
-        priority=rerun.priority,
-        started_at=None,
-        input=None,
-        variables={},
-        resumed=True,
     )
     attempt = dead.attempt + 1
     overrides = _overrides(dead.overrides, rerun.overrides, attempt, new_key=rerun.new_key)
@@ -155,12 +150,12 @@ def _row(rerun: Rerun, dead: _Dead) -> tuple[Journey, str]:
         overrides=overrides,
         run_id=rerun.run_id,
     )
-    return journey, part
+    return state, part
 
 
-def _parcel(rerun: Rerun, journey: Journey) -> messages.Parcel:
-    _, step = find(journey.version.graph, journey.segment)
-    canvas = Chain((link(journey.place, step),))
+def _parcel(rerun: Rerun, state: SegmentState) -> messages.Parcel:
+    _, step = find(state.context.version.graph, state.segment)
+    canvas = Chain((link(state.place, step),))
     return messages.Parcel(rerun.execution_id, rerun.version_id, rerun.priority, (canvas,))
 
 

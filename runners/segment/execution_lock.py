@@ -4,26 +4,26 @@ from typing import Any
 
 from runners import statements
 from runners.errors import LeaseLost
-from runners.segment.state import Journey
+from runners.segment.state import SegmentState
 
 
-def lock(journey: Journey) -> None:
+def lock(state: SegmentState) -> None:
     """Hold the execution to the end of the transaction. Raises LeaseLost."""
-    check(journey, statements.fetch_one(*asked(journey)))
+    check(state, statements.fetch_one(*asked(state)))
 
 
-def asked(journey: Journey) -> tuple[str, dict[str, Any]]:
+def asked(state: SegmentState) -> tuple[str, dict[str, Any]]:
     """The statement that locks, for who runs others with it."""
-    return "lock", {"execution": journey.execution_id}
+    return "lock", {"execution": state.context.execution_id}
 
 
-def check(journey: Journey, row: tuple[Any, ...] | None) -> None:
+def check(state: SegmentState, row: tuple[Any, ...] | None) -> None:
     """Raise LeaseLost unless what was locked goes on in this epoch."""
-    if row is None or row[0] not in ("RUNNING", "PAUSED") or row[1] != journey.epoch:
-        raise LeaseLost(f"execution {journey.execution_id} is over, or was rolled back")
-    note_state(journey, row[0])
+    if row is None or row[0] not in ("RUNNING", "PAUSED") or row[1] != state.context.epoch:
+        raise LeaseLost(f"execution {state.context.execution_id} is over, or was rolled back")
+    note_state(state, row[0])
 
 
-def note_state(journey: Journey, state: str) -> None:
+def note_state(state: SegmentState, execution_state: str) -> None:
     """Remember whether the locked execution is paused: a paused one cannot end."""
-    journey.paused = state == "PAUSED"
+    state.paused = execution_state == "PAUSED"

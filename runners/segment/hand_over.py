@@ -11,17 +11,17 @@ from django.db import transaction
 from executions.definition.templates import Template
 from executions.definition.templating import refusal
 from runners.dispatch import messages
-from runners.segment.state import Journey
+from runners.segment.state import SegmentState
 
 
-def left_to_worker(journey: Journey, template: Template | None) -> bool:
+def left_to_worker(state: SegmentState, template: Template | None) -> bool:
     """Return whether `template` may not be rendered here; then a worker is asked to plan.
 
     The message is sent after the commit. If it is lost, the sweeper plans the execution.
     """
     if template is None or template.constant or refusal.renders_here():
         return False
-    if not journey.left_to_worker:
-        journey.left_to_worker = True
-        transaction.on_commit(partial(messages.advance, journey.execution_id), robust=True)
+    if not state.left_to_worker:
+        state.left_to_worker = True
+        transaction.on_commit(partial(messages.advance, state.context.execution_id), robust=True)
     return True

@@ -9,7 +9,7 @@ from typing import Any
 from executions import payloads
 from executions.definition.graph.model import Step
 from executions.definition.templates import Budget
-from runners.segment.state import Journey
+from runners.segment.template_data import TemplateData
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Prepared:
 
 
 def prepare(
-    journey: Journey, step: Step, attempt: int, overrides: Mapping[str, Any] | None = None
+    data: TemplateData, step: Step, attempt: int, overrides: Mapping[str, Any] | None = None
 ) -> Prepared:
     """Render a step's `with`.
 
@@ -36,10 +36,10 @@ def prepare(
     TemplateTimeout when rendering alone takes the step's time limit.
     """
     began = time.monotonic()
-    value = step.config.render(journey.scope(step, attempt), budget_of(step, began))
+    value = step.config.render(data.scope(step, attempt), budget_of(step, began))
     if overrides and overrides.get("inputs"):
         value = merged(value, overrides["inputs"])
-    return restored(journey, step, value, overrides, began)
+    return restored(data, step, value, overrides, began)
 
 
 def budget_of(step: Step, began: float) -> Budget | None:
@@ -50,7 +50,7 @@ def budget_of(step: Step, began: float) -> Budget | None:
 
 
 def restored(
-    journey: Journey,
+    data: TemplateData,
     step: Step,
     value: Any,
     overrides: Mapping[str, Any] | None = None,
@@ -60,20 +60,20 @@ def restored(
 
     `began` is when rendering began, where it was now (of `time.monotonic`).
     """
-    text = payloads.dump(value, f"inputs of step {journey.path(step)}")
+    text = payloads.dump(value, f"inputs of step {data.path(step)}")
     hashed = sha256(text.encode()).hexdigest()
     salt = overrides.get("salt", "") if overrides else ""
     seconds = 0.0 if began is None else time.monotonic() - began
-    return Prepared(value, text, hashed, key(journey, step, hashed, salt), seconds)
+    return Prepared(value, text, hashed, key(data, step, hashed, salt), seconds)
 
 
-def key(journey: Journey, step: Step, inputs_hash: str, salt: str = "") -> str:
+def key(data: TemplateData, step: Step, inputs_hash: str, salt: str = "") -> str:
     """The idempotency key: SHA-256 over execution, step path, module, inputs and config.
 
     Equal for every attempt with equal inputs; after a permanent failure a requeue adds a salt.
     """
     parts = (
-        f"{journey.execution_id}\n{journey.path(step)}\n{step.module_uuid}\n{inputs_hash}\n"
+        f"{data.context.execution_id}\n{data.path(step)}\n{step.module_uuid}\n{inputs_hash}\n"
         f"{step.config_hash}\n{salt}"
     )
     return sha256(parts.encode()).hexdigest()

@@ -5,12 +5,12 @@ from uuid import UUID
 
 from runners import statements
 from runners.conf import config
-from runners.segment.state import Journey
+from runners.segment.state import SegmentState
 
 
-def insert(journey: Journey, parts: list[str]) -> int:
-    """Insert rows made by `rows` into the journey's execution; returns how many were new."""
-    return len(insert_all(owned(journey, parts)))
+def insert(state: SegmentState, parts: list[str]) -> int:
+    """Insert rows made by `rows` into the state's execution; returns how many were new."""
+    return len(insert_all(owned(state, parts)))
 
 
 def insert_all(texts: Sequence[str]) -> set[UUID]:
@@ -21,10 +21,10 @@ def insert_all(texts: Sequence[str]) -> set[UUID]:
     return {pk for (pk,) in statements.fetch("insert", rows_text)}
 
 
-def owned(journey: Journey, parts: Sequence[str]) -> list[str]:
-    """Rows made by `rows`, said to belong to the journey's execution."""
+def owned(state: SegmentState, parts: Sequence[str]) -> list[str]:
+    """Rows made by `rows`, said to belong to the state's execution."""
     owner = (
-        f'{{"execution":"{journey.execution_id}","epoch":{journey.epoch},'
-        f'"priority":{journey.priority},'
+        f'{{"execution":"{state.context.execution_id}","epoch":{state.context.epoch},'
+        f'"priority":{state.context.priority},'
     )
     return [owner + part[1:] for part in parts]

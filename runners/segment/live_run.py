@@ -8,7 +8,7 @@ from executions.definition.graph.model import Step
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class LiveRun:
     """A live run as it was when looked at; the claim compares the token."""
 
     id: UUID

@@ -15,7 +15,7 @@ from executions.definition.graph.places import find
 from executions.definition.versions import Compiled
 from runners.dispatch import messages
 from runners.dispatch.canvas import Chain, link
-from runners.segment.live_run import Seen
+from runners.segment.live_run import LiveRun
 
 log = logging.getLogger(__name__)
 
@@ -33,13 +33,13 @@ class Pack:
     left: deque[str]
     until: float  # of time.monotonic(): a worker that is late leaves the rest to others
     priority: int
-    seen: dict[str, Seen] = field(default_factory=dict)
+    seen: dict[str, LiveRun] = field(default_factory=dict)
 
     def late(self) -> bool:
         """Whether the segments took much longer than they were packed for."""
         return time.monotonic() > self.until
 
-    def following(self) -> Seen | None:
+    def following(self) -> LiveRun | None:
         """Take out the next segment, where it may be claimed without another look."""
         if self.late():
             self.hand_back()

@@ -1,25 +1,34 @@
-"""What a worker knows of an execution while it carries one of its segments.
+"""How far a worker is with the segment it runs. Only the pipeline changes it.
 
 Outcomes learned here decide what is next without asking the database, as long as every
 predecessor ran in this segment; the rest is left to planning under the execution's lock.
 """
 
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from executions.definition.graph.model import Graph, Step
-from executions.definition.graph.places import Place, split
+from executions.definition.graph.places import Place
 from executions.definition.graph.readiness import Settlement, decide, settle
-from executions.definition.templating.secrets import REFERENCES
 from executions.definition.versions import Compiled
 from executions.history.due import Passed
 from runners.failures.classification import Failure
-from runners.segment import template_scope
+from runners.segment.context import SegmentContext
+from runners.segment.template_data import TemplateData, result
 
 if TYPE_CHECKING:
     from runners.segment.run_pack import Pack
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A segment to run next; `batch` are items of a pure map that come with it."""
+
+    path: str
+    queue: str
+    name: str
+    batch: tuple[int, ...] = ()
 
 
 @dataclass(slots=True)
@@ -32,74 +41,62 @@ class Frontier:
 
 
 @dataclass(slots=True)
-class Journey:
-    """One segment being carried; `segment` is the path of its first step.
+class SegmentState:
+    """A segment under way; `segment` is the path of its first step.
 
-    It runs in one place at a time: the workflow itself, or one turn of a container's body. A pure
-    map's items are carried many at a time: `batch` are the items still to come, `ended` those done
-    in memory and not yet taken off the map's counters.
+    It runs in one place at a time: the workflow itself, or one turn of a container's body. The
+    items of a pure map are run many at a time: `batch` are those still to come, `ended_turns` those
+    done in memory and not yet taken off the map's counters.
     """
 
-    execution_id: UUID
-    version: Compiled
-    place: Place
+    context: SegmentContext
+    data: TemplateData
     segment: str
-    queue: str  # this worker serves it, and may go on with work of it by itself
-    epoch: int
-    priority: int
-    started_at: datetime | None
-    input: Any
-    variables: dict[str, Any]
-    links: tuple[str, ...] = ()  # segments the Celery chain goes on with
-    header: bool = False  # a chord's header: its body plans
-    resumed: bool = False  # an earlier holder may have known more
-    outcomes: dict[int, str] = field(default_factory=dict)
-    results: dict[str, dict[str, Any]] = field(default_factory=dict)
-    outer: dict[str, dict[str, Any]] = field(default_factory=dict)  # of the bodies around, by id
-    items: dict[int, Any] = field(default_factory=dict)  # of the nearest map, by index
-    last: dict[str, Any] | None = None  # what `loop.previous` is, once loaded
-    histories: dict[str, list[Any]] = field(default_factory=dict)
-    chain: dict[int, Any] = field(default_factory=dict)  # outputs of steps inside a task's chain
+    resumed: bool = False  # an earlier holder may have known more than the rows say
+    stays: bool = True  # whether this worker may continue with more
+    hands_over: bool = False  # whatever follows is sent to workers
+    outcomes: dict[int, str] = field(default_factory=dict)  # by task index
     frontier: Frontier = field(default_factory=Frontier)
-    carried: int = 0
-    seconds: float = 0.0
-    failure: Failure | None = None
-    paused: bool = False
+    carried: int = 0  # steps with effects that this worker took on
+    seconds: float = 0.0  # the sum of their time limits
+    failure: Failure | None = None  # how the last step failed
+    paused: bool = False  # as the execution was when it was locked
+    left_to_worker: bool = False  # planning needs a template that may not be rendered here
     passed: Passed = field(default_factory=Passed)  # since the last checkpoint
     batch: list[int] = field(default_factory=list)
     ended_turns: list[int] = field(default_factory=list)
-    onward: "Segment | None" = None  # to be carried next by this worker, without a message
-    stays: bool = True  # whether this worker may go on with more
-    trace_id: str = ""  # of the execution; where it was loaded
-    principal_id: int | None = None  # the user who started it, or its root; where it was loaded
+    next_segment: Segment | None = None  # this worker runs it next, without a message
     pack: "Pack | None" = None  # the siblings that came with the segment
-    hands_over: bool = False  # nobody carries it on: all that follows is sent to workers
-    taken_up: float = 0.0  # when the worker took it up, of `time.perf_counter()`
-    left_to_worker: bool = False  # planning needs a template that may not be rendered here
+    received_at: float = 0.0  # of `time.perf_counter()`; 0 once it was measured
+
+    @property
+    def place(self) -> Place:
+        """The workflow itself, or the turn of a container's body."""
+        return self.data.place
 
     @property
     def graph(self) -> Graph:
-        """The graph being executed: the workflow's, or a body's."""
-        return self.place.graph
+        """The workflow's graph, or a body's."""
+        return self.data.place.graph
 
     @property
     def prefix(self) -> str:
-        """Where the graph's steps stand: `refine[2].`."""
-        return self.place.prefix
+        """The path of the graph's steps begins with it: `refine[2].`."""
+        return self.data.place.prefix
 
     def path(self, step: Step) -> str:
-        """A step's path in the execution."""
-        return self.place.prefix + step.path
+        """Return a step's path in the execution."""
+        return self.data.place.prefix + step.path
 
     def ended(self, step: Step, outcome: str, outputs: Any, error: Any = None) -> None:
         """Note that a step ended for good, and what follows from it."""
         if step.following is not None and error is None:
-            self.chain[step.index] = outputs
+            self.data.chain[step.index] = outputs
             self.frontier.ready.append(step.following)
             return
         task = self.graph.tasks[step.task]
         self.outcomes[task.index] = outcome
-        self.results[task.id] = result(outputs, outcome, error)
+        self.data.results[task.id] = result(outputs, outcome, error)
         self.follow([task.index])
 
     def follow(self, tasks: list[int]) -> None:
@@ -118,7 +115,7 @@ class Journey:
         self.frontier.ready.extend(tasks_of[index].steps[0] for index in settlement.ready)
         self.frontier.skipped.extend(settlement.skipped)
         for index in settlement.skipped:
-            self.results[tasks_of[index].id] = result(None, "skipped")
+            self.data.results[tasks_of[index].id] = result(None, "skipped")
         for index in settlement.unsettled:
             self.frontier.unsettled[index] = None
         for index in (*settlement.ready, *settlement.skipped):
@@ -131,8 +128,8 @@ class Journey:
 
     def enter(self, index: int) -> None:
         """Turn to another item of the same map; what was known of the last one is forgotten."""
-        self.place = self.place.turn(index)
-        self.outcomes, self.results, self.chain = {}, {}, {}
+        self.data.enter(self.place.turn(index))
+        self.outcomes = {}
         self.frontier = Frontier(
             ready=[self.graph.tasks[task].steps[0] for task in self.graph.roots]
         )
@@ -143,85 +140,17 @@ class Journey:
         self.frontier = Frontier()
         self.carried, self.seconds = 1, step.timeout_seconds
 
-    def learn(self, rows: list[Any]) -> None:
-        """Take in results read from the database: (path, state, outcome, outputs, error, type)."""
-        around: list[tuple[int, str, dict[str, Any]]] = []
-        for path, state, outcome, outputs, error, error_type in rows:
-            prefix, inner = split(path)
-            place = self.place if prefix == self.prefix else self._around(prefix)
-            steps, index = place.graph.steps, place.graph.by_path[inner]
-            task = place.graph.tasks[steps.task_of(index)]
-            if state == "SKIPPED":
-                found = result(None, "skipped")
-            elif state == "FAILED":
-                found = result(None, "error", failed(error, error_type, path))
-            elif steps.following(index) is None:
-                found = result(outputs, outcome)
-            else:
-                if place is self.place:
-                    self.chain[index] = outputs
-                continue
-            if place is self.place:
-                self.results[task.id] = found
-            else:
-                around.append((len(prefix), task.id, found))
-        # A name means the innermost task that has it.
-        for _, name, found in sorted(around, key=lambda entry: entry[0]):
-            self.outer[name] = found
 
-    def _around(self, prefix: str) -> Place:
-        place = self.place
-        while place.prefix != prefix and place.outer is not None:
-            place = place.outer
-        return place
-
-    def scope(self, step: Step, attempt: int) -> dict[str, Any]:
-        """What the step's templates may name; loads what is missing."""
-        template_scope.complete(self, step)
-        tasks = self.results
-        if self.outer:
-            tasks = self.outer | tasks
-        if step.histories:
-            tasks = tasks | template_scope.with_histories(self, step)
-        if step.callbacks:
-            tasks = tasks | template_scope.with_callback_urls(self, step, tasks)
-        scope = {
-            "input": self.input,
-            "vars": self.variables,
-            "tasks": tasks,
-            "previous": None if step.previous is None else self.chain.get(step.previous),
-            "execution": self.described(attempt),
-            "secrets": REFERENCES,
-        }
-        if self.place.outer is not None:
-            scope |= template_scope.turn(self)
-        return scope
-
-    def described(self, attempt: int) -> dict[str, Any]:
-        """The execution as templates see it."""
-        return {
-            "id": str(self.execution_id),
-            "startedAt": self.started_at.isoformat() if self.started_at else None,
-            "attempt": attempt,
-            "workflow": self.graph.name,
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class Segment:
-    """A segment to be carried next; `batch` are items of a pure map that come with it."""
-
-    path: str
-    queue: str
-    name: str
-    batch: tuple[int, ...] = ()
-
-
-def result(outputs: Any, outcome: str, error: Any = None) -> dict[str, Any]:
-    """A task as templates see it."""
-    return {"output": outputs, "outcome": outcome, "error": error, "history": []}
-
-
-def failed(message: str, error_type: str, path: str) -> dict[str, str]:
-    """A task's error as templates see it."""
-    return {"message": message, "type": error_type, "step": path}
+def from_rows(
+    execution_id: UUID,
+    version: Compiled,
+    epoch: int,
+    priority: int,
+    *,
+    place: Place | None = None,
+    segment: str = "",
+) -> SegmentState:
+    """Return the state of an execution that no worker holds: planning starts from its rows."""
+    context = SegmentContext(execution_id, version, epoch, priority)
+    data = TemplateData(context, place or Place("", version.graph))
+    return SegmentState(context, data, segment, resumed=True, stays=False)

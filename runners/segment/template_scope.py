@@ -9,40 +9,40 @@ from runners import statements
 from runners.segment.callback_urls import url_of
 
 if TYPE_CHECKING:
-    from runners.segment.state import Journey
+    from runners.segment.template_data import TemplateData
 
 MAX_HISTORY = 1_000  # outputs a task
 MAX_HISTORIES = 10_000  # and a rendering
 
 
-def complete(journey: "Journey", step: Step) -> None:
+def complete(data: "TemplateData", step: Step) -> None:
     """Load what the step's templates read and nobody loaded yet."""
-    paths = missing(journey, step)
+    paths = missing(data, step)
     if paths:
-        journey.learn(
-            statements.fetch("results", {"execution": journey.execution_id, "reads": paths})
+        data.learn(
+            statements.fetch("results", {"execution": data.context.execution_id, "reads": paths})
         )
     if step.reads_item:
-        _load_item(journey)
+        _load_item(data)
     if step.reads_last:
-        load_last(journey)
+        load_last(data)
 
 
-def missing(journey: "Journey", step: Step) -> list[str]:
+def missing(data: "TemplateData", step: Step) -> list[str]:
     """The paths of steps whose results this step's templates read and nobody loaded yet."""
-    graph = journey.graph
+    graph = data.graph
     paths = [
         path
         for task in step.reads
-        if graph.tasks[task].id not in journey.results
-        for path in task_paths(journey.place, task)
+        if graph.tasks[task].id not in data.results
+        for path in task_paths(data.place, task)
     ]
     for levels, task in step.outer_reads:
-        place = journey.place.up(levels)
-        if place.graph.tasks[task].id not in journey.outer:
+        place = data.place.up(levels)
+        if place.graph.tasks[task].id not in data.outer:
             paths += task_paths(place, task)
-    if step.reads_previous and step.previous is not None and step.previous not in journey.chain:
-        paths.append(journey.prefix + graph.steps.path(step.previous))
+    if step.reads_previous and step.previous is not None and step.previous not in data.chain:
+        paths.append(data.prefix + graph.steps.path(step.previous))
     return paths
 
 
@@ -69,93 +69,99 @@ def last_paths(place: Place) -> list[str]:
     return [place.prefix + place.graph.steps.path(task.steps[-1]) for task in place.graph.tasks]
 
 
-def turn(journey: "Journey") -> dict[str, Any]:
+def turn(data: "TemplateData") -> dict[str, Any]:
     """`item`, `index` and `loop` of the nearest map and loop."""
     scope: dict[str, Any] = {}
-    of_map, of_loop = journey.place.nearest("map"), journey.place.nearest("loop")
+    of_map, of_loop = data.place.nearest("map"), data.place.nearest("loop")
     if of_map is not None:
         scope["index"] = of_map.index
-        scope["item"] = journey.items.get(of_map.index)
+        scope["item"] = data.items.get(of_map.index)
     if of_loop is not None:
         scope["loop"] = {
             "index": of_loop.index,
             "iteration": of_loop.index + 1,
-            "previous": journey.last,
+            "previous": data.last,
         }
     return scope
 
 
-def load_items(journey: "Journey", indexes: list[int]) -> None:
+def load_items(data: "TemplateData", indexes: list[int]) -> None:
     """Load items of the nearest map."""
-    place = journey.place.nearest("map")
+    place = data.place.nearest("map")
     assert place is not None
     found = statements.fetch(
         "items",
         {
-            "execution": journey.execution_id,
-            "epoch": journey.epoch,
+            "execution": data.context.execution_id,
+            "epoch": data.context.epoch,
             "path": place.holder,
             "indexes": indexes,
         },
     )
-    journey.items = dict(found)
+    data.items = dict(found)
 
 
-def outputs_of_turn(journey: "Journey", place: Place) -> dict[str, Any]:
+def outputs_of_turn(data: "TemplateData", place: Place) -> dict[str, Any]:
     """The outputs of one turn's tasks by id; null where a task was skipped or failed."""
     paths = dict(zip(last_paths(place), place.graph.tasks, strict=True))
     outputs: dict[str, Any] = {task.id: None for task in place.graph.tasks}
-    rows = statements.fetch("results", {"execution": journey.execution_id, "reads": list(paths)})
+    rows = statements.fetch(
+        "results", {"execution": data.context.execution_id, "reads": list(paths)}
+    )
     for path, state, _, value, *_ in rows:
         if state == "SUCCESS":
             outputs[paths[path].id] = value
     return outputs
 
 
-def with_histories(journey: "Journey", step: Step) -> dict[str, Any]:
+def with_histories(data: "TemplateData", step: Step) -> dict[str, Any]:
     """The tasks whose `history` the step reads, with it."""
-    graph = journey.graph
+    graph = data.graph
     for task in step.histories:
         name = graph.tasks[task].id
-        if name not in journey.histories:
-            journey.histories[name] = _history(journey, graph, task, len(step.histories))
+        if name not in data.histories:
+            data.histories[name] = _history(data, graph, task, len(step.histories))
     blank = {"output": None, "outcome": "", "error": None}
     return {
-        name: journey.results.get(name, blank) | {"history": journey.histories[name]}
+        name: data.results.get(name, blank) | {"history": data.histories[name]}
         for name in (graph.tasks[task].id for task in step.histories)
     }
 
 
-def with_callback_urls(journey: "Journey", step: Step, tasks: dict[str, Any]) -> dict[str, Any]:
+def with_callback_urls(data: "TemplateData", step: Step, tasks: dict[str, Any]) -> dict[str, Any]:
     """The tasks whose `callbackUrl` the step reads, with it; they need not have started."""
     found = {}
     for levels, task in step.callbacks:
-        place = journey.place.up(levels)
+        place = data.place.up(levels)
         name, path = place.graph.tasks[task].id, task_paths(place, task)[-1]
         blank = {"output": None, "outcome": "", "error": None}
-        found[name] = tasks.get(name, blank) | {CALLBACK_URL: url_of(journey.execution_id, path)}
+        found[name] = tasks.get(name, blank) | {
+            CALLBACK_URL: url_of(data.context.execution_id, path)
+        }
     return found
 
 
-def _history(journey: "Journey", graph: Graph, task: int, sharing: int) -> list[Any]:
+def _history(data: "TemplateData", graph: Graph, task: int, sharing: int) -> list[Any]:
     most = min(MAX_HISTORY, MAX_HISTORIES // sharing)
-    place = journey.place
+    place = data.place
     indexes = range(max(0, place.index - most), place.index)
     last = graph.steps[graph.tasks[task].steps[-1]].path
     paths = {f"{place.turn(index).prefix}{last}": index for index in indexes}
-    rows = statements.fetch("results", {"execution": journey.execution_id, "reads": list(paths)})
+    rows = statements.fetch(
+        "results", {"execution": data.context.execution_id, "reads": list(paths)}
+    )
     found = {paths[row[0]]: row[3] for row in rows if row[1] == "SUCCESS"}
     return [found[index] for index in sorted(found)]
 
 
-def _load_item(journey: "Journey") -> None:
-    place = journey.place.nearest("map")
-    if place is not None and place.index not in journey.items:
-        load_items(journey, [place.index])
+def _load_item(data: "TemplateData") -> None:
+    place = data.place.nearest("map")
+    if place is not None and place.index not in data.items:
+        load_items(data, [place.index])
 
 
-def load_last(journey: "Journey") -> None:
+def load_last(data: "TemplateData") -> None:
     """Load the outputs of the iteration before, of the nearest loop."""
-    place = journey.place.nearest("loop")
-    if place is not None and place.index and journey.last is None:
-        journey.last = outputs_of_turn(journey, place.turn(place.index - 1))
+    place = data.place.nearest("loop")
+    if place is not None and place.index and data.last is None:
+        data.last = outputs_of_turn(data, place.turn(place.index - 1))

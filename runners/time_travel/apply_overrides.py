@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from executions import payloads
-from executions.definition.graph.places import Place
 from executions.definition.graph.problem import Problem
 from executions.definition.versions import compiled
 from executions.errors import InvalidPayload, PayloadError, WithProblems
@@ -12,7 +11,7 @@ from executions.models import WorkflowExecution
 from runners.models import Run
 from runners.pipeline import finish
 from runners.segment.inputs import merged
-from runners.segment.state import Journey
+from runners.segment.state import from_rows
 from runners.time_travel.approvals import refuse_other_inputs
 
 MAX_NAMED = 100
@@ -102,19 +101,6 @@ def _not_first(path: str, first: Iterable[str]) -> Problem:
 def _plan(made: WorkflowExecution) -> None:
     """Insert the first runs of an execution whose past is there already, without ending it."""
     version = compiled(made.version_id)
-    journey = Journey(
-        execution_id=made.pk,
-        version=version,
-        place=Place("", version.graph),
-        segment="",
-        queue="",
-        epoch=made.epoch,
-        priority=made.priority,
-        started_at=None,
-        input=None,
-        variables={},
-        resumed=True,
-        paused=True,
-        stays=False,
-    )
-    finish.settle_or_end(journey)
+    state = from_rows(made.pk, version, made.epoch, made.priority)
+    state.paused = True
+    finish.settle_or_end(state)

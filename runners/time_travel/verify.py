@@ -27,8 +27,9 @@ from runners import statements
 from runners.models import Run
 from runners.pipeline import plan_from_rows
 from runners.segment import template_scope
+from runners.segment.context import SegmentContext
 from runners.segment.inputs import Prepared, prepare
-from runners.segment.state import Journey
+from runners.segment.template_data import TemplateData, described
 from runners.time_travel.restore_points import writers
 from runners.time_travel.verification_jobs import require_final
 
@@ -61,20 +62,17 @@ class _Past:
     until: float  # of `time.monotonic()`
     items: dict[str, Any] = field(default_factory=dict)  # lists of maps, by their step paths
 
-    def journey(self, place: Place, variables: dict[str, Any]) -> Journey:
+    def data(self, place: Place, variables: dict[str, Any]) -> TemplateData:
         execution = self.execution
-        return Journey(
-            execution_id=execution.pk,
-            version=self.version,
-            place=place,
-            segment="",
-            queue="",
-            epoch=execution.epoch,
-            priority=execution.priority,
+        context = SegmentContext(
+            execution.pk,
+            self.version,
+            execution.epoch,
+            execution.priority,
             started_at=execution.started_at,
             input=execution.trigger_payload,
-            variables=variables,
         )
+        return TemplateData(context, place, variables)
 
 
 def verify(execution_id: UUID, *, seconds: float = float("inf")) -> Verification:
@@ -167,12 +165,12 @@ def _compare(
     for variables in _seen(past, run, step):
         if time.monotonic() > past.until:
             raise TimeoutError
-        journey = past.journey(place, variables)
-        journey.learn(known)
+        data = past.data(place, variables)
+        data.learn(known)
         if step.reads_item:
-            _learn_item(past, journey)
+            _learn_item(past, data)
         try:
-            made = prepare(journey, step, run.attempt, run.overrides)
+            made = prepare(data, step, run.attempt, run.overrides)
         except (TemplateError, PayloadError) as error:
             problem = problem or str(error)
             continue
@@ -199,9 +197,9 @@ def _seen(past: _Past, run: Run, step: Step) -> Sequence[dict[str, Any]]:
     return past.variables.between(ready, run.started_at or run.queued_at)
 
 
-def _learn_item(past: _Past, journey: Journey) -> None:
+def _learn_item(past: _Past, data: TemplateData) -> None:
     """The map's item, out of the container's run, however that ended."""
-    place = journey.place.nearest("map")
+    place = data.place.nearest("map")
     if place is None:
         return
     if place.holder not in past.items:
@@ -216,7 +214,7 @@ def _learn_item(past: _Past, journey: Journey) -> None:
         past.items[place.holder] = given
     items = past.items[place.holder]
     if isinstance(items, list) and place.index < len(items):
-        journey.items[place.index] = items[place.index]
+        data.items[place.index] = items[place.index]
 
 
 def _set_aside(row: tuple[Any, ...]) -> bool:
@@ -279,17 +277,17 @@ def _end(past: _Past, found: Verification) -> None:
     if graph.output is None:
         return
     place = Place("", graph)
-    journey = past.journey(place, variables)
+    data = past.data(place, variables)
     reads = [path for task in graph.output_reads for path in template_scope.task_paths(place, task)]
     if reads:
-        journey.learn(statements.fetch("results", {"execution": execution.pk, "reads": reads}))
+        data.learn(statements.fetch("results", {"execution": execution.pk, "reads": reads}))
     try:
         output = graph.output.render(
             {
-                "input": journey.input,
+                "input": data.context.input,
                 "vars": variables,
-                "tasks": journey.results,
-                "execution": journey.described(1),
+                "tasks": data.results,
+                "execution": described(data.context, data.graph, 1),
             }
         )
     except TemplateError as error:

@@ -18,7 +18,7 @@ from executions.states import TriggerType
 from executions.triggers.event import Published, publish_event
 from runners.conf import pool
 from runners.modules.base import PublishedEvent, StepError
-from runners.segment.state import Journey
+from runners.segment.state import SegmentState
 from runners.segment.time_limit import StepTimeout
 from runners.segment.work import Work
 
@@ -29,10 +29,12 @@ OWN_ID = re.compile(r"step:(\d+):[0-9a-f]{64}:\d+")
 STARTED_BY = re.compile(r"event:([0-9a-f-]{36}):.*")
 
 
-def announce(journey: Journey, work: Work, name: str, payload: Any, number: int) -> PublishedEvent:
+def announce(
+    state: SegmentState, work: Work, name: str, payload: Any, number: int
+) -> PublishedEvent:
     """Tell the event as the step's `number`th (from 1); raises StepError."""
     try:
-        return _told(_publish(journey, work, name, payload, number))
+        return _told(_publish(state, work, name, payload, number))
     except InvalidPayload as error:
         said = "; ".join(f"{problem.path}: {problem.message}" for problem in error.problems)
         raise StepError(f"the event cannot be stored: {said or error.message}") from error
@@ -45,19 +47,19 @@ def announce(journey: Journey, work: Work, name: str, payload: Any, number: int)
             connection.close()  # back to the pool
 
 
-def _publish(journey: Journey, work: Work, name: str, payload: Any, number: int) -> Published:
+def _publish(state: SegmentState, work: Work, name: str, payload: Any, number: int) -> Published:
     assert work.prepared is not None
-    chain = chain_of(journey.execution_id) + 1
+    chain = chain_of(state.context.execution_id) + 1
     if chain > MAX_CHAIN:
         raise StepError(
             f"{name!r} would be event {chain} of a chain, in which each event started the workflow "
             f"that told the next; the most is {MAX_CHAIN}. Give a trigger a filter that ends it."
         )
     return publish_event(
-        Workspace.objects.get(pk=journey.version.workspace_id),
+        Workspace.objects.get(pk=state.context.version.workspace_id),
         name,
         payload,
-        actor=Actor.system(f"step {work.path[:140]} of {journey.execution_id}"),
+        actor=Actor.system(f"step {work.path[:140]} of {state.context.execution_id}"),
         event_id=f"step:{chain}:{work.prepared.key}:{number}",
     )
 

@@ -21,7 +21,8 @@ from runners import statements
 from runners.failures.storable import storable_text
 from runners.modules.flow import truth
 from runners.segment import template_scope
-from runners.segment.state import Journey
+from runners.segment.context import SegmentContext
+from runners.segment.template_data import TemplateData
 
 BATCH = 500
 # Filters may read payloads of a mebibyte: only so many are held at once.
@@ -115,10 +116,10 @@ def _listener(
 
 def _passing(found: Sequence[Listener], payload: Any, allowance: Allowance) -> Iterator[Listener]:
     failures: dict[UUID, str] = {}
-    for listener, journey in _journeys(found):
+    for listener, data in _loaded(found):
         assert listener.filter is not None
         try:
-            scope = journey.scope(listener.step, listener.attempt) | {"event": payload}
+            scope = data.scope(listener.step, listener.attempt) | {"event": payload}
             with allowance.rendering():
                 passes = truth(listener.filter.render(scope))
             if passes:
@@ -129,7 +130,7 @@ def _passing(found: Sequence[Listener], payload: Any, allowance: Allowance) -> I
         _note(failures)
 
 
-def _journeys(found: Sequence[Listener]) -> list[tuple[Listener, Journey]]:
+def _loaded(found: Sequence[Listener]) -> list[tuple[Listener, TemplateData]]:
     """What each listener's filter reads, loaded for all of them together."""
     facts = _facts(found)
     made = []
@@ -137,21 +138,16 @@ def _journeys(found: Sequence[Listener]) -> list[tuple[Listener, Journey]]:
         if listener.execution_id not in facts:
             continue
         epoch, priority, started_at, payload, variables = facts[listener.execution_id]
-        journey = Journey(
-            execution_id=listener.execution_id,
-            version=listener.version,
-            place=listener.place,
-            segment=listener.path,
-            queue="",
-            epoch=epoch,
-            priority=priority,
+        context = SegmentContext(
+            listener.execution_id,
+            listener.version,
+            epoch,
+            priority,
             started_at=started_at,
             input=payload,
-            variables=variables or {},
-            resumed=True,
-            stays=False,
         )
-        made.append((listener, journey))
+        data = TemplateData(context, listener.place, variables or {})
+        made.append((listener, data))
     _load_results(made)
     _load_items(made)
     return made
@@ -170,11 +166,11 @@ def _facts(found: Iterable[Listener]) -> dict[UUID, tuple[Any, ...]]:
     return {execution_id: tuple(facts) for execution_id, *facts in rows}
 
 
-def _load_results(made: Sequence[tuple[Listener, Journey]]) -> None:
+def _load_results(made: Sequence[tuple[Listener, TemplateData]]) -> None:
     wanted = [
         (listener.execution_id, path)
-        for listener, journey in made
-        for path in template_scope.missing(journey, listener.step)
+        for listener, data in made
+        for path in template_scope.missing(data, listener.step)
     ]
     if not wanted:
         return
@@ -188,27 +184,27 @@ def _load_results(made: Sequence[tuple[Listener, Journey]]) -> None:
     known: dict[UUID, dict[str, tuple[Any, ...]]] = defaultdict(dict)
     for execution_id, *row in rows:
         known[execution_id][row[0]] = tuple(row)
-    for listener, journey in made:
-        paths = template_scope.missing(journey, listener.step)
+    for listener, data in made:
+        paths = template_scope.missing(data, listener.step)
         results = known[listener.execution_id]
-        journey.learn([results[path] for path in paths if path in results])
+        data.learn([results[path] for path in paths if path in results])
 
 
-def _load_items(made: Sequence[tuple[Listener, Journey]]) -> None:
+def _load_items(made: Sequence[tuple[Listener, TemplateData]]) -> None:
     """The items of one map are loaded together, since each look unpacks its whole list."""
-    sharing: dict[tuple[UUID, str], list[Journey]] = defaultdict(list)
-    for listener, journey in made:
+    sharing: dict[tuple[UUID, str], list[TemplateData]] = defaultdict(list)
+    for listener, data in made:
         place = listener.place.nearest("map") if listener.step.reads_item else None
         if place is not None:
-            sharing[listener.execution_id, place.holder].append(journey)
-    for journeys in sharing.values():
-        places = [journey.place.nearest("map") for journey in journeys]
-        first, *others = journeys
+            sharing[listener.execution_id, place.holder].append(data)
+    for all_data in sharing.values():
+        places = [data.place.nearest("map") for data in all_data]
+        first, *others = all_data
         template_scope.load_items(
             first, sorted({place.index for place in places if place is not None})
         )
-        for journey in others:
-            journey.items = first.items
+        for data in others:
+            data.items = first.items
 
 
 def _note(failures: dict[UUID, str]) -> None:

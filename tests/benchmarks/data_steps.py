@@ -77,11 +77,12 @@ def _cost(name: str, config: dict[str, Any]) -> Cost:
     from executions.definition.graph.places import Place
     from executions.definition.graph.resolve import resolve
     from runners.modules import registry
-    from runners.pipeline.execute import execute
+    from runners.pipeline.execute import run_module
     from runners.pipeline.step_failures import seconds_for
+    from runners.segment.context import SegmentContext
     from runners.segment.inputs import prepare
-    from runners.segment.state import Journey
     from runners.segment.step_context import Context
+    from runners.segment.template_data import TemplateData
     from runners.segment.time_limit import time_limit
 
     tasks = [{"id": "t", "use": name, "with": config}]
@@ -89,13 +90,14 @@ def _cost(name: str, config: dict[str, Any]) -> Cost:
     graph = compile_graph(resolve(document, catalog()), UUID(int=8))
     version: Any = SimpleNamespace(graph=graph)
     place = Place("", graph)
-    journey = Journey(UUID(int=1), version, place, "t.main", "default", 0, 5, None, INPUT, {})
+    segment = SegmentContext(UUID(int=1), version, epoch=0, priority=5, input=INPUT)
+    data = TemplateData(segment, place)
     step = graph.steps[0]
-    rendered = prepare(journey, step, 1)
+    rendered = prepare(data, step, 1)
 
     def context() -> Context:
         return Context(
-            execution_id=journey.execution_id,
+            execution_id=segment.execution_id,
             step_path="t.main",
             attempt=1,
             idempotency_key=rendered.key,
@@ -104,9 +106,9 @@ def _cost(name: str, config: dict[str, Any]) -> Cost:
         )
 
     def whole() -> None:
-        prepared = prepare(journey, step, 1)
+        prepared = prepare(data, step, 1)
         with time_limit(seconds_for(step)):
-            execute(journey, step, prepared, context())
+            run_module(place, step, prepared, context())
 
     module, ready = registry.get(name), context()
     return Cost(name, _timed(lambda: module.run(rendered.value, ready)), _timed(whole))

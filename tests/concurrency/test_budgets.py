@@ -117,13 +117,13 @@ def test_a_refused_result_writes_no_entry_and_spends_nothing(
 ) -> None:
     limited = budget(workspace, "10")
     execution = begun(publish(spends(tokens=5, amount="2"), workspace))
-    journey, work = claimed(execution, FIRST)
-    unit = execute.perform(journey, work)
+    state, work = claimed(execution, FIRST)
+    unit = execute.perform(state, work)
     lease_runs_out(work.run_id)
     claimed(execution, FIRST)
 
     with pytest.raises(LeaseLost):
-        record_result.record(journey, work, unit)
+        record_result.record(state, work, unit)
 
     assert entries(execution) == []
     assert spent(limited) == 0
@@ -135,7 +135,7 @@ def test_a_step_that_costs_nothing_pays_nothing(
     budget(workspace, "10")
     free = {"tasks": [task("pay", "test.effect"), task("end", after="pay")]}
     execution = begun(publish(free, workspace))
-    journey, work = claimed(execution, FIRST)
+    state, work = claimed(execution, FIRST)
     known.known()
     asked: list[str] = []
     for way in ("fetch", "fetch_one"):
@@ -144,9 +144,9 @@ def test_a_step_that_costs_nothing_pays_nothing(
             statements, way, lambda name, given, own=own: asked.append(name) or own(name, given)
         )
 
-    unit = execute.perform(journey, work)
+    unit = execute.perform(state, work)
     with CaptureQueriesContext(connection) as captured:
-        record_result.record(journey, work, unit)
+        record_result.record(state, work, unit)
 
     assert asked == ["go_on"]
     assert not captured.captured_queries

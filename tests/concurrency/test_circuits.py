@@ -123,9 +123,9 @@ def test_a_target_that_answers_costs_its_steps_no_query(queue: World, target: st
     assert sorted(others)[:6] == [0] * 6
 
 
-def asked_of(journey: Any, work: Any) -> Any:
+def asked_of(state: Any, work: Any) -> Any:
     module = registry.get("test.call")
-    return Asked(journey, work, module, module.validated(work.prepared.value), None)
+    return Asked(state, work, module, module.validated(work.prepared.value), None)
 
 
 def test_after_five_failures_steps_are_held_without_using_an_attempt(

@@ -12,7 +12,7 @@ from executions.models import WorkflowExecution
 from runners.dispatch import durations, messages
 from runners.errors import LeaseLost
 from runners.pipeline import claim_run, execute, record_result
-from runners.segment.state import Journey, Segment
+from runners.segment.state import Segment, SegmentState
 from runners.segment.work import Work
 from tests.support.segments import claimed, lease_runs_out, run_of
 from tests.support.simulation import configured
@@ -35,25 +35,25 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[messages.Parcel]]:
         yield found
 
 
-def taken_up(execution: UUID) -> tuple[Journey, Work]:
+def taken_up(execution: UUID) -> tuple[SegmentState, Work]:
     """A worker with a message of all three siblings, the first of them claimed."""
     version = WorkflowExecution.objects.values_list("version_id", flat=True).get(pk=execution)
     others = deque(["b1.main", "b2.main"])
     taken = execute.take_up(execution, version, Segment("b0.main", "", ""), others, header=True)
     assert taken is not None
-    journey, work = taken
+    state, work = taken
     assert work is not None
-    return journey, work
+    return state, work
 
 
-def go_on(journey: Journey, work: Work) -> Work | None:
-    return record_result.record(journey, work, execute.perform(journey, work))
+def go_on(state: SegmentState, work: Work) -> Work | None:
+    return record_result.record(state, work, execute.perform(state, work))
 
 
 def test_a_siblings_record_claims_the_next(engine: None, sent: list[messages.Parcel]) -> None:
     execution = start(publish(FAN))
-    journey, work = taken_up(execution)
-    following = go_on(journey, work)
+    state, work = taken_up(execution)
+    following = go_on(state, work)
     assert following is not None
     assert (following.path, following.token) == ("b1.main", 1)
     first, second = run_of(execution, "b0.main"), run_of(execution, "b1.main")
@@ -69,11 +69,11 @@ def test_a_sibling_that_somebody_took_is_passed_over(
     engine: None, sent: list[messages.Parcel]
 ) -> None:
     execution = start(publish(FAN))
-    journey, work = taken_up(execution)
+    state, work = taken_up(execution)
     claimed(execution, "b1.main")
-    assert go_on(journey, work) is None
+    assert go_on(state, work) is None
     assert run_of(execution, "b0.main").state == "SUCCESS"
-    following = claim_run.claim_following(journey)
+    following = claim_run.claim_following(state)
     assert following is not None
     assert following.path == "b2.main"
     assert run_of(execution, "b1.main").lease_token == 1
@@ -81,10 +81,10 @@ def test_a_sibling_that_somebody_took_is_passed_over(
 
 def test_a_pause_lets_no_sibling_begin(engine: None, sent: list[messages.Parcel]) -> None:
     execution = start(publish(FAN))
-    journey, work = taken_up(execution)
+    state, work = taken_up(execution)
     lifecycle.pause(execution, actor=ACTOR)
-    assert go_on(journey, work) is None
-    assert claim_run.claim_following(journey) is None
+    assert go_on(state, work) is None
+    assert claim_run.claim_following(state) is None
     states = [run_of(execution, f"b{n}.main").state for n in range(3)]
     assert states == ["SUCCESS", "PENDING", "PENDING"]
 
@@ -93,14 +93,14 @@ def test_a_worker_that_lost_its_lease_records_and_claims_nothing(
     engine: None, sent: list[messages.Parcel]
 ) -> None:
     execution = start(publish(FAN))
-    journey, work = taken_up(execution)
+    state, work = taken_up(execution)
     lease_runs_out(work.run_id)
     claimed(execution, "b0.main")
     with pytest.raises(LeaseLost):
-        go_on(journey, work)
+        go_on(state, work)
     assert run_of(execution, "b1.main").state == "PENDING"
     sent.clear()
-    execute.leave(journey, None)
+    execute.leave(state, None)
     segments = [canvas.links[0].segment for parcel in sent for canvas in parcel.canvas]
     assert segments == ["b1.main", "b2.main"], "the one it was about to claim among them"
 
@@ -109,27 +109,27 @@ def test_a_late_worker_leaves_the_others_to_others(
     engine: None, sent: list[messages.Parcel]
 ) -> None:
     execution = start(publish(FAN))
-    journey, work = taken_up(execution)
-    assert journey.pack is not None
-    journey.pack.until = 0
+    state, work = taken_up(execution)
+    assert state.pack is not None
+    state.pack.until = 0
     sent.clear()
-    assert go_on(journey, work) is None
+    assert go_on(state, work) is None
     assert [len(parcel.canvas) for parcel in sent] == [2]
-    assert not journey.pack.left
+    assert not state.pack.left
 
 
 def test_a_process_learns_from_the_newest_runs_what_it_has_not_seen(
     engine: None, sent: list[messages.Parcel]
 ) -> None:
     workflow = publish(FAN)
-    journey, work = taken_up(start(workflow))
-    go_on(journey, work)
+    state, work = taken_up(start(workflow))
+    go_on(state, work)
     durations.forget()
     assert workflow.latest_version_id is not None
     graph = compiled(workflow.latest_version_id).graph
     first, second = (graph.steps[graph.by_path[f"b{n}.main"]] for n in range(2))
     durations.learn(workflow.pk, [first, second])
-    assert durations.estimate(first) == run_of(journey.execution_id, "b0.main").duration_ms
+    assert durations.estimate(first) == run_of(state.context.execution_id, "b0.main").duration_ms
     assert durations.estimate(second) is None
 
 

@@ -29,8 +29,8 @@ def test_the_worker_gives_its_step_back_and_the_execution_goes_on_at_once(
     perform = execute.perform
     performed: list[str] = []
 
-    def planned_meanwhile(journey, work):  # type: ignore[no-untyped-def]
-        unit = perform(journey, work)
+    def planned_meanwhile(state, work):  # type: ignore[no-untyped-def]
+        unit = perform(state, work)
         performed.append(work.step.path)
         if len(performed) == 2:
             assert plan_execution.advance(execution)

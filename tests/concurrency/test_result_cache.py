@@ -185,8 +185,8 @@ def test_of_two_that_make_a_result_at_once_the_later_is_kept(queue: World) -> No
     workflow = asking()
     first, second = start(workflow, {"city": "Bonn"}), start(workflow, {"city": "Bonn"})
     mine, other = claimed(first, "ask.main"), claimed(second, "ask.main")
-    for journey, work in (mine, other):
-        assert result_cache.lookup(journey, work.step, work.prepared) is None  # type: ignore[arg-type]
+    for state, work in (mine, other):
+        assert result_cache.lookup(state, work.step, work.prepared) is None  # type: ignore[arg-type]
     recorded(mine)
     recorded(other)
     kept = CachedResult.objects.get()

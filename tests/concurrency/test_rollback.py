@@ -39,12 +39,12 @@ def holding(execution: UUID, path: str) -> Held:
     """A worker that holds a step, those before it done."""
     while True:
         pending = Run.objects.filter(execution_id=execution, state="PENDING", superseded=False)
-        journey, claim = claimed(execution, pending.get().segment)
+        state, claim = claimed(execution, pending.get().segment)
         work: Work | None = claim
         while work is not None:
             if work.path == path:
-                return journey, work
-            work = recorded((journey, work))
+                return state, work
+            work = recorded((state, work))
 
 
 def failed() -> UUID:

@@ -239,10 +239,10 @@ class Told:
 
     def __init__(self) -> None:
         self.execution_id = start(publish({"tasks": [TELL, ASK]}))
-        journey, work = claimed(self.execution_id, "tell.main")
-        following = recorded((journey, work))
+        state, work = claimed(self.execution_id, "tell.main")
+        following = recorded((state, work))
         assert following is not None
-        self._held = journey, following
+        self._held = state, following
         self.url: str = run_of(self.execution_id, "tell.main").outputs
 
     @property

@@ -10,7 +10,7 @@ from django.contrib.auth import get_user_model
 from runners.models import Run
 from tests.support.fleet import Fleet
 from tests.support.signed_in import bearer
-from tests.support.watching import Seen, watch
+from tests.support.watching import LiveRun, watch
 from tests.support.web_server import WebServer, web_server
 from tests.support.workflows import effect, publish, start, task
 
@@ -58,7 +58,7 @@ def test_who_watches_sees_every_step_end(web: WebServer, signed_in: dict[str, st
     ]
     execution = start(publish({"tasks": tasks}))
 
-    seen = watch(url_of(web, execution), signed_in, Seen())
+    seen = watch(url_of(web, execution), signed_in, LiveRun())
 
     assert seen.events[0] == "snapshot"
     assert seen.ended
@@ -74,7 +74,7 @@ def test_cuts_and_restarts_lose_nothing(web: WebServer, signed_in: dict[str, str
         for name, before in zip(names, [None, *names], strict=False)
     ]
     execution = start(publish({"tasks": tasks}))
-    seen, url = Seen(), url_of(web, execution)
+    seen, url = LiveRun(), url_of(web, execution)
     for frames in (2, 1, 3):
         watch(url, signed_in, seen, frames=frames)
         assert not seen.ended

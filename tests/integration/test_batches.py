@@ -40,7 +40,7 @@ def carry_in_memory(quiet: World) -> None:
     """Go on until a worker has ended items of a batch that nobody else knows of."""
     for _ in range(500):
         for worker in quiet.workers:
-            if worker.journey.ended_turns and worker.unit is not None:
+            if worker.state.ended_turns and worker.unit is not None:
                 return
         quiet.turn()
     raise AssertionError("nobody took a batch along")
@@ -109,14 +109,14 @@ def minded(document: dict[str, Any]) -> dict[str, Any]:
 
 def taken_along(execution: UUID, index: int) -> Held:
     """A worker that ended this item and took a batch along, the first of which it has begun."""
-    journey, work = claimed(execution, f"batch[{index}].double.main")
-    recorded((journey, work))
-    assert journey.onward is not None
-    taken = execute.take_up(execution, journey.version.id, journey.onward)
+    state, work = claimed(execution, f"batch[{index}].double.main")
+    recorded((state, work))
+    assert state.next_segment is not None
+    taken = execute.take_up(execution, state.context.version.id, state.next_segment)
     assert taken is not None
-    journey, following = taken
+    state, following = taken
     assert following is not None
-    return journey, following
+    return state, following
 
 
 def test_items_that_a_worker_took_along_do_not_begin_once_another_failed(
@@ -129,12 +129,12 @@ def test_items_that_a_worker_took_along_do_not_begin_once_another_failed(
         opening, work = claimed(execution, "batch.main")
         opening.stays = False
         recorded((opening, work))
-        (journey, dying), failing = taken_along(execution, 0), taken_along(execution, 1)
+        (state, dying), failing = taken_along(execution, 0), taken_along(execution, 1)
         recorded(failing)
         lease_runs_out(dying.run_id)
         expired.sweep()
         quiet.drain()
-    assert journey.place.index == 2, journey.batch
+    assert state.place.index == 2, state.batch
     paths = Run.objects.filter(execution_id=execution, step_path__startswith="batch[")
     ran = dict(paths.values_list("step_path", "state"))
     assert ran == {

@@ -160,8 +160,8 @@ def test_it_is_in_the_audit_trail(queue: World) -> None:
 
 def test_a_step_that_runs_is_fenced_and_runs_again(queue: World) -> None:
     pk = start(publish({"tasks": [effect("one"), effect("two", "one"), effect("three", "two")]}))
-    journey, work = claimed(pk, "one.main")
-    work = recorded((journey, work))  # type: ignore[assignment]
+    state, work = claimed(pk, "one.main")
+    work = recorded((state, work))  # type: ignore[assignment]
     assert run_of(pk, "two.main").state == "RUNNING"
 
     roll_back(pk, step_path="one.main", actor=ACTOR)
@@ -169,7 +169,7 @@ def test_a_step_that_runs_is_fenced_and_runs_again(queue: World) -> None:
     from runners.errors import LeaseLost
 
     with pytest.raises(LeaseLost):
-        recorded((journey, work))
+        recorded((state, work))
     old = Run.objects.get(execution_id=pk, step_path="two.main", superseded=True)
     assert (old.state, old.lease_token, old.epoch) == ("CANCELLED", 2, 0)
     queue.drain()

@@ -17,7 +17,7 @@ from tests.live.conftest import bearer, person
 from tests.live.moving import do
 from tests.support.viewing import viewing
 from tests.support.waiting import wait_until
-from tests.support.watching import Seen, watch
+from tests.support.watching import LiveRun, watch
 from tests.support.web_server import WebServer, web_server
 from tests.support.workflows import default_workspace
 
@@ -64,12 +64,12 @@ def test_a_session_and_an_api_token_open_the_door(address: Address, execution: U
     )
 
     for headers in (cookie_of(user), {"Authorization": f"Bearer {token}"}):
-        assert watch(address(execution), headers, Seen(), frames=1).events == ["snapshot"]
+        assert watch(address(execution), headers, LiveRun(), frames=1).events == ["snapshot"]
 
 
 def test_who_was_signed_out_is_refused_when_coming_back(address: Address, execution: UUID) -> None:
     headers = cookie_of(person("ann", default_workspace()))
-    seen = watch(address(execution), headers, Seen(), frames=1)
+    seen = watch(address(execution), headers, LiveRun(), frames=1)
     do("DELETE FROM django_session")
 
     with pytest.raises(httpx.HTTPStatusError, match="401"):

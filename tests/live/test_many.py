@@ -18,7 +18,7 @@ from tests.live.moving import do, in_database, run_at
 from tests.support.coroutines import awaited
 from tests.support.viewing import viewing
 from tests.support.waiting import wait_until
-from tests.support.watching import Seen, read_events, watch
+from tests.support.watching import LiveRun, read_events, watch
 from tests.support.web_server import WebServer
 from tests.support.workflows import start_many
 
@@ -28,13 +28,15 @@ VIEWERS = 50
 
 
 @awaited
-async def watched_by_many(urls: list[str], headers: Headers, go: Callable[[], None]) -> list[Seen]:
+async def watched_by_many(
+    urls: list[str], headers: Headers, go: Callable[[], None]
+) -> list[LiveRun]:
     """What each viewer has seen by the end; `go` is called once all of them have begun."""
     begun = asyncio.Barrier(len(urls) + 1)
     async with httpx.AsyncClient(timeout=60, limits=httpx.Limits(max_connections=None)) as client:
 
-        async def one(url: str) -> Seen:
-            seen, block = Seen(), ""
+        async def one(url: str) -> LiveRun:
+            seen, block = LiveRun(), ""
             async with client.stream("GET", url, headers=headers) as answer:
                 async for line in answer.aiter_lines():
                     block += f"{line}\n"
@@ -144,7 +146,7 @@ def test_who_does_not_read_is_dropped_and_catches_up(
         pass  # what was on its way; then the connection ends, long before its time
     slow.close()
 
-    seen = Seen(last=told[1].decode())
+    seen = LiveRun(last=told[1].decode())
     back = watch(address(execution), ann, seen, frames=1)
     assert back.events == ["state"]
     assert {run["recoveries"] for run in back.runs.values()} == {9}

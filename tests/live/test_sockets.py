@@ -14,7 +14,7 @@ from tests.live import moving
 from tests.live.conftest import person
 from tests.live.moving import do, in_database, run_at
 from tests.live.test_doors import cookie_of
-from tests.support.watching import Seen
+from tests.support.watching import LiveRun
 from tests.support.web_server import WebServer
 from tests.support.workflows import default_workspace
 
@@ -26,7 +26,7 @@ def ws(url: str) -> str:
     return url.replace("http://", "ws://")
 
 
-def take(socket: ClientConnection, seen: Seen) -> None:
+def take(socket: ClientConnection, seen: LiveRun) -> None:
     told = json.loads(socket.recv(timeout=30))
     seen.take(told["event"], told["id"], told["data"])
 
@@ -46,7 +46,7 @@ def close_code(url: str, headers: Headers | None = None, **more: Any) -> int:
 
 def test_a_socket_carries_the_same_frames(address: Address, ann: Headers, execution: UUID) -> None:
     a = run_at(execution, "a.main")
-    seen = Seen()
+    seen = LiveRun()
     with socket_to(address(execution), ann) as socket:
         take(socket, seen)
         assert seen.states() == in_database(execution)
@@ -67,7 +67,7 @@ def test_a_socket_carries_the_same_frames(address: Address, ann: Headers, execut
 def test_a_socket_comes_back_with_the_last_id(
     address: Address, ann: Headers, execution: UUID
 ) -> None:
-    a, seen, back = run_at(execution, "a.main"), Seen(), Seen()
+    a, seen, back = run_at(execution, "a.main"), LiveRun(), LiveRun()
     with socket_to(address(execution), ann) as socket:
         take(socket, seen)
     do(moving.TAKE, a.pk)
@@ -84,7 +84,7 @@ def test_a_browser_gives_its_token_as_a_subprotocol(
 ) -> None:
     token: Any = ann["Authorization"].removeprefix("Bearer ")
     with socket_to(address(execution), subprotocols=["bearer", token]) as socket:
-        take(socket, seen := Seen())
+        take(socket, seen := LiveRun())
 
     assert socket.subprotocol == "bearer"
     assert seen.events == ["snapshot"]
@@ -96,7 +96,7 @@ def test_the_cookie_counts_from_pages_of_this_host_alone(
     cookie, url = cookie_of(person("ann", default_workspace())), address(execution)
 
     with socket_to(url, cookie, origin=web.address) as socket:
-        take(socket, seen := Seen())
+        take(socket, seen := LiveRun())
 
     assert seen.events == ["snapshot"]
     assert close_code(url, cookie, origin="https://evil.example") == 4403
@@ -133,7 +133,7 @@ def test_a_client_that_talks_is_cut_short(address: Address, ann: Headers, execut
 
 
 def test_a_word_now_and_then_does_no_harm(address: Address, ann: Headers, execution: UUID) -> None:
-    a, seen = run_at(execution, "a.main"), Seen()
+    a, seen = run_at(execution, "a.main"), LiveRun()
     with socket_to(address(execution), ann) as socket:
         take(socket, seen)
         socket.send("ping")

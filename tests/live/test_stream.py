@@ -7,7 +7,7 @@ from executions.models import Workflow
 from tests.live import moving
 from tests.live.moving import do, in_database, other_transaction, run_at
 from tests.support.viewing import viewing
-from tests.support.watching import Seen, watch
+from tests.support.watching import LiveRun, watch
 from tests.support.workflows import start
 
 Address = Callable[[UUID], str]
@@ -27,7 +27,7 @@ RUN = [
 def test_the_first_frame_holds_the_execution_and_its_runs(
     address: Address, ann: Headers, execution: UUID
 ) -> None:
-    seen = watch(address(execution), ann, Seen(), frames=1)
+    seen = watch(address(execution), ann, LiveRun(), frames=1)
 
     assert seen.events == ["snapshot"]
     assert list(seen.executions[str(execution)]) == EXECUTION
@@ -73,7 +73,7 @@ def test_who_comes_after_the_end_gets_everything_and_the_end(
 ) -> None:
     do(moving.END, execution)
 
-    seen = watch(address(execution), ann, Seen())
+    seen = watch(address(execution), ann, LiveRun())
 
     assert seen.events == ["snapshot", "end"]
 
@@ -118,20 +118,20 @@ def test_who_comes_back_is_told_what_changed_meanwhile(
     a, b = run_at(execution, "a.main"), run_at(execution, "b.main")
     with other_transaction() as late:
         late.execute(moving.TAKE, [a.pk])
-        seen = watch(address(execution), ann, Seen(), frames=1)
+        seen = watch(address(execution), ann, LiveRun(), frames=1)
         do(moving.TAKE, b.pk)
         late.commit()
 
-    back = watch(address(execution), ann, Seen(last=seen.last), frames=1)
+    back = watch(address(execution), ann, LiveRun(last=seen.last), frames=1)
 
     assert back.events == ["state"]
     assert back.states() == {str(a.pk): "RUNNING", str(b.pk): "RUNNING"}
 
 
 def test_the_last_id_may_come_in_the_query(address: Address, ann: Headers, execution: UUID) -> None:
-    seen = watch(address(execution), ann, Seen(), frames=1)
+    seen = watch(address(execution), ann, LiveRun(), frames=1)
 
-    back = watch(f"{address(execution)}?last={seen.last}", ann, Seen(), frames=1)
+    back = watch(f"{address(execution)}?last={seen.last}", ann, LiveRun(), frames=1)
 
     assert back.events == ["state"]
 
@@ -139,26 +139,26 @@ def test_the_last_id_may_come_in_the_query(address: Address, ann: Headers, execu
 def test_of_an_id_in_the_header_and_one_in_the_query_the_header_counts(
     address: Address, ann: Headers, execution: UUID
 ) -> None:
-    seen = watch(address(execution), ann, Seen(), frames=1)
+    seen = watch(address(execution), ann, LiveRun(), frames=1)
 
-    back = watch(f"{address(execution)}?last=nowhere", ann, Seen(last=seen.last), frames=1)
-    other = watch(f"{address(execution)}?last={seen.last}", ann, Seen(last="nowhere"), frames=1)
+    back = watch(f"{address(execution)}?last=nowhere", ann, LiveRun(last=seen.last), frames=1)
+    other = watch(f"{address(execution)}?last={seen.last}", ann, LiveRun(last="nowhere"), frames=1)
 
     assert (back.events, other.events) == (["state"], ["snapshot"])
 
 
 def test_an_id_of_nowhere_gets_a_snapshot(address: Address, ann: Headers, execution: UUID) -> None:
     for last in ("9" * 18, "yesterday", "-1", "1.5"):
-        assert watch(address(execution), ann, Seen(last=last), frames=1).events == ["snapshot"]
+        assert watch(address(execution), ann, LiveRun(last=last), frames=1).events == ["snapshot"]
 
 
 def test_who_comes_back_after_the_end_is_told_of_it(
     address: Address, ann: Headers, execution: UUID
 ) -> None:
     do(moving.END, execution)
-    seen = watch(address(execution), ann, Seen())
+    seen = watch(address(execution), ann, LiveRun())
 
-    back = watch(address(execution), ann, Seen(last=seen.last))
+    back = watch(address(execution), ann, LiveRun(last=seen.last))
 
     assert back.events == ["state", "end"]
 
@@ -184,7 +184,7 @@ def test_no_payload_is_told(address: Address, ann: Headers, execution: UUID) -> 
     do("UPDATE runners_run SET inputs = '\"canary\"', outputs = '\"canary\"' WHERE id = %s", a.pk)
     do("UPDATE executions_workflowexecution SET output = '\"canary\"' WHERE id = %s", execution)
 
-    seen = watch(address(execution), ann, Seen(), frames=1)
+    seen = watch(address(execution), ann, LiveRun(), frames=1)
 
     assert "canary" not in str(seen)
 
@@ -205,7 +205,7 @@ def test_a_workflow_tells_of_its_newest_executions(
         last = view.seen.last
     do(moving.END, second)
 
-    back = watch(url, ann, Seen(last=last), frames=1)
+    back = watch(url, ann, LiveRun(last=last), frames=1)
 
     assert back.events == ["state"]
     assert back.executions[str(second)]["state"] == "SUCCESS"

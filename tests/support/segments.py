@@ -7,13 +7,13 @@ from django.db import connection
 
 from runners.models import Run
 from runners.pipeline import claim_run, execute, record_result
-from runners.segment.state import Journey
+from runners.segment.state import SegmentState
 from runners.segment.work import Work
 
-Held = tuple[Journey, Work]
+Held = tuple[SegmentState, Work]
 
 
-def seen(execution_id: UUID, segment: str) -> tuple[Journey, claim_run.Seen]:
+def seen(execution_id: UUID, segment: str) -> tuple[SegmentState, claim_run.LiveRun]:
     """The segment's live run as a worker sees it before it claims."""
     version = Run.objects.filter(execution_id=execution_id).values_list(
         "execution__version_id", flat=True
@@ -25,16 +25,16 @@ def seen(execution_id: UUID, segment: str) -> tuple[Journey, claim_run.Seen]:
 
 def claimed(execution_id: UUID, segment: str) -> Held:
     """The segment's live run, claimed."""
-    journey, run = seen(execution_id, segment)
-    work = claim_run.claim(journey, run)
+    state, run = seen(execution_id, segment)
+    work = claim_run.claim(state, run)
     assert work is not None, f"the run of {segment} could not be claimed"
-    return journey, work
+    return state, work
 
 
 def recorded(held: Held) -> Work | None:
     """Execute the claimed step and record it; the work to go on with."""
-    journey, work = held
-    return record_result.record(journey, work, execute.perform(journey, work))
+    state, work = held
+    return record_result.record(state, work, execute.perform(state, work))
 
 
 def run_of(execution_id: UUID, path: str) -> Run:

@@ -28,7 +28,7 @@ from runners.dispatch.canvas import Chain, Chord
 from runners.errors import LeaseLost
 from runners.pipeline import claim_run, execute, plan_execution, record_result
 from runners.recovery.sweeper import due, expired, lost, stalled, timers
-from runners.segment.state import Journey, Segment
+from runners.segment.state import Segment, SegmentState
 from runners.segment.work import Unit, Work
 from tests.support.workflows import describe
 
@@ -65,7 +65,7 @@ class Worker:
 
     message: Message
     left: deque[str]  # siblings not begun
-    journey: Journey
+    state: SegmentState
     work: Work
     unit: Unit | None = None
 
@@ -218,10 +218,10 @@ class World:
         )
         if taken is None:
             return False
-        journey, work = taken
-        work = work or claim_run.claim_following(journey)
+        state, work = taken
+        work = work or claim_run.claim_following(state)
         if work is not None:
-            self.workers.append(Worker(message, left, journey, work))
+            self.workers.append(Worker(message, left, state, work))
         return work is not None
 
     def _work(self, index: int) -> None:
@@ -231,30 +231,30 @@ class World:
             del self.workers[index]
             self._put(worker.message)
             return
-        if worker.journey.pack is not None and self.rng.random() < self.slow:
-            worker.journey.pack.until = 0  # as if a step took long: the others are handed back
+        if worker.state.pack is not None and self.rng.random() < self.slow:
+            worker.state.pack.until = 0  # as if a step took long: the others are handed back
         if worker.unit is None:
-            worker.unit = execute.perform(worker.journey, worker.work)
-            worker.journey.stays = self.rng.random() < 0.7
+            worker.unit = execute.perform(worker.state, worker.work)
+            worker.state.stays = self.rng.random() < 0.7
             return
         lost = False
         try:
-            work = record_result.record(worker.journey, worker.work, worker.unit)
+            work = record_result.record(worker.state, worker.work, worker.unit)
         except LeaseLost:
             self.fenced += 1
             work, lost = None, True
-            execute.leave(worker.journey, None)
+            execute.leave(worker.state, None)
         except IntegrityError:  # as in executor.carry_segment
             work, lost = None, True
-            execute.leave(worker.journey, worker.work)
+            execute.leave(worker.state, worker.work)
         if not lost:
-            work = work or claim_run.claim_following(worker.journey)
+            work = work or claim_run.claim_following(worker.state)
         worker.unit = None
         if work is not None:
             worker.work = work
             return
         self.workers.remove(worker)
-        onward = worker.journey.onward
+        onward = worker.state.next_segment
         if (
             lost
             or onward is None

@@ -9,14 +9,14 @@ from typing import Any
 import httpx
 
 from tests.support.waiting import wait_until
-from tests.support.watching import Seen, read_events
+from tests.support.watching import LiveRun, read_events
 
 
 class View:
     """One connection, read in a thread."""
 
     def __init__(self, url: str, headers: dict[str, str], last: str = "") -> None:
-        self.seen = Seen()
+        self.seen = LiveRun()
         self._client = httpx.Client(timeout=60)
         sent = headers | ({"Last-Event-ID": last} if last else {})
         self.answer = self._client.send(
@@ -30,7 +30,7 @@ class View:
         """Whether the server ended it."""
         return not self._thread.is_alive()
 
-    def until(self, condition: Callable[[Seen], Any], what: str = "what it waits for") -> None:
+    def until(self, condition: Callable[[LiveRun], Any], what: str = "what it waits for") -> None:
         """Return once what was seen fits."""
         wait_until(lambda: condition(self.seen), 30, f"{what}: {self.seen}")
 

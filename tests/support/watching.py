@@ -10,7 +10,7 @@ import httpx
 
 
 @dataclass
-class Seen:
+class LiveRun:
     """What a viewer knows by now, as the rows it was told, by id."""
 
     executions: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -49,8 +49,13 @@ def read_events(lines: Iterable[str]) -> Iterator[tuple[str, str, dict[str, Any]
 
 
 def watch(
-    url: str, headers: dict[str, str], seen: Seen, *, frames: int = 1_000_000, seconds: float = 60
-) -> Seen:
+    url: str,
+    headers: dict[str, str],
+    seen: LiveRun,
+    *,
+    frames: int = 1_000_000,
+    seconds: float = 60,
+) -> LiveRun:
     """Watch one connection's time, `frames` at most, until it ends or `end` comes."""
     sent = headers | ({"Last-Event-ID": seen.last} if seen.last else {})
     deadline = time.monotonic() + seconds

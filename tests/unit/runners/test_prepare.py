@@ -8,8 +8,9 @@ import pytest
 from executions.definition.graph.places import Place
 from executions.definition.templates import TemplateError
 from executions.errors import PayloadError
+from runners.segment.context import SegmentContext
 from runners.segment.inputs import merged, prepare
-from runners.segment.state import Journey
+from runners.segment.template_data import TemplateData
 from tests.support.compiled import graph_of
 from tests.support.workflows import effect
 
@@ -19,10 +20,8 @@ def prepared(value="{{ input.n }}", payload=None, execution=1, attempt=1, overri
     version = SimpleNamespace(graph=graph)
     given = {"n": 1} if payload is None else payload
     place = Place("", graph)
-    journey = Journey(
-        UUID(int=execution), version, place, "t.main", "default", 0, 5, None, given, {}
-    )
-    return prepare(journey, graph.steps[0], attempt, overrides)
+    context = SegmentContext(UUID(int=execution), version, epoch=0, priority=5, input=given)
+    return prepare(TemplateData(context, place), graph.steps[0], attempt, overrides)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from valkyr_project.embedded.child import free_port
 
 
 class Enough(Exception):
-    """Seen what was to be seen."""
+    """LiveRun what was to be seen."""
 
 
 def test_a_broker_is_looked_for_every_three_seconds_however_long_it_is_away(

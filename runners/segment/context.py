@@ -1,0 +1,29 @@
+"""What the message and the execution's row say of a segment. It never changes."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from executions.definition.versions import Compiled
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentContext:
+    """An execution as one worker loaded it, and how the message asked for the segment.
+
+    Where an execution is planned from its rows, `queue` is empty and `started_at` and `input` are
+    not loaded.
+    """
+
+    execution_id: UUID
+    version: Compiled
+    epoch: int
+    priority: int
+    queue: str = ""  # this worker serves it, and may continue with its segments
+    started_at: datetime | None = None
+    input: Any = None
+    trace_id: str = ""
+    principal_id: int | None = None  # the user who started the execution, or its root
+    links: tuple[str, ...] = ()  # segments that the Celery chain continues with
+    header: bool = False  # a chord's header: the chord's body plans
