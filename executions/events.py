@@ -7,8 +7,6 @@ from django.dispatch import Signal
 
 # executions: list[Admitted] - inserted or admitted RUNNING in this transaction
 execution_admitted = Signal()
-# execution_id, state - paused, cancelled or timed out; the row is locked
-execution_interrupted = Signal()
 # execution_id - PAUSED went back to RUNNING; the row is locked
 execution_resumed = Signal()
 # execution_ids - RUNNING, woke without a place and have one again; the rows are locked
@@ -17,8 +15,6 @@ execution_roused = Signal()
 execution_rolled_back = Signal()
 # execution_id, state, parent_run_id, trigger_id; the row is locked
 execution_finished = Signal()
-# execution_id - which step failed? Answered with {"step": its path, "type": its class of error}
-failure_sought = Signal()
 # event_id - the row of an event that was just stored, before the transaction commits
 event_received = Signal()
 # workspace_id, user_id - somebody (None: a trigger) wants executions that are not inserted yet; a

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from django.db import transaction
 
-from executions import payloads
+from executions import payloads, ports
 from executions.access.actor import Actor, record
 from executions.admission import concurrency
 from executions.admission.capacity import (
@@ -29,7 +29,6 @@ from executions.errors import NotFound, WrongState
 from executions.events import (
     execution_admitted,
     execution_finished,
-    execution_interrupted,
     execution_resumed,
 )
 from executions.models import Tier, WorkflowExecution
@@ -43,9 +42,6 @@ def pause(execution_id: UUID, *, actor: Actor, reason: str = "") -> WorkflowExec
     with transaction.atomic():
         execution = _locked(execution_id, "pause", State.RUNNING)
         _write(execution, State.PAUSED)
-        execution_interrupted.send(
-            WorkflowExecution, execution_id=execution_id, state=State.PAUSED.value
-        )
         _audit(actor, "execution.pause", execution, State.PAUSED, reason)
     return _fresh(execution_id)
 
@@ -232,11 +228,8 @@ def _end(execution: WorkflowExecution, state: ExecutionState, *, message: str) -
         finished_at=ClockTimestamp(),
         error_message=message,
     )
-    answers: list[tuple[Any, Any]] = execution_interrupted.send(
-        WorkflowExecution, execution_id=execution.pk, state=state.value
-    )
-    metrics = next((figures for _, figures in answers if isinstance(figures, dict)), None)
-    WorkflowExecution.objects.filter(pk=execution.pk).update(metrics_snapshot=metrics)
+    figures = ports.end_runs(execution.pk)
+    WorkflowExecution.objects.filter(pk=execution.pk).update(metrics_snapshot=figures)
     transaction.on_commit(partial(admit_next, execution.pk), robust=True)
     execution_finished.send(
         WorkflowExecution,

@@ -12,19 +12,16 @@ from executions.events import (
     event_received,
     execution_admitted,
     execution_finished,
-    execution_interrupted,
     execution_resumed,
     execution_rolled_back,
     execution_roused,
-    failure_sought,
 )
-from executions.states import FINAL
+from executions.ports import end_runs, failed_step
 from runners import statements
 from runners.conf import config
 from runners.containers import children
 from runners.dispatch import messages
 from runners.dispatch.canvas import Canvas
-from runners.events import run_dead_lettered
 from runners.pipeline import finish, plan_execution
 from runners.segment import run_rows
 from runners.waits.deliver import announce
@@ -61,11 +58,9 @@ def begin(sender: Any, executions: list[Admitted], **_: Any) -> None:
     messages.publish_after_commit(parcels)
 
 
-@receiver(execution_interrupted)
-def interrupt(sender: Any, execution_id: UUID, state: str, **_: Any) -> Any:
-    """End the live runs of an execution that is over; answers with its figures."""
-    if state not in FINAL:
-        return None
+@end_runs.provide
+def end_live_runs(execution_id: UUID) -> Any:
+    """End the live runs of an execution that is over; return its figures."""
     statements.fetch("end_live", {"execution": execution_id})
     return finish.metrics(execution_id)
 
@@ -89,9 +84,9 @@ def request_slot(sender: Any, execution_ids: list[UUID], **_: Any) -> None:
         plan_execution.wake(execution_id)
 
 
-@receiver(failure_sought)
-def blame(sender: Any, execution_id: UUID, **_: Any) -> dict[str, str] | None:
-    """The step that failed an execution for good, and its class of error; None without one."""
+@failed_step.provide
+def step_that_failed(execution_id: UUID) -> dict[str, str] | None:
+    """Return the step that failed an execution, and its class of error; None without one."""
     row = statements.fetch_one("blame", {"execution": execution_id})
     return None if row is None else {"step": row[0], "type": row[1]}
 
@@ -115,11 +110,3 @@ def forget_children(sender: Any, execution_id: UUID, **_: Any) -> None:
     """Cancel the children of steps that a roll-back undid."""
     if children.has_unfinished(execution_id):
         messages.tell_after_commit(children.CANCEL, execution_id)
-
-
-@receiver(run_dead_lettered)
-def leave_child(sender: Any, run_id: UUID, manual: str | None, **_: Any) -> None:
-    """Cancel the child of a step that a person quarantined: a requeue starts another."""
-    child = children.awaited(run_id) if manual is not None else None
-    if child is not None:
-        messages.tell_after_commit(children.LEAVE, child)

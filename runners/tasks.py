@@ -11,7 +11,7 @@ from runners import metrics
 from runners.containers import children
 from runners.dispatch import messages
 from runners.errors import LeaseLost, StepFailed
-from runners.pipeline import execute, plan_execution
+from runners.pipeline import plan_execution, receive
 from runners.remote import preparing
 from runners.waits.deliver import deliver
 from runners.workers import registration  # noqa: F401 - signals connect
@@ -32,7 +32,7 @@ def run_segment(
     """Carry one segment of an execution, and the short siblings that come with it."""
     links = tuple(link["args"][2] for link in self.request.chain or ())
     try:
-        execute.carry_segment(
+        receive.run_segment(
             UUID(execution_id),
             UUID(version_id),
             segment,

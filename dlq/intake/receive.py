@@ -9,7 +9,6 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.dispatch import receiver
 
 from dlq.groups.facets import facets_of
 from dlq.groups.finding import Failing, note_entry, placed
@@ -19,9 +18,9 @@ from dlq.metrics.counters import dead_letter
 from dlq.models import DeadLetterEntry, FailureType, Resolution
 from executions.definition.graph.places import module_in
 from executions.states import VersionKind
-from runners.events import run_dead_lettered
 from runners.failures.classification import Failure
 from runners.models import Run
+from runners.ports import file_dead_letter
 from runners.states import ErrorType
 
 # Characters of inputs that are looked for by path; an index of larger ones costs the engine more
@@ -29,9 +28,9 @@ from runners.states import ErrorType
 MOST_INDEXED = 16_384
 
 
-@receiver(run_dead_lettered)
+@file_dead_letter.provide
 def take_in(
-    sender: Any, run_id: UUID, failure: Failure, exhausted: bool, manual: str | None, **_: Any
+    run_id: UUID, failure: Failure, exhausted: bool, manual: str | None
 ) -> DeadLetterEntry | None:
     """Write the dead letter of a run: what failed, with which inputs and config; None of a test."""
     run = (

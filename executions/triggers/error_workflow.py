@@ -12,11 +12,11 @@ from uuid import UUID
 from django.db import InterfaceError, OperationalError, transaction
 from django.dispatch import receiver
 
-from executions import payloads
+from executions import payloads, ports
 from executions.access.actor import Actor, record
 from executions.definition.versions import compiled
 from executions.errors import NotFound, PayloadError
-from executions.events import execution_finished, failure_sought
+from executions.events import execution_finished
 from executions.models import Workflow, WorkflowExecution
 from executions.states import ExecutionState, VersionKind
 from executions.triggers.request import MAX_PAYLOAD_BYTES
@@ -53,8 +53,7 @@ def described(failed: WorkflowExecution) -> dict[str, Any]:
 
     An input that would make it longer than a payload may be is left out, and said to be.
     """
-    answers: list[tuple[Any, Any]] = failure_sought.send(WorkflowExecution, execution_id=failed.pk)
-    where: dict[str, str] = next((found for _, found in answers if found), {})
+    where = ports.failed_step(failed.pk) or {}
     timed_out = failed.state == ExecutionState.TIMEOUT
     execution = {
         "id": str(failed.pk),

@@ -25,9 +25,9 @@ from executions.states import Permission
 from runners.admin.places import place_link, runs_in
 from runners.admin.turns import said
 from runners.admin.waits import wait_of, waited_of
+from runners.api.reveal import FIELDS
 from runners.containers.lineage import children_of
 from runners.models import Run
-from runners.revealing import FIELDS
 from runners.states import WaitKind
 
 # A waiting run in a word.

@@ -1,24 +1,20 @@
 """The gate of budgets: a step that costs does not run once a budget it would draw on is spent."""
 
-from typing import TYPE_CHECKING
-
 from runners.budgets.errors import BudgetSpent
 from runners.budgets.known import known
 from runners.budgets.spent import spent_of
-
-if TYPE_CHECKING:
-    from runners.pipeline.gates import Asked
+from runners.pipeline.gates import Asked
 
 
-def ask(asked: "Asked") -> None:
+def ask(asked: Asked) -> None:
     """Raise BudgetSpent for a step whose spender has nothing left.
 
     Any spent budget counts, whatever its currency: what a step will spend is not known before it
     runs. One query, for steps that cost in workspaces that have budgets.
     """
-    workspace_id = asked.state.context.version.workspace_id
+    workspace_id = asked.context.version.workspace_id
     if not asked.module.costs or workspace_id not in known().budgets:
         return
-    spent = spent_of(workspace_id, asked.state.context.principal_id)
+    spent = spent_of(workspace_id, asked.context.principal_id)
     if spent is not None:
         raise BudgetSpent(spent.sentence, details=spent.facts)

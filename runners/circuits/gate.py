@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from executions.explain.reason import at, brief, iso, sentence
 from runners.circuits import holding, ledger
@@ -20,14 +19,11 @@ from runners.circuits.conf import config
 from runners.circuits.memory import Key, Memory
 from runners.conf import config as engine
 from runners.failures.classification import Failure
-from runners.failures.storable import storable_text
+from runners.failures.storable import LONGEST_TARGET, storable_text
 from runners.modules.base import StepError, Wait
+from runners.pipeline.gates import Asked
 from runners.states import ErrorType, WaitKind
 
-if TYPE_CHECKING:
-    from runners.pipeline.gates import Asked
-
-LONGEST_TARGET = 300
 COUNTED = frozenset({ErrorType.TRANSIENT, ErrorType.TIMEOUT})
 # A call may end a little after its time-out; what is given up too early is counted twice.
 SPARE_SECONDS = 5.0
@@ -39,7 +35,7 @@ def memory() -> Memory:
     return Memory(ledger.picture, config().base)
 
 
-def ask(asked: "Asked") -> "Passing | Wait | None":
+def ask(asked: Asked) -> "Passing | Wait | None":
     """Let a step call its target, or hold it while that rests.
 
     Raises StepError (CIRCUIT_OPEN) where it was held for as long as it may be.
@@ -49,7 +45,7 @@ def ask(asked: "Asked") -> "Passing | Wait | None":
         return None
     known = memory()
     known.refresh()
-    key = Key(asked.state.context.version.workspace_id, target)
+    key = Key(asked.context.version.workspace_id, target)
     seconds = asked.work.step.timeout_seconds + engine().grace + SPARE_SECONDS
     caller = Caller(asked.work.run_id, asked.work.token, seconds)
     entry = known.entry(key, caller) or _enter(key, caller, known)
@@ -58,7 +54,7 @@ def ask(asked: "Asked") -> "Passing | Wait | None":
     return Passing(key, caller, entry, known.limits(target).timeout)
 
 
-def target_of(asked: "Asked") -> str | None:
+def target_of(asked: Asked) -> str | None:
     """What the step will call, as its breaker is named: without secrets, fit to be stored."""
     if asked.inputs is None:
         return None
@@ -125,7 +121,7 @@ def _enter(key: Key, caller: Caller, known: Memory) -> Entry:
     return enter(done.before, caller, limits, done.now)[1]
 
 
-def _hold(asked: "Asked", key: Key, known: Memory) -> Wait:
+def _hold(asked: Asked, key: Key, known: Memory) -> Wait:
     """Sleep until somebody wakes it, at the latest when it has been held for as long as it may."""
     circuit = known.circuit(key)
     held = asked.work.held_seconds

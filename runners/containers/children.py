@@ -14,6 +14,7 @@ from executions.access.actor import Actor
 from executions.errors import PayloadError, WrongState
 from executions.models import WorkflowExecution
 from executions.states import FINAL, UNFINISHED, ExecutionState
+from runners.dispatch import messages
 from runners.models import Run
 from runners.states import RunState, WaitKind
 from runners.waits import wake_runs
@@ -72,6 +73,13 @@ def awaited(run_id: UUID) -> UUID | None:
         .first()
     )
     return UUID(progress["executionId"]) if progress else None
+
+
+def leave_awaited(run_id: UUID) -> None:
+    """After the commit, cancel the child that a run waited for: a requeue starts another."""
+    child = awaited(run_id)
+    if child is not None:
+        messages.tell_after_commit(LEAVE, child)
 
 
 def leave(child_id: UUID) -> int:

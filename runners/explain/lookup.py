@@ -15,10 +15,10 @@ from executions.definition.versions import Compiled
 from executions.models import WorkflowExecution, WorkflowVersion
 from runners import statements
 from runners.circuits.ledger import circuit_of
-from runners.events import letters_sought
 from runners.explain.circuits import KnownCircuit, target_of
 from runners.explain.steps import COUNTED, SILENT_SECONDS, Around
 from runners.models import CircuitBreaker, Run, Runner, Waiter
+from runners.ports import open_dead_letters
 from runners.states import IDENTITY, LIVE, RunState, WaitKind
 
 COLUMNS = (
@@ -182,7 +182,4 @@ def _circuits(row: WorkflowExecution, runs: Sequence[Run]) -> Mapping[str, Known
 def _letters(runs: Sequence[Run]) -> Mapping[UUID, UUID]:
     """The open dead letters of dead runs, by run."""
     dead = [run.pk for run in runs if run.state == RunState.DLQ]
-    if not dead:
-        return {}
-    answers: list[tuple[Any, Any]] = letters_sought.send(Run, run_ids=dead)
-    return {run: letter for _, found in answers for run, letter in found.items()}
+    return open_dead_letters(dead) if dead else {}

@@ -10,6 +10,7 @@ from typing import Any
 
 MAX_DETAILS_CHARACTERS = 16_000
 MAX_DEPTH = 20
+LONGEST_TARGET = 300  # characters; of a circuit, and of what a failed step called
 
 
 def storable_text(text: str, limit: int) -> str:

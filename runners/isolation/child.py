@@ -13,7 +13,7 @@ from typing import NoReturn
 from django.db import connections
 
 from runners.isolation.order import Order, Report, packed
-from runners.pipeline import execute
+from runners.pipeline import receive
 from runners.process.identity import isolate
 from runners.process.memory_limit import ISOLATED, limit_memory
 from runners.stalls import here
@@ -35,7 +35,7 @@ def main(order: Order, server: int, worker: socket.socket) -> NoReturn:
     try:
         _confine(order, server)
         here.be_watched()
-        execute.carry_alone(order.execution_id, order.version_id, order.segment, links=order.links)
+        receive.run_one_step(order.execution_id, order.version_id, order.segment, links=order.links)
     except Exception as error:
         log.exception("a suspect step of %s could not be carried", order.execution)
         told = Report(order.number, os.getpid(), error=f"{type(error).__name__}: {error}"[:MOST])

@@ -1,19 +1,17 @@
-"""Carry a segment: load, claim, execute, record, and on to the next step, until nothing follows.
+"""Execute a claimed step, and in memory the pure steps that follow from it.
 
 No database connection is held while a module does I/O.
 """
 
 import logging
 import time
-from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import Any
-from uuid import UUID
 
-from django.db import IntegrityError, connection
+from django.db import connection
 
 from executions import payloads
 from executions.definition.graph.model import Step
@@ -21,29 +19,23 @@ from executions.definition.graph.places import Place
 from runners.conf import config, pool
 from runners.containers import bodies
 from runners.dispatch import durations
-from runners.errors import LeaseLost, StepFailed
-from runners.failures.classification import Failure
-from runners.isolation import carrying
 from runners.modules import registry
 from runners.modules.base import StepError, Wait
 from runners.observability.tracing import observed
 from runners.pipeline import (
-    claim_run,
     gates,
     lease_renewal,
-    record_result,
     result_cache,
     reveal_secrets,
 )
-from runners.pipeline.failure_target import talked_to
+from runners.pipeline.failure_target import failure_target
 from runners.pipeline.reveal_secrets import Revealed
 from runners.pipeline.step_failures import failure_of, seconds_for
-from runners.process.draining import draining
 from runners.secrets.log_scrubbing import scrubbed_logs
-from runners.segment import run_rows, template_scope
+from runners.segment import run_rows
 from runners.segment.inputs import Prepared, prepare
 from runners.segment.run_pack import Pack
-from runners.segment.state import Segment, SegmentState
+from runners.segment.state import SegmentState
 from runners.segment.step_context import Context
 from runners.segment.time_limit import StepTimeout, time_limit
 from runners.segment.work import Broken, Done, Unit, Work
@@ -53,152 +45,6 @@ from runners.waits import announce
 log = logging.getLogger(__name__)
 
 _NOTHING_TO_HIDE = nullcontext()
-
-
-def carry_segment(
-    execution_id: UUID,
-    version_id: UUID,
-    segment: str,
-    *,
-    others: Sequence[str] = (),
-    links: tuple[str, ...] = (),
-    header: bool = False,
-) -> None:
-    """Run a segment from its one live run on, and then its siblings that came with it.
-
-    A message that comes twice, late or for nothing finds no run to claim and returns. Raises
-    LeaseLost when somebody else took the run over meanwhile, StepFailed (outside chains and
-    chords) when a step failed, so that Flower shows it.
-    """
-    until = time.monotonic() + config().stay_seconds
-    left = deque((segment, *others))
-    failure: Failure | None = None
-    try:
-        while left:
-            onward: Segment | None = Segment(left.popleft(), "", "")
-            now_links, now_header = links, header
-            while onward is not None:
-                state = _carry(
-                    execution_id,
-                    version_id,
-                    onward,
-                    until,
-                    left,
-                    links=now_links,
-                    header=now_header,
-                )
-                if state is None:
-                    break
-                now_links, now_header, onward = (), False, state.next_segment
-                failure = failure or (
-                    None if state.context.header or state.context.links else state.failure
-                )
-    finally:
-        here.rests()
-    if failure is not None:
-        raise StepFailed(f"{failure.exception}: {failure.message}")
-
-
-def _carry(
-    execution_id: UUID,
-    version_id: UUID,
-    segment: Segment,
-    until: float,
-    others: deque[str],
-    *,
-    links: tuple[str, ...],
-    header: bool,
-) -> SegmentState | None:
-    """Carry one segment; what it knows at the end names the segment to go on with, if any.
-
-    `until` (of `time.monotonic`) is when this worker takes on no further segment by itself;
-    `others` are siblings to be carried too, and those that were are taken out.
-    """
-    taken = take_up(execution_id, version_id, segment, others, links=links, header=header)
-    if taken is None:
-        return None
-    state, work = taken
-    held_now = work
-    try:
-        while work is not None or (work := claim_run.claim_following(state)) is not None:
-            held_now = work
-            unit = perform(state, held_now)
-            state.stays = time.monotonic() < until and not draining()
-            work = record_result.record(state, held_now, unit)
-            if draining():
-                leave(state, work)
-                break
-    except IntegrityError as error:
-        # Somebody planned the whole execution while steps of ours were in memory only.
-        log.warning("segment %s of %s planned twice: %s", state.segment, execution_id, error)
-        leave(state, held_now)
-        return None
-    except LeaseLost:
-        leave(state, None)
-        raise
-    return state
-
-
-def carry_alone(
-    execution_id: UUID, version_id: UUID, segment: str, *, links: tuple[str, ...] = ()
-) -> None:
-    """Carry the one step that a segment is at; whatever follows is sent to workers."""
-    taken = take_up(execution_id, version_id, Segment(segment, "", ""), links=links)
-    if taken is None:
-        return
-    state, work = taken
-    if work is None:
-        return
-    state.stays, state.hands_over = False, True
-    try:
-        record_result.record(state, work, perform(state, work))
-    except IntegrityError as error:
-        log.warning("segment %s of %s planned twice: %s", segment, execution_id, error)
-        leave(state, work)
-    except LeaseLost:
-        log.info("the run of segment %s of %s was taken over", segment, execution_id)
-
-
-def leave(state: SegmentState, work: Work | None) -> None:
-    """Leave to others what is held, and the siblings that were not begun."""
-    if work is not None:
-        claim_run.give_back(work)
-    if state.pack is not None:
-        state.pack.hand_back()
-
-
-def take_up(
-    execution_id: UUID,
-    version_id: UUID,
-    segment: Segment,
-    others: deque[str] | None = None,
-    *,
-    links: tuple[str, ...] = (),
-    header: bool = False,
-) -> tuple[SegmentState, Work | None] | None:
-    """Load a segment and claim its live run; None when there is none, no work when it is taken.
-
-    `others` are the siblings that came with it, left to the state to take out and carry.
-    """
-    found = claim_run.load(
-        execution_id, version_id, segment.path, others=others or (), links=links, header=header
-    )
-    if found is None:
-        return None
-    state, seen = found
-    if carrying.apart(seen):
-        carrying.carry(state, seen)
-        return state, None
-    # A process that was lost with a suspect may have been lost by a step that follows in memory:
-    # that one gets a run of its own, which can be blamed.
-    state.hands_over = seen.suspect
-    if others:
-        state.pack = claim_run.pack(state, others)
-    if segment.batch and not state.resumed:
-        state.batch = list(segment.batch)
-        if any(step.reads_item for step in state.graph.steps):
-            template_scope.load_items(state.data, [state.place.index, *state.batch])
-    return state, claim_run.claim(state, seen)
 
 
 @observed
@@ -246,7 +92,7 @@ def _run(state: SegmentState, work: Work, prepared: Prepared) -> Unit:
         milliseconds = 1000 * (time.perf_counter() - started)
         failure = replace(
             failure_of(error, work.step, work.path, revealed),
-            target=talked_to(work.step.module, prepared, revealed),
+            target=failure_target(work.step.module, prepared, revealed),
         )
         passage.ended(failure)
         return Unit(
@@ -341,8 +187,8 @@ def _ask(
     if module.has_circuit():
         inputs = module.validated(prepared.value if revealed is None else revealed.inputs)
     if revealed is None:
-        return gates.ask(gates.Asked(state, work, module, inputs, None))
-    asked = gates.Asked(state, work, module, inputs, revealed.scrub, revealed.credential)
+        return gates.ask(gates.Asked(state.context, work, module, inputs, None))
+    asked = gates.Asked(state.context, work, module, inputs, revealed.scrub, revealed.credential)
     return gates.ask(asked)
 
 

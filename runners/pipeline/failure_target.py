@@ -1,13 +1,12 @@
 """What a failed step talked to: a host, say. Asked after a failure, so that others pay nothing."""
 
-from runners.circuits.gate import LONGEST_TARGET
-from runners.failures.storable import storable_text
+from runners.failures.storable import LONGEST_TARGET, storable_text
 from runners.modules import registry
 from runners.pipeline.reveal_secrets import Revealed
 from runners.segment.inputs import Prepared
 
 
-def talked_to(module: str, prepared: Prepared, revealed: Revealed | None) -> str:
+def failure_target(module: str, prepared: Prepared, revealed: Revealed | None) -> str:
     """The target of the step's circuit, without the word before its colon and without secrets.
 
     Empty where the module names none, or its inputs do not say; never raises.

@@ -1,8 +1,9 @@
-"""What may hold a step back before its module runs: a spent budget, a quota, a target that rests.
+"""Gates may hold a step back before its module runs: a spent budget, a quota, an open circuit.
 
-A gate is asked after the run was claimed and its secrets read, with no lock held. It lets the step
-through, for nothing or with a permit that hears how the step ended; or gives a Wait, in which the
-run sleeps without using an attempt and is asked about again; or raises StepError.
+Those who have one register it. A gate is asked after the run was claimed and its secrets read, with
+no lock held. It lets the step through, for nothing or with a permit that hears how the step ended;
+or gives a Wait, in which the run sleeps without using an attempt and is asked about again; or
+raises StepError.
 """
 
 import logging
@@ -10,13 +11,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from runners.budgets import gate as budgets
-from runners.circuits import gate as circuits
 from runners.failures.classification import Failure
 from runners.modules.base import Module, Wait
-from runners.quotas import gate as quotas
 from runners.secrets.scrubbing import Scrubber
-from runners.segment.state import SegmentState
+from runners.segment.context import SegmentContext
 from runners.segment.work import Work
 
 log = logging.getLogger(__name__)
@@ -30,7 +28,7 @@ class Asked:
     out of texts, where it uses some.
     """
 
-    state: SegmentState
+    context: SegmentContext
     work: Work
     module: Module[Any]
     inputs: Any
@@ -87,14 +85,19 @@ class Passage:
 
 
 OPEN = Passage()
-# In the order in which they are asked.
-GATES: tuple[Gate, ...] = (budgets.ask, quotas.ask, circuits.ask)
+_gates: list[Gate] = []
+
+
+def register(gate: Gate) -> None:
+    """Ask this gate too, after those that are registered; call it in `AppConfig.ready`."""
+    if gate not in _gates:
+        _gates.append(gate)
 
 
 def ask(asked: Asked) -> Passage | Wait:
     """Ask every gate: a passage if all let the step through. Raises what a gate raises."""
     permits: list[Permit] = []
-    for gate in GATES:
+    for gate in _gates:
         try:
             answer = gate(asked)
         except BaseException:

@@ -19,7 +19,7 @@ from runners.segment.work import Broken, Unit, Work
 
 
 @dataclass(slots=True)
-class Onward:
+class NextSteps:
     """What a record adds: one claimed run at most, and pending ones."""
 
     step: Step | None = None
@@ -30,30 +30,34 @@ class Onward:
     retry: str | None = None
 
 
-def choose(state: SegmentState, work: Work, broken: Broken | None) -> Onward:
+def choose(state: SegmentState, work: Work, broken: Broken | None) -> NextSteps:
     """Which ready step this worker goes on with, and which are sent to others."""
     graph = state.graph
     ready = state.frontier.ready
     if state.hands_over:
         state.frontier.ready = []
-        return Onward(pending=ready)
+        return NextSteps(pending=ready)
     effects = [index for index in ready if not graph.steps[index].inline]
     inline = [index for index in ready if graph.steps[index].inline]
-    onward = Onward(run_id=uuid7())
+    next_steps = NextSteps(run_id=uuid7())
     if broken is not None:
-        onward.step, onward.prepared, onward.failure = broken.step, broken.prepared, broken.failure
-        onward.pending = effects
+        next_steps.step, next_steps.prepared, next_steps.failure = (
+            broken.step,
+            broken.prepared,
+            broken.failure,
+        )
+        next_steps.pending = effects
     elif inline:
-        onward.step, onward.pending = graph.steps[inline[0]], effects
+        next_steps.step, next_steps.pending = graph.steps[inline[0]], effects
         ready.remove(inline[0])
     elif effects:
         mine = _mine(state, work, effects)
-        onward.step = None if mine is None else graph.steps[mine]
-        onward.pending = [index for index in effects if index != mine]
+        next_steps.step = None if mine is None else graph.steps[mine]
+        next_steps.pending = [index for index in effects if index != mine]
     state.frontier.ready = [index for index in ready if graph.steps[index].inline]
-    if onward.step is not None and onward.prepared is None and onward.failure is None:
-        onward.prepared, onward.failure = attempt_prepare(state, onward.step, 1)
-    return onward
+    if next_steps.step is not None and next_steps.prepared is None and next_steps.failure is None:
+        next_steps.prepared, next_steps.failure = attempt_prepare(state, next_steps.step, 1)
+    return next_steps
 
 
 def _mine(state: SegmentState, work: Work, effects: list[int]) -> int | None:

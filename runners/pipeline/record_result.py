@@ -15,18 +15,17 @@ from executions import payloads
 from executions.admission import capacity
 from executions.definition.graph.plan import task_outcomes
 from runners import statements
-from runners.budgets import spending
-from runners.containers import iterations, start_child
+from runners.containers import children, iterations, start_child
 from runners.dispatch import messages
 from runners.errors import LeaseLost
-from runners.events import run_dead_lettered
 from runners.failures import retry
 from runners.failures.classification import Failure
 from runners.modules.base import Wait
-from runners.pipeline import checkpoints, finish, plan_from_rows, record_statement
+from runners.pipeline import checkpoints, finish, plan_from_rows, write_result
 from runners.pipeline.claim_run import attempt_prepare
-from runners.pipeline.next_steps import Onward, choose, needs_lock
-from runners.pipeline.record_statement import Written
+from runners.pipeline.next_steps import NextSteps, choose, needs_lock
+from runners.pipeline.write_result import Written
+from runners.ports import file_dead_letter, record_costs
 from runners.segment import execution_lock, insert_runs, run_rows, template_scope
 from runners.segment.live_run import LiveRun
 from runners.segment.state import Frontier, SegmentState
@@ -45,12 +44,12 @@ def record(state: SegmentState, work: Work, unit: Unit) -> Work | None:
     Raises LeaseLost when the run is no more ours: nothing was recorded then. What an attempt cost
     is written down last, since the counters of budgets are shared by all of a workspace's steps.
     """
-    if not unit.costs:
+    if not unit.costs or not record_costs.provided:
         return _record(state, work, unit)
-    spending.wake_connection()
+    write_result.renew_connection()
     with transaction.atomic():
         following = _record(state, work, unit)
-        spending.note(state, work, unit)
+        record_costs(state.context, work, unit)
     return following
 
 
@@ -66,18 +65,18 @@ def _record(state: SegmentState, work: Work, unit: Unit) -> Work | None:
     wanted = checkpoints.wants_lock(state, work, unit)
     if wanted or _writes_variables(unit) or needs_lock(state, unit):
         return _record_locked(state, work, unit)
-    onward = choose(state, work, unit.broken)
-    sibling = _sibling(state, unit, onward)
+    next_steps = choose(state, work, unit.broken)
+    sibling = _sibling(state, unit, next_steps)
     if sibling is not None:
         return _hand_on(state, work, unit, sibling)
-    record_statement.write(state, work, unit, onward)
+    write_result.write(state, work, unit, next_steps)
     checkpoints.note(state, unit)
-    return _go_on(state, work, onward)
+    return _go_on(state, work, next_steps)
 
 
-def _sibling(state: SegmentState, unit: Unit, onward: Onward) -> LiveRun | None:
+def _sibling(state: SegmentState, unit: Unit, next_steps: NextSteps) -> LiveRun | None:
     """The sibling to claim with a segment's last record, where nothing else is to be written."""
-    if state.pack is None or onward.step is not None or onward.pending:
+    if state.pack is None or next_steps.step is not None or next_steps.pending:
         return None
     if unit.more or unit.skipped or state.frontier.skipped:
         return None
@@ -88,7 +87,7 @@ def _hand_on(state: SegmentState, work: Work, unit: Unit, sibling: LiveRun) -> W
     """Record, and claim a sibling in the same statement; None when somebody else has it."""
     prepared, failure = attempt_prepare(state, sibling.step, sibling.attempt)
     try:
-        claimed = record_statement.hand_on(state, work, unit, sibling, prepared)
+        claimed = write_result.hand_on(state, work, unit, sibling, prepared)
     except LeaseLost:
         assert state.pack is not None
         state.pack.left.appendleft(state.path(sibling.step))
@@ -121,12 +120,12 @@ def _record_failure(state: SegmentState, work: Work, unit: Unit, failure: Failur
             retry_after=failure.retry_after,
         )
     if delay is not None:
-        onward = Onward(
+        next_steps = NextSteps(
             pending=list(state.frontier.ready),
-            retry=record_statement.retry_row(state, work, delay, unit.details),
+            retry=write_result.retry_row(state, work, delay, unit.details),
         )
-        record_statement.write(state, work, unit, onward, run_state=RunState.FAILED)
-        return _go_on(state, work, onward)
+        write_result.write(state, work, unit, next_steps, run_state=RunState.FAILED)
+        return _go_on(state, work, next_steps)
     task = state.graph.tasks[work.step.task]
     if task.handles_error or state.graph.guarded:
         error = failed(failure.message, failure.error_type.value, work.path)
@@ -139,28 +138,24 @@ def _record_failure(state: SegmentState, work: Work, unit: Unit, failure: Failur
 def dead_letter(
     state: SegmentState, work: Work, unit: Unit, failure: Failure, *, manual: str | None = None
 ) -> Any:
-    """Record a run as dead and tell the dead-letter queue; what it answers is returned.
+    """Record a run as dead and tell the dead-letter queue; return the letter.
 
     The execution fails when nothing else is in flight. `manual` is the reason of a quarantine.
     """
     with transaction.atomic():
         execution_lock.lock(state)
-        onward = Onward(pending=list(state.frontier.ready))
-        others = record_statement.write(
-            state, work, unit, onward, run_state=RunState.DLQ, survey=True
+        next_steps = NextSteps(pending=list(state.frontier.ready))
+        others = write_result.write(
+            state, work, unit, next_steps, run_state=RunState.DLQ, survey=True
         )
-        answers = run_dead_lettered.send(
-            Work,
-            run_id=work.run_id,
-            failure=failure,
-            exhausted=failure.error_type in RETRIED,
-            manual=manual,
-        )
-        if state.ended_turns or (not others and not onward.pending):
-            finish.conclude(state, others=bool(others or onward.pending))
-        _publish(state, onward)
+        letter = file_dead_letter(work.run_id, failure, failure.error_type in RETRIED, manual)
+        if manual is not None:
+            children.leave_awaited(work.run_id)
+        if state.ended_turns or (not others and not next_steps.pending):
+            finish.conclude(state, others=bool(others or next_steps.pending))
+        _publish(state, next_steps)
     state.frontier = Frontier()
-    return next((answer for _, answer in answers if answer is not None), None)
+    return letter
 
 
 def _record_locked(
@@ -173,42 +168,42 @@ def _record_locked(
 ) -> Work | None:
     """Record, plan and perhaps end the execution under its lock."""
     with transaction.atomic():
-        onward, written = _write_locked(state, work, unit, run_state, outcome)
+        next_steps, written = _write_locked(state, work, unit, run_state, outcome)
         others = written.others
         checkpoints.note(state, unit)
-        goes_on = onward.step or onward.pending or others or state.place.outer
-        if onward.step is None and (state.resumed or not onward.pending):
+        goes_on = next_steps.step or next_steps.pending or others or state.place.outer
+        if next_steps.step is None and (state.resumed or not next_steps.pending):
             # Whoever carried this segment before may have known of more ready steps: look at all.
-            live = bool(others or onward.pending)
+            live = bool(others or next_steps.pending)
             finish.conclude(state, others=live, figures=written.figures)
         if goes_on:
             checkpoints.after_step(state, work, unit)
-        _publish(state, onward)
-    return _next_work(state, work, onward)
+        _publish(state, next_steps)
+    return _next_work(state, work, next_steps)
 
 
 def _write_locked(
     state: SegmentState, work: Work, unit: Unit, run_state: RunState, outcome: str | None
-) -> tuple[Onward, Written]:
+) -> tuple[NextSteps, Written]:
     """Lock the execution, choose what is next and write it.
 
     In one round trip where the choice needs nothing that only the lock makes certain.
     """
     variables = _variables(unit)
     if not variables and not state.frontier.unsettled:
-        onward = choose(state, work, unit.broken)
-        return onward, record_statement.lock_and_write(
-            state, work, unit, onward, run_state=run_state, outcome=outcome
+        next_steps = choose(state, work, unit.broken)
+        return next_steps, write_result.lock_and_write(
+            state, work, unit, next_steps, run_state=run_state, outcome=outcome
         )
     execution_lock.lock(state)
     if variables:
         state.data.variables = _merge_variables(state, variables)
     _settle_joins(state)
-    onward = choose(state, work, unit.broken)
-    others = record_statement.write(
-        state, work, unit, onward, run_state=run_state, outcome=outcome, survey=True
+    next_steps = choose(state, work, unit.broken)
+    others = write_result.write(
+        state, work, unit, next_steps, run_state=run_state, outcome=outcome, survey=True
     )
-    return onward, Written(others)
+    return next_steps, Written(others)
 
 
 def _record_wait(state: SegmentState, work: Work, unit: Unit, wait: Wait) -> Work | None:
@@ -233,7 +228,7 @@ def _record_wait(state: SegmentState, work: Work, unit: Unit, wait: Wait) -> Wor
 
 def _suspend(state: SegmentState, work: Work, unit: Unit, wait: Wait) -> None:
     """Put the run to sleep, start what it waits for, and let go of the place if all sleeps."""
-    tokens, amount = spending.totals(unit)
+    tokens, amount = unit.cost_totals()
     with transaction.atomic():
         execution_lock.lock(state)
         facts = dict(wait.facts)
@@ -258,19 +253,19 @@ def _suspend(state: SegmentState, work: Work, unit: Unit, wait: Wait) -> None:
         if row is None:
             raise LeaseLost(str(work.run_id))
         awake = row[1] or _heard(state, work, wait)
-        onward = Onward(pending=list(state.frontier.ready))
-        if onward.pending:
+        next_steps = NextSteps(pending=list(state.frontier.ready))
+        if next_steps.pending:
             insert_runs.insert(
                 state,
-                [run_rows.pending(state.graph.steps[i], state.prefix) for i in onward.pending],
+                [run_rows.pending(state.graph.steps[i], state.prefix) for i in next_steps.pending],
             )
         if wait.kind is WaitKind.BODY:
             iterations.open_turns(state, work, facts)
             state.passed.turn = state.passed.turn or work.step.container == "loop"
-        elif wait.kind is not WaitKind.CHILD and not awake and not onward.pending:
+        elif wait.kind is not WaitKind.CHILD and not awake and not next_steps.pending:
             capacity.release_slot(state.context.execution_id)
         checkpoints.after_step(state, work, unit)
-        _publish(state, onward)
+        _publish(state, next_steps)
     state.frontier = Frontier()
 
 
@@ -310,33 +305,33 @@ def _settle_joins(state: SegmentState) -> None:
         state.decide_joins()
 
 
-def _go_on(state: SegmentState, work: Work, onward: Onward) -> Work | None:
-    _publish(state, onward)
-    return _next_work(state, work, onward)
+def _go_on(state: SegmentState, work: Work, next_steps: NextSteps) -> Work | None:
+    _publish(state, next_steps)
+    return _next_work(state, work, next_steps)
 
 
-def _next_work(state: SegmentState, work: Work, onward: Onward) -> Work | None:
+def _next_work(state: SegmentState, work: Work, next_steps: NextSteps) -> Work | None:
     state.frontier = Frontier(ready=state.frontier.ready)
-    if onward.step is None or onward.run_id is None:
+    if next_steps.step is None or next_steps.run_id is None:
         return None
-    if not onward.step.inline:
+    if not next_steps.step.inline:
         state.carried += 1
-        state.seconds += onward.step.timeout_seconds
+        state.seconds += next_steps.step.timeout_seconds
     return Work(
-        run_id=onward.run_id,
+        run_id=next_steps.run_id,
         token=1,
         holder=work.holder,
-        step=onward.step,
-        path=state.path(onward.step),
-        prepared=onward.prepared,
-        failure=onward.failure,
+        step=next_steps.step,
+        path=state.path(next_steps.step),
+        prepared=next_steps.prepared,
+        failure=next_steps.failure,
     )
 
 
-def _publish(state: SegmentState, onward: Onward) -> None:
+def _publish(state: SegmentState, next_steps: NextSteps) -> None:
     steps = state.graph.steps
     ready = [
-        index for index in onward.pending if state.path(steps[index]) not in state.context.links
+        index for index in next_steps.pending if state.path(steps[index]) not in state.context.links
     ]
     if ready:
         messages.publish_after_commit(

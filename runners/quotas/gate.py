@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 from django.db import transaction
@@ -14,11 +13,9 @@ from runners.conf import config
 from runners.failures.classification import Failure
 from runners.models import Waiter
 from runners.modules.base import Wait
+from runners.pipeline.gates import Asked
 from runners.states import WaitKind
 from runners.waits import wake_runs
-
-if TYPE_CHECKING:
-    from runners.pipeline.gates import Asked
 
 # Whoever ends wakes the next in line. Should that get lost, those in line look by themselves: soon
 # at first, then as seldom as they have waited long, so that a long line costs little.
@@ -43,12 +40,12 @@ class QuotaPermit:
         _wake_next(steps.let_go(self.taken))
 
 
-def ask(asked: "Asked") -> QuotaPermit | Wait | None:
+def ask(asked: Asked) -> QuotaPermit | Wait | None:
     """A permit, a wait for the window's end or for a free place, or None where nothing limits.
 
     Without quotas on the module type, or on the tokens of one that costs, no query.
     """
-    limited, workspace_id = known(), asked.state.context.version.workspace_id
+    limited, workspace_id = known(), asked.context.version.workspace_id
     costs = asked.module.costs and workspace_id in limited.tokens
     if not costs and (workspace_id, asked.module.type) not in limited.modules:
         return None
@@ -56,7 +53,7 @@ def ask(asked: "Asked") -> QuotaPermit | Wait | None:
     answer = steps.take(
         Asking(
             workspace_id=workspace_id,
-            user_id=asked.state.context.principal_id,
+            user_id=asked.context.principal_id,
             run_id=asked.work.run_id,
             module=asked.module.type,
             costs=costs,
@@ -70,7 +67,7 @@ def ask(asked: "Asked") -> QuotaPermit | Wait | None:
     return None if answer is None else QuotaPermit(answer)
 
 
-def _model(asked: "Asked") -> str:
+def _model(asked: Asked) -> str:
     """The model that the step's inputs name; a quota on one model's tokens holds such steps."""
     value = asked.work.prepared.value if asked.work.prepared is not None else None
     name = value.get("model") if isinstance(value, dict) else None

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from executions.definition.graph.model import Step
 from executions.definition.graph.places import Place
+from runners.conf import default_currency
 from runners.failures.classification import Failure
 from runners.modules.base import Result, Wait
 from runners.segment.inputs import Prepared
@@ -29,6 +30,11 @@ class Work:
     last_details: Any = None
     wake: Any = None  # what ended the run's wait, where it has waited
     held_seconds: float = 0.0  # how long a gate held it back before its module ran
+
+
+# What fits into a run's columns; more of it changes nothing for a budget.
+MOST_TOKENS = 2**63 - 1
+MOST_AMOUNT = Decimal(9999999999)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,3 +93,10 @@ class Unit:
     def costs(self) -> tuple[Cost, ...]:
         """What the attempt spent, however it ended."""
         return self.head.costs if self.head is not None else self.spent
+
+    def cost_totals(self) -> tuple[int, Decimal]:
+        """Tokens, and the amount in the installation's own currency, as a run's row keeps them."""
+        ours = default_currency()
+        amounts = [cost.amount for cost in self.costs if cost.currency == ours]
+        tokens = sum(cost.tokens for cost in self.costs)
+        return min(tokens, MOST_TOKENS), min(sum(amounts, Decimal(0)), MOST_AMOUNT)

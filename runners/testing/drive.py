@@ -23,7 +23,7 @@ from runners.dispatch import messages
 from runners.errors import LeaseLost, StepFailed
 from runners.models import Run
 from runners.modules import registry
-from runners.pipeline import execute, plan_execution
+from runners.pipeline import plan_execution, receive
 from runners.recovery.sweeper import overdue, timers
 from runners.states import RunState, WaitKind
 from runners.testing.answers import Answers, keys, wrapped
@@ -106,7 +106,7 @@ def _carry(pending: Pending) -> bool:
     """As the task `run_segment`; whether the run is not as it was."""
     run, execution, version, segment, token = pending
     with suppress(LeaseLost, StepFailed):  # Flower shows it; here the rows do
-        execute.carry_segment(execution, version, segment)
+        receive.run_segment(execution, version, segment)
     return not Run.objects.filter(pk=run, state=RunState.PENDING, lease_token=token).exists()
 
 

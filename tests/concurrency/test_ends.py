@@ -4,7 +4,7 @@ import pytest
 from django.db import OperationalError, connection, transaction
 
 from runners import statements
-from runners.pipeline import execute
+from runners.pipeline import receive
 from tests.support.auditor import audit
 from tests.support.rivals import Rivals, my_session, wait_until_blocked
 from tests.support.round_trips import round_trips
@@ -61,6 +61,6 @@ def test_an_execution_of_one_step_takes_six_round_trips(queue: World) -> None:
         message = queue.queue.pop()
         tidy_connections()
         with round_trips() as trips:
-            execute.carry_segment(message.execution, message.version, message.segment)
+            receive.run_segment(message.execution, message.version, message.segment)
         assert states([execution])[execution] == "SUCCESS"
     assert len(trips) == 6

@@ -11,7 +11,7 @@ from executions.definition.versions import compiled
 from executions.models import WorkflowExecution
 from runners.dispatch import durations, messages
 from runners.errors import LeaseLost
-from runners.pipeline import claim_run, execute, record_result
+from runners.pipeline import claim_run, execute, receive, record_result
 from runners.segment.state import Segment, SegmentState
 from runners.segment.work import Work
 from tests.support.segments import claimed, lease_runs_out, run_of
@@ -39,7 +39,9 @@ def taken_up(execution: UUID) -> tuple[SegmentState, Work]:
     """A worker with a message of all three siblings, the first of them claimed."""
     version = WorkflowExecution.objects.values_list("version_id", flat=True).get(pk=execution)
     others = deque(["b1.main", "b2.main"])
-    taken = execute.take_up(execution, version, Segment("b0.main", "", ""), others, header=True)
+    taken = receive.claim_segment(
+        execution, version, Segment("b0.main", "", ""), others, header=True
+    )
     assert taken is not None
     state, work = taken
     assert work is not None
@@ -100,7 +102,7 @@ def test_a_worker_that_lost_its_lease_records_and_claims_nothing(
         go_on(state, work)
     assert run_of(execution, "b1.main").state == "PENDING"
     sent.clear()
-    execute.leave(state, None)
+    receive.hand_back(state, None)
     segments = [canvas.links[0].segment for parcel in sent for canvas in parcel.canvas]
     assert segments == ["b1.main", "b2.main"], "the one it was about to claim among them"
 

@@ -3,7 +3,7 @@
 import pytest
 
 from runners.models import Run
-from runners.pipeline import execute, plan_execution
+from runners.pipeline import execute, plan_execution, receive
 from tests.support.auditor import audit
 from tests.support.segments import run_of
 from tests.support.simulation import World, configured
@@ -38,7 +38,7 @@ def test_the_worker_gives_its_step_back_and_the_execution_goes_on_at_once(
 
     monkeypatch.setattr(execute, "perform", planned_meanwhile)
     with configured(stretch_steps=1):
-        execute.carry_segment(message.execution, message.version, message.segment)
+        receive.run_segment(message.execution, message.version, message.segment)
     assert performed == ["begin.main", "a.main"]
     assert run_of(execution, "a.main").state == "PENDING", "given back, not held for 20 s"
     monkeypatch.setattr(execute, "perform", perform)

@@ -361,12 +361,12 @@ def test_inputs_that_cannot_be_made_fail_the_run_and_hand_nothing_out(place: Wor
 
 def _drain(execution: UUID) -> None:
     """Let a worker of ours open the map."""
-    from runners.pipeline import execute
+    from runners.pipeline import receive
 
     version = Run.objects.filter(execution_id=execution).values_list(
         "execution__version_id", flat=True
     )[0]
-    execute.carry_segment(execution, version, "all.main")
+    receive.run_segment(execution, version, "all.main")
 
 
 def _planned(execution: UUID) -> None:

@@ -2,7 +2,7 @@
 
 from executions.models import WorkflowExecution
 from runners.models import Run
-from runners.pipeline import execute
+from runners.pipeline import receive
 
 
 def carry(pk: str) -> None:
@@ -12,4 +12,4 @@ def carry(pk: str) -> None:
         Run.objects.filter(execution=execution, state="PENDING").values_list("segment", flat=True)
     ):
         for segment in segments:
-            execute.carry_segment(execution.pk, execution.version_id, segment, header=True)
+            receive.run_segment(execution.pk, execution.version_id, segment, header=True)

@@ -9,7 +9,7 @@ import pytest
 
 from executions.models import WorkflowExecution
 from runners.models import Run
-from runners.pipeline import execute, plan_execution
+from runners.pipeline import plan_execution, receive
 from runners.recovery.sweeper import expired
 from tests.support.auditor import audit
 from tests.support.engine_database import engine_database
@@ -112,7 +112,7 @@ def taken_along(execution: UUID, index: int) -> Held:
     state, work = claimed(execution, f"batch[{index}].double.main")
     recorded((state, work))
     assert state.next_segment is not None
-    taken = execute.take_up(execution, state.context.version.id, state.next_segment)
+    taken = receive.claim_segment(execution, state.context.version.id, state.next_segment)
     assert taken is not None
     state, following = taken
     assert following is not None

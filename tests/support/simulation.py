@@ -26,7 +26,7 @@ from runners.conf import config
 from runners.dispatch import durations, messages
 from runners.dispatch.canvas import Chain, Chord
 from runners.errors import LeaseLost
-from runners.pipeline import claim_run, execute, plan_execution, record_result
+from runners.pipeline import claim_run, execute, plan_execution, receive, record_result
 from runners.recovery.sweeper import due, expired, lost, stalled, timers
 from runners.segment.state import Segment, SegmentState
 from runners.segment.work import Unit, Work
@@ -196,7 +196,7 @@ class World:
         self._next_segment(message, deque((message.segment, *message.others)))
 
     def _next_segment(self, message: Message, left: deque[str]) -> None:
-        """A worker takes up what is left of a message, as `executor.carry_segment` does."""
+        """A worker takes up what is left of a message, as `receive.run_segment` does."""
         header = message.chord is not None
         while left:
             segment = Segment(left.popleft(), "", "")
@@ -213,7 +213,7 @@ class World:
         *,
         header: bool,
     ) -> bool:
-        taken = execute.take_up(
+        taken = receive.claim_segment(
             message.execution, message.version, segment, left, links=links, header=header
         )
         if taken is None:
@@ -243,10 +243,10 @@ class World:
         except LeaseLost:
             self.fenced += 1
             work, lost = None, True
-            execute.leave(worker.state, None)
-        except IntegrityError:  # as in executor.carry_segment
+            receive.hand_back(worker.state, None)
+        except IntegrityError:  # as in receive.run_segment
             work, lost = None, True
-            execute.leave(worker.state, worker.work)
+            receive.hand_back(worker.state, worker.work)
         if not lost:
             work = work or claim_run.claim_following(worker.state)
         worker.unit = None

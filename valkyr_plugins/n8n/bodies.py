@@ -8,7 +8,7 @@ from valkyr_plugins.n8n.drawing import Nodes, takes
 from valkyr_plugins.n8n.export import Link, Node
 from valkyr_plugins.n8n.families.lists import loop_items
 from valkyr_plugins.n8n.graph import loop_ports, reachable
-from valkyr_plugins.n8n.levels import Level, Port, by_port
+from valkyr_plugins.n8n.levels import Level, NodePort, by_port
 from valkyr_plugins.n8n.shape import Keys, Shape, many
 from valkyr_plugins.n8n.work import ITEM, SUCCESS, Left
 
@@ -20,7 +20,7 @@ AT_ONCE = 10
 class Builder(Nodes):
     """Draws levels of one graph, and the bodies in them."""
 
-    def open(self, level: Level, port: Port, links: list[Link], name: str) -> None:
+    def open(self, level: Level, port: NodePort, links: list[Link], name: str) -> None:
         """A map over the items of a port, with the nodes that work on them one by one."""
         region = self.region(level, links) if level.depth < MAX_MAPS else set()
         if not region:
@@ -29,7 +29,7 @@ class Builder(Nodes):
         items = str(port.shape.items)
         item = port.shape.of_item("item")
         inner = Level(region, level, shapes={name: item})
-        entry = Port("", (), item)
+        entry = NodePort("", (), item)
         inner.ports = {link: entry for link in links if link.target in region}
         self.draw(inner)
         self.report.remarks.append(
@@ -70,7 +70,7 @@ class Builder(Nodes):
 
     def exits(
         self, inner: Level, task: str, links: list[Link], each: Mapping[Keys, Keys]
-    ) -> dict[Link, Port]:
+    ) -> dict[Link, NodePort]:
         """The ports of links that leave a body: the list of what it came to for each item."""
         found = list(by_port(inner.ports, links))
         alone = len(found) == 1 and self.is_output(inner, found[0][0])
@@ -79,7 +79,7 @@ class Builder(Nodes):
             named.append((self.collected(inner, port), leaving))
         output = f"tasks.{task}.output"
         several = len(inner.leaves()) > 1
-        ports: dict[Link, Port] = {}
+        ports: dict[Link, NodePort] = {}
         for leaf, leaving in named or [("", found[0][1])] if found else ():
             part = f' | map(attribute="{leaf}")' if several else ""
             # Where a gate went another way, a turn comes to null.
@@ -90,15 +90,15 @@ class Builder(Nodes):
             shape = many(items, each if left.whole == "item" else {})
             if left.items is not None:
                 shape = Shape(why="it is a list of lists; make it one by data.jmespath: []")
-            ports |= dict.fromkeys(leaving, Port(task, (SUCCESS,), shape))
+            ports |= dict.fromkeys(leaving, NodePort(task, (SUCCESS,), shape))
         return ports
 
-    def is_output(self, inner: Level, port: Port) -> bool:
+    def is_output(self, inner: Level, port: NodePort) -> bool:
         """Whether what leaves a body is what the body comes to anyway."""
         plain_way = port.on == (SUCCESS,) and port.shape.whole == f"tasks.{port.task}.output"
         return plain_way and inner.leaves() == [port.task]
 
-    def collected(self, inner: Level, port: Port) -> str:
+    def collected(self, inner: Level, port: NodePort) -> str:
         """A last task of a body that hands on what leaves it."""
         task = self.ids.take("out")
         whole = port.shape.whole or port.shape.items or f"tasks.{port.task}.output"
@@ -125,7 +125,7 @@ class Builder(Nodes):
             }
         )  # fmt: skip
 
-    def loop(self, level: Level, node: Node, ports: dict[int, list[Port]]) -> None:
+    def loop(self, level: Level, node: Node, ports: dict[int, list[NodePort]]) -> None:
         """Loop Over Items: a map, one item after another, of the body that its links go round."""
         work = self.work(level, node, ports)
         coming = [port for group in ports.values() for port in group]
@@ -151,7 +151,7 @@ class Builder(Nodes):
             level.lead(port, work.id)
         level.shapes[node.name] = shape
         self.tell(work, "flow.map")
-        self.after(level, node, Port(work.id, (SUCCESS,), shape, work.branch))
+        self.after(level, node, NodePort(work.id, (SUCCESS,), shape, work.branch))
 
     def plain_body(self, level: Level, node: Node) -> set[str]:
         """The nodes of a loop's body; raises Left."""
@@ -169,7 +169,7 @@ class Builder(Nodes):
         """The body of a loop, drawn."""
         inner = Level(body & level.names, level, shapes={node.name: item})
         into, _ = loop_ports(node)
-        entry = Port("", (), item)
+        entry = NodePort("", (), item)
         going = self.graph.outgoing.get(node.name, ())
         inner.ports = {link: entry for link in going if link.output == into}
         self.draw(inner)
@@ -179,7 +179,7 @@ class Builder(Nodes):
         level.taken |= body
         return inner
 
-    def after(self, level: Level, node: Node, port: Port) -> None:
+    def after(self, level: Level, node: Node, port: NodePort) -> None:
         """What follows a loop once it is done."""
         _, done = loop_ports(node)
         going = (*self.graph.outgoing.get(node.name, ()), *self.ways_back(node.name))

@@ -9,7 +9,7 @@ from valkyr_plugins.n8n import notes
 from valkyr_plugins.n8n.bodies import Builder
 from valkyr_plugins.n8n.export import MAIN, Export, Link, Node
 from valkyr_plugins.n8n.graph import graph_of
-from valkyr_plugins.n8n.levels import Level, Port
+from valkyr_plugins.n8n.levels import Level, NodePort
 from valkyr_plugins.n8n.naming import workflow_slug
 from valkyr_plugins.n8n.placeholder import PLACEHOLDER, inputs_of
 from valkyr_plugins.n8n.report import CHANGED, LEFT, Report, Row
@@ -84,11 +84,11 @@ class _Conversion:
     def _start(self) -> list[dict[str, Any]]:
         """The triggers, and the ports of what they lead to."""
         found: list[dict[str, Any]] = []
-        starts: list[tuple[Node, Port]] = []
+        starts: list[tuple[Node, NodePort]] = []
         for node in self.triggers:
             given = self._started(node)
             found += given.triggers
-            starts.append((node, Port("", (), given.shape)))
+            starts.append((node, NodePort("", (), given.shape)))
             self.level.shapes[node.name] = given.shape
         unique = [one for place, one in enumerate(found) if one not in found[:place]]
         self._lead(starts)
@@ -123,7 +123,7 @@ class _Conversion:
         )  # fmt: skip
         return Started([], one("input"))
 
-    def _lead(self, starts: list[tuple[Node, Port]]) -> None:
+    def _lead(self, starts: list[tuple[Node, NodePort]]) -> None:
         """The links of the triggers; several that begin at different nodes are a thing to mend."""
         links: dict[str, list[Link]] = {}
         for link in self.export.links:
@@ -141,7 +141,7 @@ class _Conversion:
             task = self.rows[node.name].task or gate
             on = (SUCCESS,) if task else ()
             for link in links.get(node.name, ()):
-                self.level.ports[link] = Port(task, on, port.shape)
+                self.level.ports[link] = NodePort(task, on, port.shape)
 
     def _parted(self, nodes: list[Node]) -> str:
         names = ", ".join(node.name for node in nodes)
@@ -160,7 +160,7 @@ class _Conversion:
         if not roots:
             return
         if not self.triggers:
-            port = Port("", (), one("input"))
+            port = NodePort("", (), one("input"))
         else:
             many = "1 node" if len(roots) == 1 else f"{len(roots)} nodes"
             reason = (

@@ -10,7 +10,7 @@ from valkyr_plugins.n8n.export import ERROR_OUTPUT, GO_ON, Link, Node
 from valkyr_plugins.n8n.expressions.sight import Sight
 from valkyr_plugins.n8n.families.lists import item_lists_take
 from valkyr_plugins.n8n.graph import LOOP, Graph
-from valkyr_plugins.n8n.levels import Level, Port, by_port, common, exclude, met
+from valkyr_plugins.n8n.levels import Level, NodePort, by_port, common, exclude, met
 from valkyr_plugins.n8n.naming import Ids, plain
 from valkyr_plugins.n8n.placeholder import PLACEHOLDER, inputs_of, plain_inputs
 from valkyr_plugins.n8n.report import CHANGED, LEFT, Report, Row
@@ -84,22 +84,22 @@ class Nodes(ABC):
         self.lead_on(level, work, made)
 
     @abstractmethod
-    def open(self, level: Level, port: Port, links: list[Link], name: str) -> None:
+    def open(self, level: Level, port: NodePort, links: list[Link], name: str) -> None:
         """A body for the nodes that take the many items of a port one by one."""
 
     @abstractmethod
-    def loop(self, level: Level, node: Node, ports: dict[int, list[Port]]) -> None:
+    def loop(self, level: Level, node: Node, ports: dict[int, list[NodePort]]) -> None:
         """The body of a node that goes over its items by itself."""
 
-    def ports_into(self, level: Level, node: Node) -> dict[int, list[Port]]:
+    def ports_into(self, level: Level, node: Node) -> dict[int, list[NodePort]]:
         """The ports that lead to a node, by its inputs."""
-        found: dict[int, list[Port]] = {}
+        found: dict[int, list[NodePort]] = {}
         for link in level.ports:
             if link.target == node.name:
                 found.setdefault(link.input, []).append(level.ports[link])
         return found
 
-    def work(self, level: Level, node: Node, ports: dict[int, list[Port]]) -> Work:
+    def work(self, level: Level, node: Node, ports: dict[int, list[NodePort]]) -> Work:
         """A node with what reaches it and what it sees, for its family."""
         exclusive = exclude(common(group) for group in ports.values())
         joins = takes(node) == MERGE and not exclusive
@@ -137,7 +137,7 @@ class Nodes(ABC):
         self.report.variable(found, node.name)
         return found
 
-    def made(self, work: Work, ports: dict[int, list[Port]]) -> Made:
+    def made(self, work: Work, ports: dict[int, list[NodePort]]) -> Made:
         """What a node becomes: by its family, or its placeholder."""
         node = work.node
         if node.disabled:
@@ -179,7 +179,7 @@ class Nodes(ABC):
         work.remark(f"{reason[:1].upper()}{reason[1:]}.")
         return work.made(PLACEHOLDER, inputs_of(work.node, reason))
 
-    def add(self, level: Level, work: Work, made: Made, ports: list[Port]) -> None:
+    def add(self, level: Level, work: Work, made: Made, ports: list[NodePort]) -> None:
         """A task, its edges, and the row of its node."""
         node = work.node
         task: dict[str, Any] = {
@@ -243,12 +243,12 @@ class Nodes(ABC):
         back = [link for links in self.graph.back.values() for link in links]
         return [link for link in (*self.graph.cut, *back) if link.source == name]
 
-    def port(self, work: Work, made: Made, output: int) -> Port | None:
+    def port(self, work: Work, made: Made, output: int) -> NodePort | None:
         """Where an output goes on; None where the module has none such."""
         node = work.node
         usual = max(made.outcomes, default=0) + 1
         if node.on_error == ERROR_OUTPUT and output == usual and not node.disabled:
-            return Port(work.id, (ERROR,), failure(work), work.branch)
+            return NodePort(work.id, (ERROR,), failure(work), work.branch)
         if not made.outcomes or node.disabled:
             outcome: str | None = SUCCESS
         else:
@@ -256,9 +256,9 @@ class Nodes(ABC):
         if outcome is None:
             return None
         fails = node.on_error == GO_ON and made.use != PLACEHOLDER
-        return Port(work.id, (outcome, ERROR) if fails else (outcome,), made.shape, work.branch)
+        return NodePort(work.id, (outcome, ERROR) if fails else (outcome,), made.shape, work.branch)
 
-    def stand_in(self, level: Level, work: Work, output: int) -> Port:
+    def stand_in(self, level: Level, work: Work, output: int) -> NodePort:
         """A placeholder behind an output that the module does not have."""
         reason = (
             f"output {output + 1} of {work.node.name} has no equal; see when it goes on this way, "
@@ -268,7 +268,7 @@ class Nodes(ABC):
         self.rows[work.node.name].remarks.append(f"{reason[:1].upper()}{reason[1:]}.")
         return self.pause(level, f"{work.node.name} output {output + 1}", reason, work.node)
 
-    def turn_back(self, level: Level, port: Port, work: Work, links: list[Link]) -> None:
+    def turn_back(self, level: Level, port: NodePort, work: Work, links: list[Link]) -> None:
         """A placeholder where the file goes back to an earlier node without a plain loop."""
         names = ", ".join(dict.fromkeys(link.target for link in links))
         reason = (
@@ -279,7 +279,7 @@ class Nodes(ABC):
         self.rows[work.node.name].remarks.append(f"Behind it the file goes back to {names}.")
         level.lead(port, self.pause(level, f"back to {names}", reason, work.node).task)
 
-    def pause(self, level: Level, name: str, reason: str, near: Node) -> Port:
+    def pause(self, level: Level, name: str, reason: str, near: Node) -> NodePort:
         """A placeholder that stands for no node; its task blocks publishing."""
         task = self.ids.take(name)
         level.tasks.append(
@@ -289,7 +289,7 @@ class Nodes(ABC):
                 "ui": {"x": near.x - 220, "y": near.y + 120},
             }
         )  # fmt: skip
-        return Port(task, (SUCCESS,), UNKNOWN)
+        return NodePort(task, (SUCCESS,), UNKNOWN)
 
 
 def failure(work: Work) -> Shape:

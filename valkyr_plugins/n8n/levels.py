@@ -13,7 +13,7 @@ Branch = Mapping[str, frozenset[str]]  # the outcomes, by gates, on which someth
 
 
 @dataclass(frozen=True, slots=True)
-class Port:
+class NodePort:
     """Where a link begins: a task and the outcomes it goes on along; no task where a body begins.
 
     What takes the link gets `shape`, and runs only where the gates of `branch` went its way.
@@ -34,7 +34,7 @@ class Level:
     tasks: list[dict[str, Any]] = field(default_factory=list)
     edges: dict[tuple[str, str, str], None] = field(default_factory=dict)
     shapes: dict[str, Shape] = field(default_factory=dict)
-    ports: dict[Link, Port] = field(default_factory=dict)
+    ports: dict[Link, NodePort] = field(default_factory=dict)
     taken: set[str] = field(default_factory=set)
 
     @property
@@ -47,7 +47,7 @@ class Level:
         found = self.shapes.get(name)
         return self.outer.shape(name) if found is None and self.outer is not None else found
 
-    def lead(self, port: Port, task: str) -> None:
+    def lead(self, port: NodePort, task: str) -> None:
         """An edge from a port to a task, for each of its outcomes."""
         for outcome in port.on if port.task else ():
             self.edges[port.task, task, outcome] = None
@@ -72,12 +72,12 @@ class Level:
         return left - PADDING[0], top - PADDING[1]
 
 
-def met(ports: Iterable[Port]) -> tuple[Shape, bool]:
+def met(ports: Iterable[NodePort]) -> tuple[Shape, bool]:
     """What comes of several ports that lead to one input, and whether they are alternatives.
 
     A task that was skipped has no output, so the first that has one is meant.
     """
-    by_shape: dict[str, Port] = {}
+    by_shape: dict[str, NodePort] = {}
     for port in ports:
         by_shape.setdefault(repr(port.shape), port)
     found = list(by_shape.values())
@@ -90,7 +90,7 @@ def met(ports: Iterable[Port]) -> tuple[Shape, bool]:
     return one(f"({' or '.join(map(str, wholes))})"), True
 
 
-def common(ports: Iterable[Port]) -> Branch:
+def common(ports: Iterable[NodePort]) -> Branch:
     """The gates on which all of some ports depend, with the outcomes that lead to any."""
     branches = [
         dict(port.branch) | ({port.task: frozenset(port.on)} if port.task else {}) for port in ports
@@ -109,9 +109,11 @@ def exclude(branches: Iterable[Branch]) -> bool:
     return False
 
 
-def by_port(ports: Mapping[Link, Port], links: Iterable[Link]) -> Iterator[tuple[Port, list[Link]]]:
+def by_port(
+    ports: Mapping[Link, NodePort], links: Iterable[Link]
+) -> Iterator[tuple[NodePort, list[Link]]]:
     """Links in groups of the same port; those without one are left out."""
-    groups: dict[int, tuple[Port, list[Link]]] = {}
+    groups: dict[int, tuple[NodePort, list[Link]]] = {}
     for link in links:
         if link in ports:
             groups.setdefault(id(ports[link]), (ports[link], []))[1].append(link)

@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 from executions.models import Workflow, WorkflowExecution
 from runners.errors import StepFailed
 from runners.models import Run
-from runners.pipeline import execute
+from runners.pipeline import receive
 from tests.support.workflows import task
 
 
@@ -79,7 +79,7 @@ def carry(execution: UUID) -> str:
     while segments := list(ready.values_list("segment", flat=True)):
         for segment in segments:
             with suppress(StepFailed):  # as a worker's task says it
-                execute.carry_segment(row.pk, row.version_id, segment)
+                receive.run_segment(row.pk, row.version_id, segment)
     row.refresh_from_db()
     return str(row.state)
 

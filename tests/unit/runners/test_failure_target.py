@@ -6,7 +6,7 @@ import pytest
 
 from runners.failures.classification import classify
 from runners.modules.base import StepError
-from runners.pipeline.failure_target import talked_to
+from runners.pipeline.failure_target import failure_target
 from runners.pipeline.reveal_secrets import Revealed
 from runners.secrets.scrubbing import Scrubber
 from runners.segment.inputs import Prepared
@@ -31,14 +31,14 @@ def prepared(value: Any) -> Prepared:
     ],
 )
 def test_it_is_the_host_or_nothing(module: str, given: Any, target: str) -> None:
-    assert talked_to(module, prepared(given), None) == target
+    assert failure_target(module, prepared(given), None) == target
 
 
 def test_a_secret_in_it_is_taken_out() -> None:
     scrub = Scrubber({"sekrit-host": "[secret:host]"})
     revealed = Revealed({"url": "https://sekrit-host.example.org/"}, None, scrub, {})
 
-    found = talked_to("http.request", prepared({"url": "https://[secret:host]/"}), revealed)
+    found = failure_target("http.request", prepared({"url": "https://[secret:host]/"}), revealed)
 
     assert found == "[secret:host].example.org"
 

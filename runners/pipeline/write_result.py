@@ -9,12 +9,11 @@ from django.db import InterfaceError, OperationalError, connection, transaction
 
 from executions import payloads
 from runners import metrics, statements
-from runners.budgets import spending
 from runners.conf import config
 from runners.errors import LeaseLost
 from runners.failures.classification import Failure
 from runners.pipeline import result_cache
-from runners.pipeline.next_steps import Onward
+from runners.pipeline.next_steps import NextSteps
 from runners.segment import execution_lock, run_rows
 from runners.segment.inputs import Prepared
 from runners.segment.live_run import LiveRun
@@ -37,23 +36,23 @@ def write(
     state: SegmentState,
     work: Work,
     unit: Unit,
-    onward: Onward,
+    next_steps: NextSteps,
     *,
     run_state: RunState = RunState.SUCCESS,
     outcome: str | None = None,
     survey: bool = False,
 ) -> bool | None:
     """Record the unit and what is next; whether other runs are live, if asked. Raises LeaseLost."""
-    if not survey and run_state is RunState.SUCCESS and _went_on(state, work, unit, onward):
+    if not survey and run_state is RunState.SUCCESS and _went_on(state, work, unit, next_steps):
         return None
-    row = _insist(*_record(state, work, unit, onward, run_state, outcome, survey=survey))
-    return _written(state, work, unit, onward, run_state, row)
+    row = _insist(*_record(state, work, unit, next_steps, run_state, outcome, survey=survey))
+    return _written(state, work, unit, next_steps, run_state, row)
 
 
-def _went_on(state: SegmentState, work: Work, unit: Unit, onward: Onward) -> bool:
+def _went_on(state: SegmentState, work: Work, unit: Unit, next_steps: NextSteps) -> bool:
     """Whether there was but one step to record and one to begin, and both were done."""
-    done, step, prepared = unit.head, onward.step, onward.prepared
-    more = unit.more or unit.skipped or state.frontier.skipped or onward.pending or unit.costs
+    done, step, prepared = unit.head, next_steps.step, next_steps.prepared
+    more = unit.more or unit.skipped or state.frontier.skipped or next_steps.pending or unit.costs
     if more or done is None or done.logs or done.cached_from or step is None or prepared is None:
         return False
     limits = config()
@@ -69,7 +68,7 @@ def _went_on(state: SegmentState, work: Work, unit: Unit, onward: Onward) -> boo
             "outputs": done.outputs,
             "duration_ms": done.milliseconds,
             "lease": limits.lease,
-            "next": onward.run_id,
+            "next": next_steps.run_id,
             "segment": state.segment,
             "path": state.path(step),
             "task": step.task_uuid,
@@ -93,7 +92,7 @@ def lock_and_write(
     state: SegmentState,
     work: Work,
     unit: Unit,
-    onward: Onward,
+    next_steps: NextSteps,
     *,
     run_state: RunState = RunState.SUCCESS,
     outcome: str | None = None,
@@ -104,19 +103,19 @@ def lock_and_write(
     lock was waited for. Raises LeaseLost: whatever was written then is undone with the transaction.
     """
     seems_over = (
-        onward.step is None
-        and not onward.pending
+        next_steps.step is None
+        and not next_steps.pending
         and state.settled
         and not state.resumed
         and state.place.outer is None
     )
-    record = _record(state, work, unit, onward, run_state, outcome, survey=True)
+    record = _record(state, work, unit, next_steps, run_state, outcome, survey=True)
     asked = [execution_lock.asked(state), record]
     if seems_over:
         asked.append(("metrics", {"execution": state.context.execution_id}))
     locked, recorded, *figures = statements.fetch_together(asked)
     execution_lock.check(state, locked[0] if locked else None)
-    others = _written(state, work, unit, onward, run_state, recorded[0])
+    others = _written(state, work, unit, next_steps, run_state, recorded[0])
     return Written(others, figures[0][0][0] if figures else None)
 
 
@@ -124,7 +123,7 @@ def _record(
     state: SegmentState,
     work: Work,
     unit: Unit,
-    onward: Onward,
+    next_steps: NextSteps,
     run_state: RunState,
     outcome: str | None,
     *,
@@ -132,7 +131,7 @@ def _record(
 ) -> tuple[str, dict[str, Any]]:
     """The statement that records, and adds rows if there are any."""
     ending = _ending(state, work, unit, run_state, outcome) | {"survey": survey}
-    added = _rows(state, unit, onward)
+    added = _rows(state, unit, next_steps)
     if not added:
         return "complete", ending
     limits = config()
@@ -144,16 +143,16 @@ def _written(
     state: SegmentState,
     work: Work,
     unit: Unit,
-    onward: Onward,
+    next_steps: NextSteps,
     run_state: RunState,
     row: tuple[Any, ...] | None,
 ) -> bool | None:
     assert row is not None
     recorded, _, claims, others = row
-    _note(state, work, unit, run_state, recorded=recorded, retried=onward.retry is not None)
-    if onward.step is not None and not claims:
-        onward.step = None  # paused: the row is pending, and waits for the resume
-        onward.run_id = None
+    _note(state, work, unit, run_state, recorded=recorded, retried=next_steps.retry is not None)
+    if next_steps.step is not None and not claims:
+        next_steps.step = None  # paused: the row is pending, and waits for the resume
+        next_steps.run_id = None
     return None if others is None else bool(others)
 
 
@@ -188,7 +187,7 @@ def _ending(
 ) -> dict[str, Any]:
     """What is written of a run that ends, and what its fence compares."""
     head, failure = unit.head, unit.failure
-    tokens, amount = spending.totals(unit)
+    tokens, amount = unit.cost_totals()
     logs = head.logs if head else unit.logs
     return {
         "execution": state.context.execution_id,
@@ -232,7 +231,7 @@ def _note(
         transaction.on_commit(partial(result_cache.store, state, work, unit), robust=True)
 
 
-def _rows(state: SegmentState, unit: Unit, onward: Onward) -> list[str]:
+def _rows(state: SegmentState, unit: Unit, next_steps: NextSteps) -> list[str]:
     steps, tasks, prefix = state.graph.steps, state.graph.tasks, state.prefix
     parts = [
         run_rows.succeeded(
@@ -245,13 +244,15 @@ def _rows(state: SegmentState, unit: Unit, onward: Onward) -> list[str]:
     parts += [
         run_rows.skipped(steps[tasks[task].steps[0]], prefix) for task in state.frontier.skipped
     ]
-    if onward.step is not None and onward.run_id is not None:
+    if next_steps.step is not None and next_steps.run_id is not None:
         parts.append(
-            run_rows.claimed(onward.step, prefix, state.segment, onward.run_id, onward.prepared)
+            run_rows.claimed(
+                next_steps.step, prefix, state.segment, next_steps.run_id, next_steps.prepared
+            )
         )
-    parts += [run_rows.pending(steps[index], prefix) for index in onward.pending]
-    if onward.retry is not None:
-        parts.append(onward.retry)
+    parts += [run_rows.pending(steps[index], prefix) for index in next_steps.pending]
+    if next_steps.retry is not None:
+        parts.append(next_steps.retry)
     return parts
 
 
@@ -267,6 +268,12 @@ def _insist(name: str, params: dict[str, Any]) -> tuple[Any, ...] | None:
             raise
         connection.close()
         return statements.fetch_one(name, params)
+
+
+def renew_connection() -> None:
+    """Replace a connection that died while the step ran: a result that cost is worth a question."""
+    if not connection.in_atomic_block and connection.connection and not connection.is_usable():
+        connection.close()
 
 
 def retry_row(state: SegmentState, work: Work, delay: float, details: Any = None) -> str:

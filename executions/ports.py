@@ -1,0 +1,54 @@
+"""What this app asks of the apps above it: typed functions that one of them provides.
+
+A signal says something to whoever listens; a port asks for an answer. The app that provides one
+does so in its `AppConfig.ready`.
+"""
+
+from collections.abc import Callable
+from typing import Any, Generic, ParamSpec, TypeVar
+from uuid import UUID
+
+from django.core.exceptions import ImproperlyConfigured
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Port(Generic[P, R]):
+    """A function that another app provides, once.
+
+    Calling it before raises ImproperlyConfigured, which names the app that is missing.
+    """
+
+    def __init__(self, name: str, app: str) -> None:
+        self._name, self._app = name, app
+        self._function: Callable[P, R] | None = None
+
+    def provide(self, function: Callable[P, R]) -> Callable[P, R]:
+        """Provide it; may be used as a decorator. Raises ImproperlyConfigured for a second one."""
+        if self._function is not None and self._function is not function:
+            raise ImproperlyConfigured(
+                f"The port {self._name} is provided twice: by {self._function!r} and {function!r}."
+            )
+        self._function = function
+        return function
+
+    @property
+    def provided(self) -> bool:
+        """Whether an installed app provides it; ask where the app is optional."""
+        return self._function is not None
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Call what is provided. Raises ImproperlyConfigured where nothing is."""
+        if self._function is None:
+            raise ImproperlyConfigured(
+                f"Nothing provides {self._name}. Add {self._app!r} to INSTALLED_APPS."
+            )
+        return self._function(*args, **kwargs)
+
+
+end_runs: Port[[UUID], Any] = Port("executions.ports.end_runs", "runners")
+"""End the live runs of an execution that is over, whose row is locked; return its figures."""
+
+failed_step: Port[[UUID], dict[str, str] | None] = Port("executions.ports.failed_step", "runners")
+"""Return the step that failed an execution, and its class of error; None without one."""

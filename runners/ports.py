@@ -1,0 +1,31 @@
+"""What this app asks of the apps above it: typed functions that one of them provides."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from executions.ports import Port
+
+if TYPE_CHECKING:
+    from runners.failures.classification import Failure
+    from runners.segment.context import SegmentContext
+    from runners.segment.work import Unit, Work
+
+file_dead_letter: Port[[UUID, "Failure", bool, str | None], Any] = Port(
+    "runners.ports.file_dead_letter", "dlq"
+)
+"""Write the dead letter of a run, in the transaction that ends it; return it, or None for a test.
+
+Called with the run, its failure, whether its attempts are used up, and the reason of a quarantine.
+"""
+
+record_costs: Port[["SegmentContext", "Work", "Unit"], None] = Port(
+    "runners.ports.record_costs", "runners"
+)
+"""Count what an attempt spent; called last in the transaction that records the attempt. Optional.
+"""
+
+open_dead_letters: Port[[Sequence[UUID]], Mapping[UUID, UUID]] = Port(
+    "runners.ports.open_dead_letters", "dlq"
+)
+"""Return the open dead letters of dead runs, by run."""
