@@ -88,7 +88,7 @@ def dead_letter(run_id: UUID, failure: Failure, *, manual: str) -> Any:
         if seized is None:
             return None
         return record_result.dead_letter(
-            seized.state, seized.work, Unit(None, failure=failure), failure, manual=manual
+            seized.state, seized.work, Unit(None, failure=failure), manual=manual
         )
 
 

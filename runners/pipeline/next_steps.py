@@ -1,73 +1,60 @@
-"""What is next after a unit ran: decided from what this worker knows, without the database.
+"""Choose the step this worker runs next, and those sent to others. Pure: no database, no clock.
 
-One ready step may be gone on with; the others are sent to whoever is free.
+It knows what this worker knows; what other segments did is planned under the execution's lock.
 """
 
-from dataclasses import dataclass, field
-from uuid import UUID
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from uuid6 import uuid7
-
-from executions.definition.graph.model import Step
-from runners.conf import config
 from runners.dispatch.canvas import fork_of, successor
-from runners.failures.classification import Failure
-from runners.pipeline.claim_run import attempt_prepare
-from runners.segment.inputs import Prepared
-from runners.segment.state import SegmentState
-from runners.segment.work import Broken, Unit, Work
+
+if TYPE_CHECKING:
+    from runners.segment.state import SegmentState
+    from runners.segment.work import Broken, Work
 
 
-@dataclass(slots=True)
-class NextSteps:
-    """What a record adds: one claimed run at most, and pending ones."""
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much one worker takes on in a segment before it lets others have the rest."""
 
-    step: Step | None = None
-    run_id: UUID | None = None
-    prepared: Prepared | None = None
-    failure: Failure | None = None
-    pending: list[int] = field(default_factory=list)
-    retry: str | None = None
+    steps: int  # with effects
+    seconds: float  # the sum of their time limits
 
 
-def choose(state: SegmentState, work: Work, broken: Broken | None) -> NextSteps:
-    """Which ready step this worker goes on with, and which are sent to others."""
-    graph = state.graph
-    ready = state.frontier.ready
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Indexes of steps: the one this worker runs next, those sent to others, those kept in memory.
+
+    Kept are pure steps, which this worker runs after the chosen one.
+    """
+
+    step: int | None
+    pending: list[int]
+    kept: list[int]
+
+
+def choose(state: "SegmentState", work: "Work", broken: "Broken | None", limits: Limits) -> Choice:
+    """Choose from the ready steps; a `broken` one, which failed in memory, goes first."""
+    ready, steps = state.frontier.ready, state.graph.steps
     if state.hands_over:
-        state.frontier.ready = []
-        return NextSteps(pending=ready)
-    effects = [index for index in ready if not graph.steps[index].inline]
-    inline = [index for index in ready if graph.steps[index].inline]
-    next_steps = NextSteps(run_id=uuid7())
+        return Choice(None, list(ready), [])
+    effects = [index for index in ready if not steps[index].inline]
+    inline = [index for index in ready if steps[index].inline]
     if broken is not None:
-        next_steps.step, next_steps.prepared, next_steps.failure = (
-            broken.step,
-            broken.prepared,
-            broken.failure,
-        )
-        next_steps.pending = effects
-    elif inline:
-        next_steps.step, next_steps.pending = graph.steps[inline[0]], effects
-        ready.remove(inline[0])
-    elif effects:
-        mine = _mine(state, work, effects)
-        next_steps.step = None if mine is None else graph.steps[mine]
-        next_steps.pending = [index for index in effects if index != mine]
-    state.frontier.ready = [index for index in ready if graph.steps[index].inline]
-    if next_steps.step is not None and next_steps.prepared is None and next_steps.failure is None:
-        next_steps.prepared, next_steps.failure = attempt_prepare(state, next_steps.step, 1)
-    return next_steps
+        return Choice(broken.step.index, effects, inline)
+    if inline:
+        return Choice(inline[0], effects, inline[1:])
+    mine = _mine(state, work, effects, limits)
+    return Choice(mine, [index for index in effects if index != mine], [])
 
 
-def _mine(state: SegmentState, work: Work, effects: list[int]) -> int | None:
+def _mine(state: "SegmentState", work: "Work", effects: list[int], limits: Limits) -> int | None:
     """The effect step to go on with: on this queue, within bounds, no chord's branch.
 
     With siblings still to be carried only what belongs to the same segment is gone on with.
     """
-    limits = config()
     graph = state.graph
-    if state.carried >= limits.segment_steps:
+    if not effects or state.carried >= limits.steps:
         return None
     if state.pack is not None and state.pack.left:
         following = successor(graph, work.step)
@@ -76,31 +63,7 @@ def _mine(state: SegmentState, work: Work, effects: list[int]) -> int | None:
     branches = {step.index for fork in forks.values() for step in fork}
     for index in effects:
         step = graph.steps[index]
-        fits = state.seconds + step.timeout_seconds <= limits.segment_seconds
+        fits = state.seconds + step.timeout_seconds <= limits.seconds
         if step.queue == work.step.queue and fits and index not in branches:
             return index
     return None
-
-
-def needs_lock(state: SegmentState, unit: Unit) -> bool:
-    """Whether a join may be ready, or the end be reached, without us knowing it."""
-    if state.resumed:
-        return True
-    frontier = state.frontier
-    graph = state.graph
-    unfinished = [graph.steps[index].task for index in frontier.ready]
-    if unit.broken is not None:
-        unfinished.append(unit.broken.step.task)
-    if not unfinished:
-        return not state.context.header or not frontier.unsettled
-    if state.context.header:
-        return False
-    waiting = set(unfinished)
-    return any(
-        not any(
-            edge.source in waiting
-            for edge in graph.tasks[join].incoming
-            if edge.source not in state.outcomes
-        )
-        for join in frontier.unsettled
-    )

@@ -6,36 +6,29 @@ segments may be ready, when variables are written, and when nothing follows.
 
 import random
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from django.db import transaction
+from uuid6 import uuid7
 
 from executions import payloads
-from executions.admission import capacity
 from executions.definition.graph.plan import task_outcomes
 from runners import statements
+from runners.conf import config
 from runners.containers import children, iterations, start_child
-from runners.dispatch import messages
 from runners.errors import LeaseLost
-from runners.failures import retry
-from runners.failures.classification import Failure
-from runners.modules.base import Wait
-from runners.pipeline import checkpoints, finish, plan_from_rows, write_result
-from runners.pipeline.claim_run import attempt_prepare
-from runners.pipeline.next_steps import NextSteps, choose, needs_lock
-from runners.pipeline.write_result import Written
+from runners.pipeline import checkpoints, finish, plan_from_rows, suspend, write_result
+from runners.pipeline.claim_run import Inputs, attempt_prepare
+from runners.pipeline.decide import RETRIED, Ending, decide
+from runners.pipeline.next_steps import Limits, choose
+from runners.pipeline.write_result import NextSteps, Written
 from runners.ports import file_dead_letter, record_costs
-from runners.segment import execution_lock, insert_runs, run_rows, template_scope
+from runners.segment import execution_lock, template_scope
 from runners.segment.live_run import LiveRun
 from runners.segment.state import Frontier, SegmentState
 from runners.segment.template_data import failed
 from runners.segment.work import Unit, Work
-from runners.states import ErrorType, RunState, WaitKind
-from runners.waits.callbacks import hand_over
-from runners.waits.deliver import catch_up
-
-RETRIED = (ErrorType.TRANSIENT, ErrorType.TIMEOUT)
+from runners.states import RunState, WaitKind
 
 
 def record(state: SegmentState, work: Work, unit: Unit) -> Work | None:
@@ -58,20 +51,51 @@ def _record(state: SegmentState, work: Work, unit: Unit) -> Work | None:
         with transaction.atomic():
             execution_lock.lock(state)
             iterations.give_back_batch(state)
-    if unit.failure is not None:
-        return _record_failure(state, work, unit, unit.failure)
-    if unit.wait is not None:
-        return _record_wait(state, work, unit, unit.wait)
-    wanted = checkpoints.wants_lock(state, work, unit)
-    if wanted or _writes_variables(unit) or needs_lock(state, unit):
-        return _record_locked(state, work, unit)
-    next_steps = choose(state, work, unit.broken)
+    decision = decide(
+        state,
+        work,
+        unit,
+        random=random.random(),  # noqa: S311 - spreads retries, guards nothing
+        checkpoint=checkpoints.wants_lock(state, work, unit),
+    )
+    match decision.ending:
+        case Ending.RECORD:
+            return _record_unlocked(state, work, unit)
+        case Ending.RECORD_LOCKED:
+            return _record_locked(state, work, unit)
+        case Ending.SLEEP:
+            return _record_wait(state, work, unit)
+        case Ending.RETRY:
+            return _record_retry(state, work, unit, decision.delay)
+        case Ending.HANDLE_ERROR:
+            return _record_handled(state, work, unit)
+        case Ending.DEAD_LETTER:
+            dead_letter(state, work, unit)
+            return None
+
+
+def _record_unlocked(state: SegmentState, work: Work, unit: Unit) -> Work | None:
+    next_steps = _next_steps(state, work, unit)
     sibling = _sibling(state, unit, next_steps)
     if sibling is not None:
         return _hand_on(state, work, unit, sibling)
     write_result.write(state, work, unit, next_steps)
     checkpoints.note(state, unit)
     return _go_on(state, work, next_steps)
+
+
+def _next_steps(state: SegmentState, work: Work, unit: Unit) -> NextSteps:
+    """Choose what is next, and render the inputs of the step this worker runs."""
+    limits, broken = config(), unit.broken
+    choice = choose(state, work, broken, Limits(limits.segment_steps, limits.segment_seconds))
+    state.frontier.ready = choice.kept
+    if choice.step is None:
+        return NextSteps(pending=choice.pending)
+    step = state.graph.steps[choice.step]
+    inputs: Inputs = (
+        attempt_prepare(state, step, 1) if broken is None else (broken.prepared, broken.failure)
+    )
+    return NextSteps(step, uuid7(), *inputs, pending=choice.pending)
 
 
 def _sibling(state: SegmentState, unit: Unit, next_steps: NextSteps) -> LiveRun | None:
@@ -109,39 +133,32 @@ def _hand_on(state: SegmentState, work: Work, unit: Unit, sibling: LiveRun) -> W
     )
 
 
-def _record_failure(state: SegmentState, work: Work, unit: Unit, failure: Failure) -> Work | None:
-    state.failure = failure
-    delay = None
-    if failure.error_type in RETRIED:
-        delay = retry.delay(
-            work.step.retry,
-            work.attempt - work.budget + 1,
-            random=random.random(),  # noqa: S311 - spreads retries, guards nothing
-            retry_after=failure.retry_after,
-        )
-    if delay is not None:
-        next_steps = NextSteps(
-            pending=list(state.frontier.ready),
-            retry=write_result.retry_row(state, work, delay, unit.details),
-        )
-        write_result.write(state, work, unit, next_steps, run_state=RunState.FAILED)
-        return _go_on(state, work, next_steps)
-    task = state.graph.tasks[work.step.task]
-    if task.handles_error or state.graph.guarded:
-        error = failed(failure.message, failure.error_type.value, work.path)
-        state.ended(work.step, "error", None, error)
-        return _record_locked(state, work, unit, run_state=RunState.FAILED, outcome="error")
-    dead_letter(state, work, unit, failure)
-    return None
+def _record_retry(state: SegmentState, work: Work, unit: Unit, delay: float) -> Work | None:
+    state.failure = unit.failure
+    next_steps = NextSteps(
+        pending=list(state.frontier.ready),
+        retry=write_result.retry_row(state, work, delay, unit.details),
+    )
+    write_result.write(state, work, unit, next_steps, run_state=RunState.FAILED)
+    return _go_on(state, work, next_steps)
 
 
-def dead_letter(
-    state: SegmentState, work: Work, unit: Unit, failure: Failure, *, manual: str | None = None
-) -> Any:
+def _record_handled(state: SegmentState, work: Work, unit: Unit) -> Work | None:
+    """Record a failure that an `error` edge, or the container around the step, handles."""
+    state.failure = failure = unit.failure
+    assert failure is not None
+    error = failed(failure.message, failure.error_type.value, work.path)
+    state.ended(work.step, "error", None, error)
+    return _record_locked(state, work, unit, run_state=RunState.FAILED, outcome="error")
+
+
+def dead_letter(state: SegmentState, work: Work, unit: Unit, *, manual: str | None = None) -> Any:
     """Record a run as dead and tell the dead-letter queue; return the letter.
 
     The execution fails when nothing else is in flight. `manual` is the reason of a quarantine.
     """
+    state.failure = failure = unit.failure
+    assert failure is not None
     with transaction.atomic():
         execution_lock.lock(state)
         next_steps = NextSteps(pending=list(state.frontier.ready))
@@ -153,7 +170,7 @@ def dead_letter(
             children.leave_awaited(work.run_id)
         if state.ended_turns or (not others and not next_steps.pending):
             finish.conclude(state, others=bool(others or next_steps.pending))
-        _publish(state, next_steps)
+        write_result.publish(state, next_steps)
     state.frontier = Frontier()
     return letter
 
@@ -178,7 +195,7 @@ def _record_locked(
             finish.conclude(state, others=live, figures=written.figures)
         if goes_on:
             checkpoints.after_step(state, work, unit)
-        _publish(state, next_steps)
+        write_result.publish(state, next_steps)
     return _next_work(state, work, next_steps)
 
 
@@ -189,9 +206,9 @@ def _write_locked(
 
     In one round trip where the choice needs nothing that only the lock makes certain.
     """
-    variables = _variables(unit)
+    variables = unit.variables
     if not variables and not state.frontier.unsettled:
-        next_steps = choose(state, work, unit.broken)
+        next_steps = _next_steps(state, work, unit)
         return next_steps, write_result.lock_and_write(
             state, work, unit, next_steps, run_state=run_state, outcome=outcome
         )
@@ -199,16 +216,18 @@ def _write_locked(
     if variables:
         state.data.variables = _merge_variables(state, variables)
     _settle_joins(state)
-    next_steps = choose(state, work, unit.broken)
+    next_steps = _next_steps(state, work, unit)
     others = write_result.write(
         state, work, unit, next_steps, run_state=run_state, outcome=outcome, survey=True
     )
     return next_steps, Written(others)
 
 
-def _record_wait(state: SegmentState, work: Work, unit: Unit, wait: Wait) -> Work | None:
+def _record_wait(state: SegmentState, work: Work, unit: Unit) -> Work | None:
+    wait = unit.wait
+    assert wait is not None
     if wait.kind is not WaitKind.CHILD:
-        _suspend(state, work, unit, wait)
+        suspend.suspend(state, work, unit, wait)
         return None
     try:
         call = start_child.look_up(state, work, wait.facts)
@@ -217,65 +236,12 @@ def _record_wait(state: SegmentState, work: Work, unit: Unit, wait: Wait) -> Wor
             child = start_child.start(call, work)
             if call.waits:
                 waits = replace(wait, key=str(child), facts=start_child.noted(call, child))
-                _suspend(state, work, unit, waits)
+                suspend.suspend(state, work, unit, waits)
                 return None
             done = start_child.detached(state, work, unit, child)
             return _record_locked(state, work, done)
     except start_child.Refused as refused:
-        failed_unit = replace(unit, wait=None, failure=refused.failure)
-        return _record_failure(state, work, failed_unit, refused.failure)
-
-
-def _suspend(state: SegmentState, work: Work, unit: Unit, wait: Wait) -> None:
-    """Put the run to sleep, start what it waits for, and let go of the place if all sleeps."""
-    tokens, amount = unit.cost_totals()
-    with transaction.atomic():
-        execution_lock.lock(state)
-        facts = dict(wait.facts)
-        row = statements.fetch_one(
-            "suspend",
-            {
-                "execution": state.context.execution_id,
-                "run": work.run_id,
-                "token": work.token,
-                "holder": work.holder,
-                "kind": wait.kind.value,
-                "key": wait.key,
-                "facts": payloads.dump(facts, "facts of the wait"),
-                "seconds": wait.seconds,
-                "until": wait.until,
-                "logs": payloads.dump(unit.logs, "log") if unit.logs else None,
-                "duration_ms": unit.milliseconds,
-                "cost_tokens": tokens,
-                "cost_amount": amount,
-            },
-        )
-        if row is None:
-            raise LeaseLost(str(work.run_id))
-        awake = row[1] or _heard(state, work, wait)
-        next_steps = NextSteps(pending=list(state.frontier.ready))
-        if next_steps.pending:
-            insert_runs.insert(
-                state,
-                [run_rows.pending(state.graph.steps[i], state.prefix) for i in next_steps.pending],
-            )
-        if wait.kind is WaitKind.BODY:
-            iterations.open_turns(state, work, facts)
-            state.passed.turn = state.passed.turn or work.step.container == "loop"
-        elif wait.kind is not WaitKind.CHILD and not awake and not next_steps.pending:
-            capacity.release_slot(state.context.execution_id)
-        checkpoints.after_step(state, work, unit)
-        _publish(state, next_steps)
-    state.frontier = Frontier()
-
-
-def _heard(state: SegmentState, work: Work, wait: Wait) -> bool:
-    """Whether what the run waits for came before; an event may come while it falls asleep."""
-    if wait.kind is WaitKind.EVENT:
-        transaction.on_commit(partial(catch_up, work.run_id), robust=True)
-    return wait.kind is WaitKind.CALLBACK and hand_over(
-        state.context.execution_id, work.run_id, work.path
-    )
+        return _record(state, work, replace(unit, wait=None, failure=refused.failure))
 
 
 def _settle_joins(state: SegmentState) -> None:
@@ -306,7 +272,7 @@ def _settle_joins(state: SegmentState) -> None:
 
 
 def _go_on(state: SegmentState, work: Work, next_steps: NextSteps) -> Work | None:
-    _publish(state, next_steps)
+    write_result.publish(state, next_steps)
     return _next_work(state, work, next_steps)
 
 
@@ -326,37 +292,6 @@ def _next_work(state: SegmentState, work: Work, next_steps: NextSteps) -> Work |
         prepared=next_steps.prepared,
         failure=next_steps.failure,
     )
-
-
-def _publish(state: SegmentState, next_steps: NextSteps) -> None:
-    steps = state.graph.steps
-    ready = [
-        index for index in next_steps.pending if state.path(steps[index]) not in state.context.links
-    ]
-    if ready:
-        messages.publish_after_commit(
-            [
-                messages.parcel(
-                    state.context.execution_id,
-                    state.context.version.id,
-                    state.context.priority,
-                    state.place,
-                    ready,
-                )
-            ]
-        )
-
-
-def _writes_variables(unit: Unit) -> bool:
-    return any(_variables(unit))
-
-
-def _variables(unit: Unit) -> dict[str, Any]:
-    merged: dict[str, Any] = {}
-    for done in [unit.head, *unit.more]:
-        if done is not None and done.result.variables:
-            merged.update(done.result.variables)
-    return merged
 
 
 def _merge_variables(state: SegmentState, changes: dict[str, Any]) -> dict[str, Any]:

@@ -1,19 +1,21 @@
 """The one statement that records a unit and adds what is next, and the rows it adds."""
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
+from uuid import UUID
 
 from django.db import InterfaceError, OperationalError, connection, transaction
 
 from executions import payloads
+from executions.definition.graph.model import Step
 from runners import metrics, statements
 from runners.conf import config
+from runners.dispatch import messages
 from runners.errors import LeaseLost
 from runners.failures.classification import Failure
 from runners.pipeline import result_cache
-from runners.pipeline.next_steps import NextSteps
 from runners.segment import execution_lock, run_rows
 from runners.segment.inputs import Prepared
 from runners.segment.live_run import LiveRun
@@ -22,6 +24,18 @@ from runners.segment.work import Unit, Work
 from runners.states import RunState
 
 log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class NextSteps:
+    """What a record adds: one claimed run at most, and pending ones."""
+
+    step: Step | None = None
+    run_id: UUID | None = None
+    prepared: Prepared | None = None
+    failure: Failure | None = None
+    pending: list[int] = field(default_factory=list)
+    retry: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,6 +282,26 @@ def _insist(name: str, params: dict[str, Any]) -> tuple[Any, ...] | None:
             raise
         connection.close()
         return statements.fetch_one(name, params)
+
+
+def publish(state: SegmentState, next_steps: NextSteps) -> None:
+    """Send the pending steps to workers after the commit, but those that the chain goes on with."""
+    steps = state.graph.steps
+    ready = [
+        index for index in next_steps.pending if state.path(steps[index]) not in state.context.links
+    ]
+    if ready:
+        messages.publish_after_commit(
+            [
+                messages.parcel(
+                    state.context.execution_id,
+                    state.context.version.id,
+                    state.context.priority,
+                    state.place,
+                    ready,
+                )
+            ]
+        )
 
 
 def renew_connection() -> None:

@@ -94,6 +94,20 @@ class Unit:
         """What the attempt spent, however it ended."""
         return self.head.costs if self.head is not None else self.spent
 
+    @property
+    def variables(self) -> dict[str, Any]:
+        """What its steps set the workflow's variables to; the last one wins."""
+        merged: dict[str, Any] = {}
+        for done in (self.head, *self.more):
+            if done is not None and done.result.variables:
+                merged.update(done.result.variables)
+        return merged
+
+    @property
+    def writes_variables(self) -> bool:
+        """Whether any of its steps set a variable."""
+        return any(done.result.variables for done in (self.head, *self.more) if done is not None)
+
     def cost_totals(self) -> tuple[int, Decimal]:
         """Tokens, and the amount in the installation's own currency, as a run's row keeps them."""
         ours = default_currency()

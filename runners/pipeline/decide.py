@@ -1,0 +1,96 @@
+"""Decide how a unit that ran is recorded. Pure: no database, no clock, no randomness."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from runners.failures import retry
+from runners.states import ErrorType
+
+if TYPE_CHECKING:
+    from runners.failures.classification import Failure
+    from runners.segment.state import SegmentState
+    from runners.segment.work import Unit, Work
+
+RETRIED = (ErrorType.TRANSIENT, ErrorType.TIMEOUT)
+
+
+class Ending(StrEnum):
+    """What becomes of a unit."""
+
+    RECORD = "record"
+    """It succeeded: one statement, without the execution's lock."""
+    RECORD_LOCKED = "record locked"
+    """It succeeded, and what follows is only certain under the execution's lock."""
+    SLEEP = "sleep"
+    """Its step waits for something."""
+    RETRY = "retry"
+    """It failed, and is tried again after `delay` seconds."""
+    HANDLE_ERROR = "handle error"
+    """It failed for good, and an `error` edge or the container around it handles that."""
+    DEAD_LETTER = "dead letter"
+    """It failed for good, and nothing handles that."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What becomes of a unit; `delay` (seconds) is set for RETRY alone."""
+
+    ending: Ending
+    delay: float = 0.0
+
+
+def decide(
+    state: "SegmentState", work: "Work", unit: "Unit", *, random: float, checkpoint: bool
+) -> Decision:
+    """Decide from what this worker knows.
+
+    `random` is from 0 to 1 and spreads retries. `checkpoint` says that one is wanted, which needs
+    the lock.
+    """
+    if unit.failure is not None:
+        return _of_failure(state, work, unit.failure, random)
+    if unit.wait is not None:
+        return Decision(Ending.SLEEP)
+    if checkpoint or unit.writes_variables or needs_lock(state, unit):
+        return Decision(Ending.RECORD_LOCKED)
+    return Decision(Ending.RECORD)
+
+
+def _of_failure(state: "SegmentState", work: "Work", failure: "Failure", random: float) -> Decision:
+    if failure.error_type in RETRIED:
+        delay = retry.delay(
+            work.step.retry,
+            work.attempt - work.budget + 1,
+            random=random,
+            retry_after=failure.retry_after,
+        )
+        if delay is not None:
+            return Decision(Ending.RETRY, delay)
+    if state.graph.tasks[work.step.task].handles_error or state.graph.guarded:
+        return Decision(Ending.HANDLE_ERROR)
+    return Decision(Ending.DEAD_LETTER)
+
+
+def needs_lock(state: "SegmentState", unit: "Unit") -> bool:
+    """Return whether a join may be ready, or the end be reached, without this worker knowing it."""
+    if state.resumed:
+        return True
+    frontier = state.frontier
+    graph = state.graph
+    unfinished = [graph.steps[index].task for index in frontier.ready]
+    if unit.broken is not None:
+        unfinished.append(unit.broken.step.task)
+    if not unfinished:
+        return not state.context.header or not frontier.unsettled
+    if state.context.header:
+        return False
+    waiting = set(unfinished)
+    return any(
+        not any(
+            edge.source in waiting
+            for edge in graph.tasks[join].incoming
+            if edge.source not in state.outcomes
+        )
+        for join in frontier.unsettled
+    )

@@ -1,0 +1,72 @@
+"""Put a run to sleep until what it waits for comes."""
+
+from functools import partial
+
+from django.db import transaction
+
+from executions import payloads
+from executions.admission import capacity
+from runners import statements
+from runners.containers import iterations
+from runners.errors import LeaseLost
+from runners.modules.base import Wait
+from runners.pipeline import checkpoints, write_result
+from runners.pipeline.write_result import NextSteps
+from runners.segment import execution_lock, insert_runs, run_rows
+from runners.segment.state import Frontier, SegmentState
+from runners.segment.work import Unit, Work
+from runners.states import WaitKind
+from runners.waits.callbacks import hand_over
+from runners.waits.deliver import catch_up
+
+
+def suspend(state: SegmentState, work: Work, unit: Unit, wait: Wait) -> None:
+    """Put the run to sleep, start what it waits for, and let go of the place if all sleeps."""
+    tokens, amount = unit.cost_totals()
+    with transaction.atomic():
+        execution_lock.lock(state)
+        facts = dict(wait.facts)
+        row = statements.fetch_one(
+            "suspend",
+            {
+                "execution": state.context.execution_id,
+                "run": work.run_id,
+                "token": work.token,
+                "holder": work.holder,
+                "kind": wait.kind.value,
+                "key": wait.key,
+                "facts": payloads.dump(facts, "facts of the wait"),
+                "seconds": wait.seconds,
+                "until": wait.until,
+                "logs": payloads.dump(unit.logs, "log") if unit.logs else None,
+                "duration_ms": unit.milliseconds,
+                "cost_tokens": tokens,
+                "cost_amount": amount,
+            },
+        )
+        if row is None:
+            raise LeaseLost(str(work.run_id))
+        awake = row[1] or _heard(state, work, wait)
+        next_steps = NextSteps(pending=list(state.frontier.ready))
+        if next_steps.pending:
+            insert_runs.insert(
+                state,
+                [run_rows.pending(state.graph.steps[i], state.prefix) for i in next_steps.pending],
+            )
+        if wait.kind is WaitKind.BODY:
+            iterations.open_turns(state, work, facts)
+            state.passed.turn = state.passed.turn or work.step.container == "loop"
+        elif wait.kind is not WaitKind.CHILD and not awake and not next_steps.pending:
+            capacity.release_slot(state.context.execution_id)
+        checkpoints.after_step(state, work, unit)
+        write_result.publish(state, next_steps)
+    state.frontier = Frontier()
+
+
+def _heard(state: SegmentState, work: Work, wait: Wait) -> bool:
+    """Whether what the run waits for came before; an event may come while it falls asleep."""
+    if wait.kind is WaitKind.EVENT:
+        transaction.on_commit(partial(catch_up, work.run_id), robust=True)
+    return wait.kind is WaitKind.CALLBACK and hand_over(
+        state.context.execution_id, work.run_id, work.path
+    )
