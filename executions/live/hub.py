@@ -108,7 +108,8 @@ class Hub:
                     await self._welcome()
                 continue
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._joined.wait(), left)
+                async with asyncio.timeout(left):
+                    await self._joined.wait()
 
     async def _look(self) -> None:
         ids: dict[Feed, list[UUID]] = {}

@@ -62,8 +62,10 @@ class Viewer:
         """The next frame; None when none came in time. Raises Gone."""
         if not self._waiting and self.open:
             self._news.clear()
+            # Not `wait_for`: before Python 3.12 it loses a cancellation that comes with the news.
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._news.wait(), seconds)
+                async with asyncio.timeout(seconds):
+                    await self._news.wait()
         if not self._waiting:
             if self.open:
                 return None

@@ -1,5 +1,6 @@
 """The small parts of watching live, without a database."""
 
+import asyncio
 import json
 from datetime import UTC, datetime
 from typing import Any
@@ -110,3 +111,22 @@ def test_a_viewer_that_does_not_read_is_dropped(monkeypatch: pytest.MonkeyPatch)
 
     fill()
     assert dropped == [True]
+
+
+@pytest.mark.parametrize("turns", range(5))
+def test_a_viewer_that_is_cancelled_as_news_come_ends(turns: int) -> None:
+    """A connection that was over went on for five minutes, and its client was not told."""
+
+    async def meet() -> tuple[bool, bool]:
+        viewer = Viewer(EXECUTIONS, PK)
+        waits = asyncio.create_task(viewer.next(60))
+        await asyncio.sleep(0)
+        viewer.offer([frame("state", AT, {})])
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        cancelled = waits.cancel()
+        await asyncio.wait([waits])
+        return cancelled, waits.cancelled()
+
+    asked, cancelled = asyncio.run(meet())
+    assert asked == cancelled
