@@ -22,7 +22,7 @@ from runners.conf import config
 from runners.containers import children
 from runners.dispatch import messages
 from runners.dispatch.canvas import Canvas
-from runners.pipeline import finish, plan_execution
+from runners.planning import finish, plan_execution
 from runners.segment import run_rows
 from runners.waits.deliver import announce
 

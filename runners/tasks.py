@@ -11,7 +11,8 @@ from runners import metrics
 from runners.containers import children
 from runners.dispatch import messages
 from runners.errors import LeaseLost, StepFailed
-from runners.pipeline import plan_execution, receive
+from runners.pipeline import receive
+from runners.planning import plan_execution
 from runners.remote import preparing
 from runners.waits.deliver import deliver
 from runners.workers import registration  # noqa: F401 - signals connect

@@ -17,7 +17,7 @@ from runners.explain.lookup import live_and_dead, look_around
 from runners.explain.steps import step_reason
 from runners.explain.tasks import waiting_tasks
 from runners.models import Run
-from runners.pipeline.plan_from_rows import facts_of
+from runners.planning.plan_from_rows import facts_of
 from runners.states import LIVE
 
 MAX_RUNS = 500

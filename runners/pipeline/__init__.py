@@ -1,6 +1,6 @@
 """How a worker handles one message.
 
-Read in this order: `execute` (the loop), `claim_run`, `reveal_secrets`, `gates`, `record_result`,
-`next_steps`, `write_result`, `finish`. `plan_execution` and `plan_from_rows` decide from rows
-what is next, where no worker knows it. `end_run` and `crashes` end a run from outside its process.
+Read in this order: `receive` (the loop), `claim_run`, `execute` (with `reveal_secrets`, `gates`),
+`decide` and `next_steps` (pure), `record_result`, `write_result`. What follows the last record is
+in `runners/planning`. `end_run` and `crashes` end a run from outside its process.
 """

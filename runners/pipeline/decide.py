@@ -33,7 +33,7 @@ class Ending(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class RecordDecision:
     """What becomes of a unit; `delay` (seconds) is set for RETRY alone."""
 
     ending: Ending
@@ -42,7 +42,7 @@ class Decision:
 
 def decide(
     state: "SegmentState", work: "Work", unit: "Unit", *, random: float, checkpoint: bool
-) -> Decision:
+) -> RecordDecision:
     """Decide from what this worker knows.
 
     `random` is from 0 to 1 and spreads retries. `checkpoint` says that one is wanted, which needs
@@ -51,13 +51,15 @@ def decide(
     if unit.failure is not None:
         return _of_failure(state, work, unit.failure, random)
     if unit.wait is not None:
-        return Decision(Ending.SLEEP)
+        return RecordDecision(Ending.SLEEP)
     if checkpoint or unit.writes_variables or needs_lock(state, unit):
-        return Decision(Ending.RECORD_LOCKED)
-    return Decision(Ending.RECORD)
+        return RecordDecision(Ending.RECORD_LOCKED)
+    return RecordDecision(Ending.RECORD)
 
 
-def _of_failure(state: "SegmentState", work: "Work", failure: "Failure", random: float) -> Decision:
+def _of_failure(
+    state: "SegmentState", work: "Work", failure: "Failure", random: float
+) -> RecordDecision:
     if failure.error_type in RETRIED:
         delay = retry.delay(
             work.step.retry,
@@ -66,10 +68,10 @@ def _of_failure(state: "SegmentState", work: "Work", failure: "Failure", random:
             retry_after=failure.retry_after,
         )
         if delay is not None:
-            return Decision(Ending.RETRY, delay)
+            return RecordDecision(Ending.RETRY, delay)
     if state.graph.tasks[work.step.task].handles_error or state.graph.guarded:
-        return Decision(Ending.HANDLE_ERROR)
-    return Decision(Ending.DEAD_LETTER)
+        return RecordDecision(Ending.HANDLE_ERROR)
+    return RecordDecision(Ending.DEAD_LETTER)
 
 
 def needs_lock(state: "SegmentState", unit: "Unit") -> bool:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class SegmentLimits:
     """How much one worker takes on in a segment before it lets others have the rest."""
 
     steps: int  # with effects
@@ -33,7 +33,9 @@ class Choice:
     kept: list[int]
 
 
-def choose(state: "SegmentState", work: "Work", broken: "Broken | None", limits: Limits) -> Choice:
+def choose(
+    state: "SegmentState", work: "Work", broken: "Broken | None", limits: SegmentLimits
+) -> Choice:
     """Choose from the ready steps; a `broken` one, which failed in memory, goes first."""
     ready, steps = state.frontier.ready, state.graph.steps
     if state.hands_over:
@@ -48,7 +50,9 @@ def choose(state: "SegmentState", work: "Work", broken: "Broken | None", limits:
     return Choice(mine, [index for index in effects if index != mine], [])
 
 
-def _mine(state: "SegmentState", work: "Work", effects: list[int], limits: Limits) -> int | None:
+def _mine(
+    state: "SegmentState", work: "Work", effects: list[int], limits: SegmentLimits
+) -> int | None:
     """The effect step to go on with: on this queue, within bounds, no chord's branch.
 
     With siblings still to be carried only what belongs to the same segment is gone on with.

@@ -17,11 +17,12 @@ from runners import statements
 from runners.conf import config
 from runners.containers import children, iterations, start_child
 from runners.errors import LeaseLost
-from runners.pipeline import checkpoints, finish, plan_from_rows, suspend, write_result
+from runners.pipeline import checkpoints, suspend, write_result
 from runners.pipeline.claim_run import Inputs, attempt_prepare
 from runners.pipeline.decide import RETRIED, Ending, decide
-from runners.pipeline.next_steps import Limits, choose
+from runners.pipeline.next_steps import SegmentLimits, choose
 from runners.pipeline.write_result import NextSteps, Written
+from runners.planning import finish, plan_from_rows
 from runners.ports import file_dead_letter, record_costs
 from runners.segment import execution_lock, template_scope
 from runners.segment.live_run import LiveRun
@@ -87,7 +88,9 @@ def _record_unlocked(state: SegmentState, work: Work, unit: Unit) -> Work | None
 def _next_steps(state: SegmentState, work: Work, unit: Unit) -> NextSteps:
     """Choose what is next, and render the inputs of the step this worker runs."""
     limits, broken = config(), unit.broken
-    choice = choose(state, work, broken, Limits(limits.segment_steps, limits.segment_seconds))
+    choice = choose(
+        state, work, broken, SegmentLimits(limits.segment_steps, limits.segment_seconds)
+    )
     state.frontier.ready = choice.kept
     if choice.step is None:
         return NextSteps(pending=choice.pending)

@@ -16,7 +16,7 @@ from executions.states import ExecutionState
 from runners import statements
 from runners.containers import iterations
 from runners.models import Run
-from runners.pipeline import plan_from_rows
+from runners.planning import plan_from_rows
 from runners.segment.hand_over import left_to_worker
 from runners.segment.state import SegmentState
 from runners.segment.template_data import described

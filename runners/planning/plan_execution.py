@@ -9,7 +9,7 @@ from runners import statements
 from runners.conf import config
 from runners.dispatch import messages
 from runners.dispatch.canvas import Chain, Link
-from runners.pipeline import finish
+from runners.planning import finish
 from runners.segment import execution_lock
 from runners.segment.state import SegmentState, from_rows
 

@@ -23,7 +23,8 @@ from runners.dispatch import messages
 from runners.errors import LeaseLost, StepFailed
 from runners.models import Run
 from runners.modules import registry
-from runners.pipeline import plan_execution, receive
+from runners.pipeline import receive
+from runners.planning import plan_execution
 from runners.recovery.sweeper import overdue, timers
 from runners.states import RunState, WaitKind
 from runners.testing.answers import Answers, keys, wrapped

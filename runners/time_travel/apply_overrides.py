@@ -9,7 +9,7 @@ from executions.definition.versions import compiled
 from executions.errors import InvalidPayload, PayloadError, WithProblems
 from executions.models import WorkflowExecution
 from runners.models import Run
-from runners.pipeline import finish
+from runners.planning import finish
 from runners.segment.inputs import merged
 from runners.segment.state import from_rows
 from runners.time_travel.approvals import refuse_other_inputs

@@ -25,7 +25,7 @@ from executions.history.points import written
 from executions.models import Checkpoint, WorkflowExecution
 from runners import statements
 from runners.models import Run
-from runners.pipeline import plan_from_rows
+from runners.planning import plan_from_rows
 from runners.segment import template_scope
 from runners.segment.context import SegmentContext
 from runners.segment.inputs import Prepared, prepare

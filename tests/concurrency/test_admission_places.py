@@ -16,7 +16,7 @@ from executions.database import statements
 from executions.errors import QuotaExceeded
 from executions.models import Tier, WorkflowExecution, Workspace
 from runners.models import Run
-from runners.pipeline import plan_execution
+from runners.planning import plan_execution
 from runners.recovery.sweeper import admission as duty
 from runners.recovery.sweeper import places
 from tests.support.rivals import Rivals, my_session, wait_until_blocked

@@ -18,7 +18,7 @@ from executions.errors import ConcurrencyConflict, InvalidPayload, WrongState
 from executions.models import Activity, Tier, WorkflowExecution, Workspace
 from executions.triggers.start import start_batch
 from runners.models import Run
-from runners.pipeline import plan_execution
+from runners.planning import plan_execution
 from runners.recovery.sweeper import admission as duty
 from tests.support.auditor import audit
 from tests.support.rivals import Rivals, my_session, wait_until_blocked

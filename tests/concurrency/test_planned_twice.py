@@ -3,7 +3,8 @@
 import pytest
 
 from runners.models import Run
-from runners.pipeline import execute, plan_execution, receive
+from runners.pipeline import execute, receive
+from runners.planning import plan_execution
 from tests.support.auditor import audit
 from tests.support.segments import run_of
 from tests.support.simulation import World, configured

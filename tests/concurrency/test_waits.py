@@ -14,7 +14,7 @@ from executions.models import Event, Membership, WorkflowExecution
 from executions.triggers.event import publish_event
 from runners import statements
 from runners.models import EarlyCallback, Run, Waiter
-from runners.pipeline import plan_execution
+from runners.planning import plan_execution
 from runners.recovery.sweeper import events as duty
 from runners.recovery.sweeper import timers
 from runners.segment.callback_urls import url_of

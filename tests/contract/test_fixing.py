@@ -9,7 +9,7 @@ from rest_framework.test import APIClient
 
 from executions.models import Activity, WorkflowExecution, Workspace
 from runners.models import Run
-from runners.pipeline import plan_execution
+from runners.planning import plan_execution
 from runners.repair.manual_results import check
 from tests.support.jobs import run_jobs
 from tests.support.workflows import publish, task

@@ -17,7 +17,7 @@ from executions.access.actor import Actor
 from executions.database.clock import database_now
 from executions.models import Activity, WorkflowExecution, Workspace
 from runners.models import Run, Runner
-from runners.pipeline import plan_execution
+from runners.planning import plan_execution
 from runners.recovery.sweeper import runners
 from runners.remote import polling
 from tests.support.preparing import prepare_remote_runs

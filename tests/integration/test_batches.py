@@ -9,7 +9,8 @@ import pytest
 
 from executions.models import WorkflowExecution
 from runners.models import Run
-from runners.pipeline import plan_execution, receive
+from runners.pipeline import receive
+from runners.planning import plan_execution
 from runners.recovery.sweeper import expired
 from tests.support.auditor import audit
 from tests.support.engine_database import engine_database

@@ -14,7 +14,7 @@ from runners.failures.classification import Failure
 from runners.failures.retry import MAX_DELAY_SECONDS
 from runners.modules.base import Result, Wait
 from runners.pipeline.decide import RETRIED, Ending, decide
-from runners.pipeline.next_steps import Limits, choose
+from runners.pipeline.next_steps import SegmentLimits, choose
 from runners.segment.context import SegmentContext
 from runners.segment.state import SegmentState
 from runners.segment.template_data import TemplateData
@@ -136,7 +136,7 @@ def test_every_ready_step_is_run_kept_or_sent_and_none_twice(
     if breaks and not hands_over:
         failure = Failure(ErrorType.PERMANENT, "It failed.", "Error")
         broken = Broken(case.step, None, failure)
-    choice = choose(case.state, case.work, broken, Limits(most, 1e9))
+    choice = choose(case.state, case.work, broken, SegmentLimits(most, 1e9))
 
     mine = [] if choice.step is None or broken is not None else [choice.step]
     assert sorted([*mine, *choice.pending, *choice.kept]) == sorted(ready)
@@ -158,6 +158,6 @@ def test_every_ready_step_is_run_kept_or_sent_and_none_twice(
 @given(seeds, st.floats(0, 100))
 def test_a_worker_takes_on_no_more_seconds_than_it_may(seed: int, seconds: float) -> None:
     case = _Case(seed, seconds=50.0)
-    choice = choose(case.state, case.work, None, Limits(100, seconds))
+    choice = choose(case.state, case.work, None, SegmentLimits(100, seconds))
     if choice.step is not None and not case.graph.steps[choice.step].inline:
         assert 50.0 + case.graph.steps[choice.step].timeout_seconds <= seconds

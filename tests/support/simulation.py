@@ -26,7 +26,8 @@ from runners.conf import config
 from runners.dispatch import durations, messages
 from runners.dispatch.canvas import Chain, Chord
 from runners.errors import LeaseLost
-from runners.pipeline import claim_run, execute, plan_execution, receive, record_result
+from runners.pipeline import claim_run, execute, receive, record_result
+from runners.planning import plan_execution
 from runners.recovery.sweeper import due, expired, lost, stalled, timers
 from runners.segment.state import Segment, SegmentState
 from runners.segment.work import Unit, Work

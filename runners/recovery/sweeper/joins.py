@@ -5,7 +5,7 @@ join before that sibling ends.
 """
 
 from runners import statements
-from runners.pipeline import plan_execution
+from runners.planning import plan_execution
 from runners.recovery.sweeper.each import each
 
 BATCH = 50

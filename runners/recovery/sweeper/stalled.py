@@ -3,7 +3,7 @@
 import logging
 
 from runners import statements
-from runners.pipeline import plan_execution
+from runners.planning import plan_execution
 from runners.recovery.sweeper.each import each
 
 log = logging.getLogger(__name__)
