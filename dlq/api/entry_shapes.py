@@ -9,50 +9,51 @@ from rest_framework import serializers
 
 from dlq.models import DeadLetterEntry, FailureType, Resolution
 from executions.api.bulk import Many
+from executions.api.camel_case import CamelCase
 from executions.api.fields import Body, Json, Payload, Text
 
 
-class DeadLetterSummary(serializers.ModelSerializer[DeadLetterEntry]):
+class DeadLetterSummary(CamelCase, serializers.ModelSerializer[DeadLetterEntry]):
     """A dead letter in a list: everything but inputs and config."""
 
-    runId = serializers.UUIDField(source="run_id")
-    executionId = serializers.UUIDField(source="execution_id")
-    workflowId = serializers.UUIDField(source="workflow_id")
-    taskId = serializers.UUIDField(source="task_id")
-    stepPath = serializers.CharField(source="step_path")
-    failureReason = serializers.CharField(source="failure_reason")
-    failureType = serializers.ChoiceField(FailureType.choices, source="failure_type")
+    run_id = serializers.UUIDField()
+    execution_id = serializers.UUIDField()
+    workflow_id = serializers.UUIDField()
+    task_id = serializers.UUIDField()
+    step_path = serializers.CharField()
+    failure_reason = serializers.CharField()
+    failure_type = serializers.ChoiceField(FailureType.choices)
     resolution = serializers.ChoiceField(Resolution.choices)
     occurrences = serializers.SerializerMethodField()
-    quarantinedAt = serializers.DateTimeField(source="quarantined_at")
-    resolvedAt = serializers.DateTimeField(source="resolved_at", allow_null=True)
-    expiresAt = serializers.DateTimeField(source="expires_at", allow_null=True)
+    quarantined_at = serializers.DateTimeField()
+    resolved_at = serializers.DateTimeField(allow_null=True)
+    expires_at = serializers.DateTimeField(allow_null=True)
     reviewedBy = serializers.SerializerMethodField()
-    requeuedRunId = serializers.UUIDField(source="requeued_run_id", allow_null=True)
-    requeuedExecutionId = serializers.UUIDField(source="requeued_execution_id", allow_null=True)
-    groupId = serializers.UUIDField(source="group_id")
+    requeued_run_id = serializers.UUIDField(allow_null=True)
+    requeued_execution_id = serializers.UUIDField(allow_null=True)
+    group_id = serializers.UUIDField()
     version = serializers.IntegerField(
         source="version_number", help_text="The number of the workflow's version that ran."
     )
-    errorType = serializers.CharField(source="error_type", allow_blank=True)
-    httpStatus = serializers.IntegerField(source="http_status", allow_null=True)
+    error_type = serializers.CharField(allow_blank=True)
+    http_status = serializers.IntegerField(allow_null=True)
     follows = serializers.UUIDField(
         source="follows_id",
         allow_null=True,
         help_text="The dead letter of the same step that was requeued before.",
     )
-    seenAt = serializers.DateTimeField(
-        source="seen_at", allow_null=True, help_text="When a person first opened its page."
+    seen_at = serializers.DateTimeField(
+        allow_null=True, help_text="When a person first opened its page."
     )
 
     class Meta:
         model = DeadLetterEntry
         fields = [
-            "id", "runId", "executionId", "workflowId", "taskId", "stepPath", "failureReason",
-            "failureType", "fingerprint", "occurrences", "quarantinedAt", "expiresAt",
-            "resolution", "resolvedAt", "reviewedBy", "requeuedRunId", "requeuedExecutionId",
-            "notes", "groupId", "version", "module", "errorType", "exception", "httpStatus",
-            "target", "worker", "attempts", "redrives", "follows", "pinned", "seenAt",
+            "id", "run_id", "execution_id", "workflow_id", "task_id", "step_path", "failure_reason",
+            "failure_type", "fingerprint", "occurrences", "quarantined_at", "expires_at",
+            "resolution", "resolved_at", "reviewedBy", "requeued_run_id", "requeued_execution_id",
+            "notes", "group_id", "version", "module", "error_type", "exception", "http_status",
+            "target", "worker", "attempts", "redrives", "follows", "pinned", "seen_at",
         ]  # fmt: skip
 
     def get_occurrences(self, entry: DeadLetterEntry) -> int:
@@ -70,11 +71,11 @@ class DeadLetterSummary(serializers.ModelSerializer[DeadLetterEntry]):
 class DeadLetterQueue(DeadLetterSummary):
     """A dead letter in full."""
 
-    originalInputs = Payload(source="original_inputs", allow_null=True)
-    originalConfig = Payload(source="original_config", allow_null=True)
+    original_inputs = Payload(allow_null=True)
+    original_config = Payload(allow_null=True)
 
     class Meta(DeadLetterSummary.Meta):
-        fields = [*DeadLetterSummary.Meta.fields, "originalInputs", "originalConfig"]
+        fields = [*DeadLetterSummary.Meta.fields, "original_inputs", "original_config"]
 
 
 class Discard(Body):

@@ -6,6 +6,7 @@ from typing import Any
 from rest_framework import serializers
 
 from executions.admin.paginator import BOUND
+from executions.api.camel_case import CamelCase, CamelCaseSerializer
 from executions.api.fields import Body
 from executions.figures.histogram import Histogram
 from executions.figures.ranges import DEFAULT, RANGES
@@ -28,7 +29,7 @@ class FiguresQuery(Body):
     workflowId = serializers.UUIDField(required=False)
 
 
-class LengthsShape(serializers.Serializer[Any]):
+class LengthsShape(CamelCaseSerializer):
     """Percentiles of lengths of time, in milliseconds; null of none. At most 12.2 % off."""
 
     count = serializers.IntegerField()
@@ -44,23 +45,20 @@ class LengthsShape(serializers.Serializer[Any]):
         return {"count": instance.total, **rounded}
 
 
-class NumbersShape(serializers.Serializer[Any]):
+class NumbersShape(CamelCaseSerializer):
     """Counts of a stretch of time; executions by the time at which they ended."""
 
     created = serializers.IntegerField(help_text="Executions asked for.")
     succeeded = serializers.IntegerField()
     failed = serializers.IntegerField()
-    timedOut = serializers.IntegerField(source="timed_out")
+    timed_out = serializers.IntegerField()
     cancelled = serializers.IntegerField()
-    failureRate = serializers.FloatField(
-        source="failure_rate",
+    failure_rate = serializers.FloatField(
         allow_null=True,
         help_text="0 to 1: failed or timed out, of those not cancelled; null where none ended.",
     )
-    failedAttempts = serializers.IntegerField(
-        source="failed_attempts", help_text="Of steps, dead ones left out."
-    )
-    deadLetters = serializers.IntegerField(source="dead_letters", help_text="Steps that died.")
+    failed_attempts = serializers.IntegerField(help_text="Of steps, dead ones left out.")
+    dead_letters = serializers.IntegerField(help_text="Steps that died.")
 
 
 class TallyShape(NumbersShape):
@@ -78,7 +76,7 @@ class TallyShape(NumbersShape):
 class SlotShape(TallyShape):
     """A part of the range."""
 
-    startsAt = serializers.DateTimeField(source="starts_at")
+    starts_at = serializers.DateTimeField()
 
     def to_representation(self, instance: Any) -> dict[str, Any]:
         """From when it starts, and its tally."""
@@ -87,7 +85,7 @@ class SlotShape(TallyShape):
         return {"startsAt": self.fields["startsAt"].to_representation(starts_at), **shown}
 
 
-class QueueShape(serializers.Serializer[Queue]):
+class QueueShape(CamelCase, serializers.Serializer[Queue]):
     """Steps of one queue that wait for a worker."""
 
     name = serializers.CharField()
@@ -99,7 +97,7 @@ class QueueShape(serializers.Serializer[Queue]):
     capped = serializers.BooleanField(help_text="More waits than was counted.")
 
 
-class FiguresShape(serializers.Serializer[Any]):
+class FiguresShape(CamelCaseSerializer):
     """A range in figures, and what waits now."""
 
     range = serializers.CharField()

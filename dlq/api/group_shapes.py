@@ -9,6 +9,7 @@ from rest_framework import serializers
 from dlq.groups.facets import FACETS
 from dlq.models import FailureGroup, GroupStatus
 from executions.api.bulk import Many
+from executions.api.camel_case import CamelCase, CamelCaseSerializer
 from executions.api.fields import Body, Flag, Id, Text, Whole
 from executions.api.paging import PageQuery
 
@@ -27,34 +28,34 @@ SETTABLE = [
 MOST = 2**31 - 1
 
 
-class FailureGroupSummary(serializers.ModelSerializer[FailureGroup]):
+class FailureGroupSummary(CamelCase, serializers.ModelSerializer[FailureGroup]):
     """A failure group in a list."""
 
-    workspaceId = serializers.UUIDField(source="workspace_id")
-    workflowId = serializers.UUIDField(source="workflow_id")
+    workspace_id = serializers.UUIDField()
+    workflow_id = serializers.UUIDField()
     stepPath = serializers.CharField(source="place", help_text="Without iterations: `each[].pay`.")
     message = serializers.CharField(help_text="Its shape: numbers, ids, quotes, paths left out.")
-    splitOn = serializers.CharField(source="split_on")
+    split_on = serializers.CharField()
     status = serializers.ChoiceField(GroupStatus.choices)
-    statusAt = serializers.DateTimeField(source="status_at")
-    snoozedUntil = serializers.DateTimeField(source="snoozed_until", allow_null=True)
-    snoozedTotal = serializers.IntegerField(source="snoozed_total", allow_null=True)
-    snoozedVersion = serializers.IntegerField(source="snoozed_version", allow_null=True)
-    resolvedIn = serializers.IntegerField(source="resolved_in", allow_null=True)
-    ownerId = serializers.IntegerField(source="owner_id", allow_null=True)
+    status_at = serializers.DateTimeField()
+    snoozed_until = serializers.DateTimeField(allow_null=True)
+    snoozed_total = serializers.IntegerField(allow_null=True)
+    snoozed_version = serializers.IntegerField(allow_null=True)
+    resolved_in = serializers.IntegerField(allow_null=True)
+    owner_id = serializers.IntegerField(allow_null=True)
     owner = serializers.SerializerMethodField()
     total = serializers.IntegerField(help_text="How many there ever were; a second or so late.")
     open = serializers.IntegerField()
-    firstSeen = serializers.DateTimeField(source="first_seen")
-    lastSeen = serializers.DateTimeField(source="last_seen")
+    first_seen = serializers.DateTimeField()
+    last_seen = serializers.DateTimeField()
 
     class Meta:
         model = FailureGroup
         fields = [
-            "id", "workspaceId", "workflowId", "stepPath", "module", "exception", "message",
-            "sample", "splitOn", "status", "statusAt", "snoozedUntil", "snoozedTotal",
-            "snoozedVersion", "resolvedIn", "ownerId", "owner", "muted", "total", "open",
-            "firstSeen", "lastSeen",
+            "id", "workspace_id", "workflow_id", "stepPath", "module", "exception", "message",
+            "sample", "split_on", "status", "status_at", "snoozed_until", "snoozed_total",
+            "snoozed_version", "resolved_in", "owner_id", "owner", "muted", "total", "open",
+            "first_seen", "last_seen",
         ]  # fmt: skip
 
     def get_owner(self, group: FailureGroup) -> str | None:
@@ -62,23 +63,23 @@ class FailureGroupSummary(serializers.ModelSerializer[FailureGroup]):
         return group.owner.get_username() if group.owner else None
 
 
-class FailedHourShape(serializers.Serializer[Any]):
+class FailedHourShape(CamelCaseSerializer):
     """How many failed in an hour, which is told by when it began."""
 
     hour = serializers.DateTimeField()
     count = serializers.IntegerField()
 
 
-class GroupVersionShape(serializers.Serializer[Any]):
+class GroupVersionShape(CamelCaseSerializer):
     """How many failed of a version."""
 
     number = serializers.IntegerField()
     count = serializers.IntegerField()
-    firstSeen = serializers.DateTimeField(source="first_seen")
-    lastSeen = serializers.DateTimeField(source="last_seen")
+    first_seen = serializers.DateTimeField()
+    last_seen = serializers.DateTimeField()
 
 
-class NoteShape(serializers.Serializer[Any]):
+class NoteShape(CamelCaseSerializer):
     """A line of the group's thread."""
 
     id = serializers.UUIDField()
@@ -87,14 +88,14 @@ class NoteShape(serializers.Serializer[Any]):
     text = serializers.CharField()
 
 
-class ShareShape(serializers.Serializer[Any]):
+class ShareShape(CamelCaseSerializer):
     """How many entries have one value; an empty one: that they have none."""
 
     value = serializers.CharField()
     count = serializers.IntegerField()
 
 
-class FacetShape(serializers.Serializer[Any]):
+class FacetShape(CamelCaseSerializer):
     """The most frequent values of one facet, and how many entries have others."""
 
     name = serializers.CharField()
@@ -102,19 +103,19 @@ class FacetShape(serializers.Serializer[Any]):
     others = serializers.IntegerField()
 
 
-class BreakdownShape(serializers.Serializer[Any]):
+class BreakdownShape(CamelCaseSerializer):
     """What the newest entries differ in."""
 
-    lookedAt = serializers.IntegerField(source="looked_at")
+    looked_at = serializers.IntegerField()
     more = serializers.BooleanField(help_text="Whether there may be older ones.")
     facets = FacetShape(many=True)
 
 
-class FingerprintShape(serializers.Serializer[Any]):
+class FingerprintShape(CamelCaseSerializer):
     """A fingerprint whose failures are the group's; split: they are told apart further."""
 
     fingerprint = serializers.CharField()
-    splitBy = serializers.CharField(source="split_by")
+    split_by = serializers.CharField()
 
 
 class FailureGroupDetail(FailureGroupSummary):
@@ -255,8 +256,8 @@ class SplitBody(Body):
     reason = Text(required=False, default="", allow_blank=True, max_length=2_000)
 
 
-class PartShape(serializers.Serializer[Any]):
+class PartShape(CamelCaseSerializer):
     """One value, and the group of the failures that have it."""
 
     value = serializers.CharField()
-    groupId = serializers.UUIDField(source="group_id")
+    group_id = serializers.UUIDField()

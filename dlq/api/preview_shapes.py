@@ -1,21 +1,19 @@
 """What a redrive would do, as JSON."""
-# ruff: noqa: N815 - the names are the JSON's
-
-from typing import Any
 
 from rest_framework import serializers
 
+from executions.api.camel_case import CamelCaseSerializer
 from executions.api.fields import Payload
 
 
-class SkippedShape(serializers.Serializer[Any]):
+class SkippedShape(CamelCaseSerializer):
     """Entries that would not run."""
 
     reason = serializers.CharField()
     count = serializers.IntegerField()
 
 
-class EffectShape(serializers.Serializer[Any]):
+class EffectShape(CamelCaseSerializer):
     """A step with effects outside that would run again."""
 
     step = serializers.CharField()
@@ -24,22 +22,22 @@ class EffectShape(serializers.Serializer[Any]):
     count = serializers.IntegerField()
 
 
-class SampleShape(serializers.Serializer[Any]):
+class SampleShape(CamelCaseSerializer):
     """What the overrides make of one entry."""
 
-    entryId = serializers.UUIDField(source="entry_id")
+    entry_id = serializers.UUIDField()
     before = Payload(allow_null=True)
     after = Payload(allow_null=True)
 
 
-class RejectedShape(serializers.Serializer[Any]):
+class RejectedShape(CamelCaseSerializer):
     """An entry whose changed inputs its module would not take."""
 
-    entryId = serializers.UUIDField(source="entry_id")
+    entry_id = serializers.UUIDField()
     problems = Payload(help_text="Sentences.")
 
 
-class VersionChangeShape(serializers.Serializer[Any]):
+class VersionChangeShape(CamelCaseSerializer):
     """How the definition differs from the one that failed."""
 
     before = serializers.IntegerField()
@@ -48,7 +46,7 @@ class VersionChangeShape(serializers.Serializer[Any]):
     more = serializers.BooleanField()
 
 
-class PreviewShape(serializers.Serializer[Any]):
+class PreviewShape(CamelCaseSerializer):
     """What a redrive would do."""
 
     runs = serializers.IntegerField(help_text="How many entries would run.")
@@ -58,5 +56,5 @@ class PreviewShape(serializers.Serializer[Any]):
     rejected = RejectedShape(many=True)
     checked = serializers.IntegerField(help_text="On how many entries overrides were tried.")
     seconds = serializers.FloatField(help_text="About how long it takes.")
-    definitionChanges = VersionChangeShape(many=True, source="definition_changes")
+    definition_changes = VersionChangeShape(many=True)
     truncated = serializers.BooleanField()

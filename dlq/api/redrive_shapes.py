@@ -12,6 +12,7 @@ from dlq.models import ItemState, Redrive, RedriveItem, RedriveScope, RedriveSta
 from dlq.redrive.progress import progress
 from dlq.redrive.wish import MAX_RATE, MAX_WINDOW, MOST
 from executions.api.bulk import MAX_IDS
+from executions.api.camel_case import CamelCase, CamelCaseSerializer
 from executions.api.fields import Body, Id, JsonObject, Payload, Text, Whole
 from executions.api.paging import ListQuery, PageQuery
 from runners.api.history_shapes import VersionField
@@ -100,7 +101,7 @@ class ItemsQuery(PageQuery):
     state = serializers.ChoiceField(ItemState.choices, required=False)
 
 
-class ProgressShape(serializers.Serializer[Any]):
+class ProgressShape(CamelCaseSerializer):
     """How far it is."""
 
     queued = serializers.IntegerField()
@@ -115,28 +116,29 @@ class ProgressShape(serializers.Serializer[Any]):
     secondsLeft = serializers.FloatField(allow_null=True)
 
 
-class RedriveSummary(serializers.ModelSerializer[Redrive]):
+class RedriveSummary(CamelCase, serializers.ModelSerializer[Redrive]):
     """A redrive in a list."""
 
-    workspaceId = serializers.UUIDField(source="workspace_id")
-    groupId = serializers.UUIDField(source="group_id", allow_null=True)
+    workspace_id = serializers.UUIDField()
+    group_id = serializers.UUIDField(allow_null=True)
     state = serializers.ChoiceField(RedriveState.choices)
     scope = serializers.ChoiceField(RedriveScope.choices)
     createdBy = serializers.CharField(source="created_by_name")
-    stopReason = serializers.CharField(source="stop_reason")
+    stop_reason = serializers.CharField()
     truncated = serializers.BooleanField(
         help_text=f"There were more than {MOST:,}; these are the oldest."
     )
     progress = serializers.SerializerMethodField()
-    createdAt = serializers.DateTimeField(source="created_at")
-    startedAt = serializers.DateTimeField(source="started_at", allow_null=True)
-    finishedAt = serializers.DateTimeField(source="finished_at", allow_null=True)
+    created_at = serializers.DateTimeField()
+    started_at = serializers.DateTimeField(allow_null=True)
+    finished_at = serializers.DateTimeField(allow_null=True)
 
     class Meta:
         model = Redrive
         fields: ClassVar[list[str]] = [
-            "id", "workspaceId", "groupId", "state", "scope", "reason", "createdBy", "stopReason",
-            "total", "truncated", "progress", "createdAt", "startedAt", "finishedAt",
+            "id", "workspace_id", "group_id", "state", "scope", "reason", "createdBy",
+            "stop_reason", "total", "truncated", "progress", "created_at", "started_at",
+            "finished_at",
         ]  # fmt: skip
 
     @extend_schema_field(ProgressShape)
@@ -159,12 +161,12 @@ class RedriveSummary(serializers.ModelSerializer[Redrive]):
 class RedriveDetail(RedriveSummary):
     """A redrive in full."""
 
-    fromStep = serializers.CharField(source="from_step")
+    from_step = serializers.CharField()
     ratePerSecond = serializers.FloatField(source="rate", allow_null=True)
-    maxInFlight = serializers.IntegerField(source="max_in_flight", allow_null=True)
+    max_in_flight = serializers.IntegerField(allow_null=True)
     canary = serializers.IntegerField()
-    stopAbove = serializers.FloatField(source="stop_above", allow_null=True)
-    stopWindow = serializers.IntegerField(source="stop_window")
+    stop_above = serializers.FloatField(allow_null=True)
+    stop_window = serializers.IntegerField()
     # They may hold values of inputs.
     selection = Payload()
     overrides = Payload(allow_null=True)
@@ -172,26 +174,27 @@ class RedriveDetail(RedriveSummary):
 
     class Meta(RedriveSummary.Meta):
         fields: ClassVar[list[str]] = [
-            *RedriveSummary.Meta.fields, "fromStep", "version", "ratePerSecond", "maxInFlight",
-            "canary", "stopAbove", "stopWindow", "selection", "overrides", "expression",
+            *RedriveSummary.Meta.fields, "from_step", "version", "ratePerSecond", "max_in_flight",
+            "canary", "stop_above", "stop_window", "selection", "overrides", "expression",
         ]  # fmt: skip
 
 
-class RedriveItemShape(serializers.ModelSerializer[RedriveItem]):
+class RedriveItemShape(CamelCase, serializers.ModelSerializer[RedriveItem]):
     """What became of one entry."""
 
-    entryId = serializers.UUIDField(source="entry_id")
+    entry_id = serializers.UUIDField()
     state = serializers.ChoiceField(ItemState.choices)
-    runId = serializers.UUIDField(source="run_id", allow_null=True)
-    executionId = serializers.UUIDField(source="execution_id", allow_null=True)
-    againId = serializers.UUIDField(
-        source="again_id", allow_null=True, help_text="The dead letter of its failing again."
+    run_id = serializers.UUIDField(allow_null=True)
+    execution_id = serializers.UUIDField(allow_null=True)
+    again_id = serializers.UUIDField(
+        allow_null=True, help_text="The dead letter of its failing again."
     )
-    sentAt = serializers.DateTimeField(source="sent_at", allow_null=True)
-    endedAt = serializers.DateTimeField(source="ended_at", allow_null=True)
+    sent_at = serializers.DateTimeField(allow_null=True)
+    ended_at = serializers.DateTimeField(allow_null=True)
 
     class Meta:
         model = RedriveItem
         fields: ClassVar[list[str]] = [
-            "entryId", "state", "reason", "runId", "executionId", "againId", "sentAt", "endedAt",
+            "entry_id", "state", "reason", "run_id", "execution_id", "again_id", "sent_at",
+            "ended_at",
         ]  # fmt: skip

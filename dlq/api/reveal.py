@@ -1,7 +1,6 @@
 """Revealing a dead letter's inputs and config to who may, for a reason that is kept."""
 # ruff: noqa: N815 - the names are the JSON's
 
-from typing import Any
 from uuid import UUID
 
 from rest_framework import serializers
@@ -10,12 +9,13 @@ from rest_framework.response import Response
 
 from dlq.models import DeadLetterEntry
 from dlq.revealing import FIELDS
+from executions.api.camel_case import CamelCaseSerializer
 from executions.api.documentation import operation
 from executions.api.fields import Json
 from executions.api.reveal import Reveal, RevealReason
 
 
-class RevealedDeadLetter(serializers.Serializer[Any]):
+class RevealedDeadLetter(CamelCaseSerializer):
     """A dead letter's payloads as they are stored."""
 
     id = serializers.UUIDField()

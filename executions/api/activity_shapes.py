@@ -3,32 +3,32 @@
 
 from rest_framework import serializers
 
+from executions.api.camel_case import CamelCase
 from executions.api.fields import Body, Json
 from executions.api.paging import PageQuery
 from executions.models import Activity, AuditSeal
 
 
-class ActivitySummary(serializers.ModelSerializer[Activity]):
+class ActivitySummary(CamelCase, serializers.ModelSerializer[Activity]):
     """A row of the audit trail in a list: everything but what changed."""
 
-    workspaceId = serializers.UUIDField(
-        source="workspace_id",
+    workspace_id = serializers.UUIDField(
         allow_null=True,
         help_text="Null for what concerns the whole installation.",
     )
-    actorId = serializers.IntegerField(source="actor_id", allow_null=True)
+    actor_id = serializers.IntegerField(allow_null=True)
     actor = serializers.CharField(source="actor_name")
     via = serializers.CharField(help_text="admin, api, api token <name>, command, engine …")
     address = serializers.IPAddressField(allow_null=True)
-    objectType = serializers.CharField(source="object_type")
-    objectId = serializers.CharField(source="object_id", allow_blank=True)
-    createdAt = serializers.DateTimeField(source="created_at")
+    object_type = serializers.CharField()
+    object_id = serializers.CharField(allow_blank=True)
+    created_at = serializers.DateTimeField()
 
     class Meta:
         model = Activity
         fields = [
-            "id", "workspaceId", "actorId", "actor", "via", "address", "action", "objectType",
-            "objectId", "reason", "createdAt",
+            "id", "workspace_id", "actor_id", "actor", "via", "address", "action", "object_type",
+            "object_id", "reason", "created_at",
         ]  # fmt: skip
 
 
@@ -43,16 +43,16 @@ class ActivityShape(ActivitySummary):
         fields = [*ActivitySummary.Meta.fields, "before", "after", "details"]
 
 
-class AuditHead(serializers.ModelSerializer[AuditSeal]):
+class AuditHead(CamelCase, serializers.ModelSerializer[AuditSeal]):
     """The newest seal of the audit trail."""
 
     head = serializers.SerializerMethodField(help_text="What to keep: `number:digest`.")
     digest = serializers.SerializerMethodField(help_text="SHA-256 in hex.")
-    sealedAt = serializers.DateTimeField(source="sealed_at")
+    sealed_at = serializers.DateTimeField()
 
     class Meta:
         model = AuditSeal
-        fields = ["head", "number", "digest", "sealedAt"]
+        fields = ["head", "number", "digest", "sealed_at"]
 
     def get_head(self, seal: AuditSeal) -> str:
         """Number and digest."""

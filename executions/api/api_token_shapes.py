@@ -6,6 +6,7 @@ from typing import Any
 from rest_framework import serializers
 
 from executions.access import SCOPES
+from executions.api.camel_case import CamelCase
 from executions.api.fields import Body, Text
 from executions.api.paging import PageQuery
 from executions.models import ApiToken
@@ -13,28 +14,28 @@ from executions.models import ApiToken
 SCOPE_HELP = "Names of actions and permissions; see `createApiToken`."
 
 
-class ApiTokenShape(serializers.ModelSerializer[ApiToken]):
+class ApiTokenShape(CamelCase, serializers.ModelSerializer[ApiToken]):
     """An API token; its text is never part of it."""
 
-    workspaceId = serializers.UUIDField(source="workspace_id")
-    userId = serializers.IntegerField(source="user_id")
+    workspace_id = serializers.UUIDField()
+    user_id = serializers.IntegerField()
     username = serializers.CharField(source="user.username")
     prefix = serializers.CharField(help_text="How the token begins, to know it by.")
     scopes = serializers.ListField(child=serializers.CharField())
-    createdBy = serializers.CharField(source="created_by")
-    createdAt = serializers.DateTimeField(source="created_at")
-    expiresAt = serializers.DateTimeField(source="expires_at", allow_null=True)
-    revokedAt = serializers.DateTimeField(source="revoked_at", allow_null=True)
-    lastUsedAt = serializers.DateTimeField(
-        source="last_used_at", allow_null=True, help_text="Written once a minute at most."
+    created_by = serializers.CharField()
+    created_at = serializers.DateTimeField()
+    expires_at = serializers.DateTimeField(allow_null=True)
+    revoked_at = serializers.DateTimeField(allow_null=True)
+    last_used_at = serializers.DateTimeField(
+        allow_null=True, help_text="Written once a minute at most."
     )
-    lastUsedFrom = serializers.CharField(source="last_used_from", allow_null=True)
+    last_used_from = serializers.CharField(allow_null=True)
 
     class Meta:
         model = ApiToken
         fields = [
-            "id", "workspaceId", "userId", "username", "name", "prefix", "scopes", "createdBy",
-            "createdAt", "expiresAt", "revokedAt", "lastUsedAt", "lastUsedFrom",
+            "id", "workspace_id", "user_id", "username", "name", "prefix", "scopes", "created_by",
+            "created_at", "expires_at", "revoked_at", "last_used_at", "last_used_from",
         ]  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from rest_framework.response import Response
 from executions import lifecycle
 from executions.access import Action, User, visible
 from executions.access.table import Power
+from executions.api.camel_case import CamelCaseSerializer
 from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
 from executions.api.fields import Body, Id, Text
@@ -41,7 +42,7 @@ class ManyWithReason(Many):
     reason = Text(required=False, default="", allow_blank=True, max_length=2000)
 
 
-class RefusedItem(serializers.Serializer[Any]):
+class RefusedItem(CamelCaseSerializer):
     """One to which it was not done, and why."""
 
     id = serializers.UUIDField()
@@ -49,7 +50,7 @@ class RefusedItem(serializers.Serializer[Any]):
     message = serializers.CharField()
 
 
-class ManyDone(serializers.Serializer[Any]):
+class ManyDone(CamelCaseSerializer):
     """What became of each, in the order of the request."""
 
     done = serializers.ListField(child=serializers.UUIDField())

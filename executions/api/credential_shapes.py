@@ -6,6 +6,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from executions.api.camel_case import CamelCase
 from executions.api.fields import Body, Flag, Id, JsonObject, Text
 from executions.api.paging import ListQuery
 from executions.credentials.kinds import LONGEST, MAX_NAME
@@ -42,10 +43,10 @@ class ChangedFields(JsonObject):
     """The values of some fields; null takes a field away."""
 
 
-class CredentialShape(serializers.ModelSerializer[Credential]):
+class CredentialShape(CamelCase, serializers.ModelSerializer[Credential]):
     """A credential: the names of its fields, no value."""
 
-    workspaceId = serializers.UUIDField(source="workspace_id")
+    workspace_id = serializers.UUIDField()
     fields = serializers.ListField(  # type: ignore[assignment]
         child=serializers.CharField(), help_text="The names of its fields; values are never shown."
     )
@@ -53,11 +54,10 @@ class CredentialShape(serializers.ModelSerializer[Credential]):
     modules = serializers.ListField(child=serializers.CharField(), help_text=MODULES)
     workflows = serializers.ListField(child=serializers.CharField(), help_text=WORKFLOWS)
     remote = serializers.BooleanField(help_text=REMOTE)
-    createdBy = serializers.CharField(source="created_by")
-    createdAt = serializers.DateTimeField(source="created_at")
-    updatedAt = serializers.DateTimeField(source="updated_at")
-    lastUsedAt = serializers.DateTimeField(
-        source="last_used_at",
+    created_by = serializers.CharField()
+    created_at = serializers.DateTimeField()
+    updated_at = serializers.DateTimeField()
+    last_used_at = serializers.DateTimeField(
         allow_null=True,
         help_text="When a step was last given it, within a minute.",
     )
@@ -65,8 +65,8 @@ class CredentialShape(serializers.ModelSerializer[Credential]):
     class Meta:
         model = Credential
         fields = [
-            "id", "workspaceId", "name", "type", "description", "fields", "hosts", "modules",
-            "workflows", "remote", "createdBy", "createdAt", "updatedAt", "lastUsedAt",
+            "id", "workspace_id", "name", "type", "description", "fields", "hosts", "modules",
+            "workflows", "remote", "created_by", "created_at", "updated_at", "last_used_at",
         ]  # fmt: skip
 
 

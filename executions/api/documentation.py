@@ -6,6 +6,7 @@ from typing import Any
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework import serializers
 
+from executions.api.camel_case import CamelCaseSerializer
 from executions.api.idempotency import once
 
 PROBLEM = "application/problem+json"
@@ -45,7 +46,7 @@ REPLAYED = OpenApiParameter(
 )
 
 
-class ProblemItem(serializers.Serializer[Any]):
+class ProblemItem(CamelCaseSerializer):
     """One mistake: where, a stable code, a sentence."""
 
     path = serializers.CharField(allow_blank=True)
@@ -53,7 +54,7 @@ class ProblemItem(serializers.Serializer[Any]):
     message = serializers.CharField()
 
 
-class Problem(serializers.Serializer[Any]):
+class Problem(CamelCaseSerializer):
     """An error (RFC 9457)."""
 
     type = serializers.CharField()

@@ -6,6 +6,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from executions.api.camel_case import CamelCaseSerializer
 from executions.api.fields import Body, Json, Payload, Text
 from executions.api.paging import ListQuery
 from executions.models import Event
@@ -26,7 +27,7 @@ class PublishEvent(Body):
     workspaceId = serializers.UUIDField(required=False, allow_null=True)
 
 
-class Refusal(serializers.Serializer[Any]):
+class Refusal(CamelCaseSerializer):
     """A workflow that listens for the event and could not be started."""
 
     workflowId = serializers.UUIDField(allow_null=True)
@@ -34,11 +35,11 @@ class Refusal(serializers.Serializer[Any]):
     message = serializers.CharField()
 
 
-class EventResult(serializers.Serializer[Any]):
+class EventResult(CamelCaseSerializer):
     """What became of an event."""
 
     id = serializers.UUIDField()
-    eventId = serializers.CharField(source="event_id")
+    event_id = serializers.CharField()
     executions = serializers.SerializerMethodField(help_text="The executions it started.")
     refused = serializers.SerializerMethodField(help_text="The workflows it could not start.")
 
@@ -60,11 +61,10 @@ class EventResult(serializers.Serializer[Any]):
 class EventSummary(EventResult):
     """An event in a list, without its payload."""
 
-    workspaceId = serializers.UUIDField(source="workspace_id")
+    workspace_id = serializers.UUIDField()
     name = serializers.CharField()
-    createdAt = serializers.DateTimeField(source="created_at")
-    deliveredAt = serializers.DateTimeField(
-        source="delivered_at",
+    created_at = serializers.DateTimeField()
+    delivered_at = serializers.DateTimeField(
         allow_null=True,
         help_text="When every run that waits for events had been looked at.",
     )

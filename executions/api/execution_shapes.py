@@ -1,12 +1,11 @@
 """Executions as JSON: what comes in, what goes out."""
 # ruff: noqa: N815 - the names are the JSON's
 
-from typing import Any
-
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from executions.access import Action, Powers
+from executions.api.camel_case import CamelCaseSerializer
 from executions.api.fields import Body, Flat, Json, Payload, Text, Whole
 from executions.api.paging import ListQuery
 from executions.definition.versions import compiled
@@ -20,20 +19,20 @@ QUEUE_STATES = [(name, name.lower()) for name in ("PENDING", "DISPATCHED", "FAIL
 class WorkflowExecutionSummary(Flat, serializers.ModelSerializer[WorkflowExecution]):
     """An execution in a list: everything but the large JSON values."""
 
-    workspaceId = serializers.UUIDField(source="workspace_id")
-    workflowId = serializers.UUIDField(source="workflow_id")
+    workspace_id = serializers.UUIDField()
+    workflow_id = serializers.UUIDField()
     version = serializers.SerializerMethodField()
     test = serializers.SerializerMethodField()
     state = serializers.ChoiceField(ExecutionState.choices)
-    triggerType = serializers.ChoiceField(TriggerType.choices, source="trigger_type")
+    trigger_type = serializers.ChoiceField(TriggerType.choices)
     parentExecutionId = serializers.UUIDField(source="parent_id", allow_null=True)
-    createdAt = serializers.DateTimeField(source="created_at")
-    startedAt = serializers.DateTimeField(source="started_at", allow_null=True)
-    finishedAt = serializers.DateTimeField(source="finished_at", allow_null=True)
-    errorMessage = serializers.CharField(source="error_message")
-    metricsSnapshot = Json(source="metrics_snapshot", allow_null=True)
-    traceId = serializers.CharField(source="trace_id")
-    concurrencyKey = serializers.CharField(source="concurrency_key", allow_null=True)
+    created_at = serializers.DateTimeField()
+    started_at = serializers.DateTimeField(allow_null=True)
+    finished_at = serializers.DateTimeField(allow_null=True)
+    error_message = serializers.CharField()
+    metrics_snapshot = Json(allow_null=True)
+    trace_id = serializers.CharField()
+    concurrency_key = serializers.CharField(allow_null=True)
     failureOfExecutionId = serializers.UUIDField(
         source="failure_of_id",
         allow_null=True,
@@ -43,9 +42,10 @@ class WorkflowExecutionSummary(Flat, serializers.ModelSerializer[WorkflowExecuti
     class Meta:
         model = WorkflowExecution
         fields = [
-            "id", "workspaceId", "workflowId", "version", "test", "state", "priority",
-            "triggerType", "parentExecutionId", "createdAt", "startedAt", "finishedAt",
-            "errorMessage", "metricsSnapshot", "traceId", "concurrencyKey", "failureOfExecutionId",
+            "id", "workspace_id", "workflow_id", "version", "test", "state", "priority",
+            "trigger_type", "parentExecutionId", "created_at", "started_at", "finished_at",
+            "error_message", "metrics_snapshot", "trace_id", "concurrency_key",
+            "failureOfExecutionId",
         ]  # fmt: skip
 
     def get_version(self, execution: WorkflowExecution) -> int:
@@ -66,15 +66,15 @@ class WorkflowExecutionSummary(Flat, serializers.ModelSerializer[WorkflowExecuti
 class WorkflowExecutionShape(WorkflowExecutionSummary):
     """An execution in full; the stack trace is for administrators."""
 
-    triggerPayload = Payload(source="trigger_payload", allow_null=True)
-    contextData = Payload(source="context_data")
+    trigger_payload = Payload(allow_null=True)
+    context_data = Payload()
     output = Payload(allow_null=True)
     errorStackTrace = serializers.SerializerMethodField()
 
     class Meta(WorkflowExecutionSummary.Meta):
         fields = [
             *WorkflowExecutionSummary.Meta.fields,
-            "triggerPayload", "contextData", "output", "errorStackTrace",
+            "trigger_payload", "context_data", "output", "errorStackTrace",
         ]  # fmt: skip
 
     def get_errorStackTrace(  # noqa: N802 - the JSON's name
@@ -101,7 +101,7 @@ class StartBatch(Body):
     version = Whole(required=False, allow_null=True, min_value=1, max_value=2**31 - 1)
 
 
-class StartedBatch(serializers.Serializer[Any]):
+class StartedBatch(CamelCaseSerializer):
     """The ids of the executions, in the payloads' order."""
 
     ids = serializers.ListField(child=serializers.UUIDField())
@@ -134,7 +134,7 @@ class QueuedStart(Body):
     input = Json(required=False, default=dict, allow_null=True)
 
 
-class QueuedShape(serializers.Serializer[Any]):
+class QueuedShape(CamelCaseSerializer):
     """A queue item just made; its id is the execution's."""
 
     queueId = serializers.UUIDField(source="id")

@@ -9,13 +9,14 @@ from uuid import UUID
 from rest_framework import serializers
 
 from executions.access import Powers
+from executions.api.camel_case import CamelCaseSerializer
 from executions.states import Permission
 
 # What stands in place of a value that the caller may not see.
 HIDDEN = {"$hidden": "Seeing this needs the permission view_payloads."}
 
 
-class Body(serializers.Serializer[Any]):
+class Body(CamelCaseSerializer):
     """A request's body or query: unknown names are refused, all at once."""
 
     def to_internal_value(self, data: Any) -> Any:
@@ -40,7 +41,7 @@ class Body(serializers.Serializer[Any]):
         return f"There is no such field here; there are: {known or 'none'}."
 
 
-class Flat(serializers.Serializer[Any]):
+class Flat(CamelCaseSerializer):
     """A shape of plain fields, without lists of others or shapes inside: its fields are made once.
 
     DRF makes all of them anew for each answer, which takes longer than the answer itself. Here each

@@ -5,7 +5,6 @@ signed in and for who has the metrics token.
 """
 
 from collections.abc import Iterable
-from typing import Any
 
 from django.contrib.auth import get_user
 from rest_framework import serializers
@@ -15,6 +14,7 @@ from rest_framework.response import Response
 from rest_framework_simplejwt.exceptions import InvalidToken
 
 from executions.api.authentication import ApiTokenAuthentication, TokenAuthentication
+from executions.api.camel_case import CamelCaseSerializer
 from executions.api.documentation import operation
 from executions.api.fields import Body
 from executions.api.tokens import OpenEndpoint
@@ -29,7 +29,7 @@ EVERY = "all"
 Component = dict[str, str]
 
 
-class Health(serializers.Serializer[Any]):
+class Health(CamelCaseSerializer):
     """As a whole and by part: UP, DOWN, or DEGRADED where nothing is DOWN that was asked for."""
 
     status = serializers.ChoiceField(STATUSES)

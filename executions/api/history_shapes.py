@@ -3,29 +3,28 @@
 
 from rest_framework import serializers
 
+from executions.api.camel_case import CamelCase
 from executions.api.fields import Body, Payload, Text
 from executions.api.paging import PageQuery
 from executions.models import Checkpoint
 from executions.states import CheckpointKind
 
 
-class CheckpointSummary(serializers.ModelSerializer[Checkpoint]):
+class CheckpointSummary(CamelCase, serializers.ModelSerializer[Checkpoint]):
     """A checkpoint in a list."""
 
-    executionId = serializers.UUIDField(source="execution_id")
+    execution_id = serializers.UUIDField()
     kind = serializers.ChoiceField(CheckpointKind.choices)
-    stepPath = serializers.CharField(
-        source="step_path", allow_blank=True, help_text="The step it was taken after."
-    )
-    createdAt = serializers.DateTimeField(source="created_at")
+    step_path = serializers.CharField(allow_blank=True, help_text="The step it was taken after.")
+    created_at = serializers.DateTimeField()
     createdBy = serializers.SerializerMethodField()
     current = serializers.SerializerMethodField()
 
     class Meta:
         model = Checkpoint
         fields = [
-            "id", "executionId", "sequence", "kind", "name", "stepPath", "epoch", "current",
-            "createdAt", "createdBy",
+            "id", "execution_id", "sequence", "kind", "name", "step_path", "epoch", "current",
+            "created_at", "createdBy",
         ]  # fmt: skip
 
     def get_createdBy(self, checkpoint: Checkpoint) -> str | None:  # noqa: N802 - the JSON's name

@@ -13,6 +13,7 @@ from rest_framework.response import Response
 
 from executions.access.actor import Actor
 from executions.api import throttles
+from executions.api.camel_case import CamelCaseSerializer
 from executions.api.documentation import header, operation
 from executions.api.hook_body import check_size, payload_of
 from executions.api.hook_result import wait_for_end
@@ -28,7 +29,7 @@ from executions.vendor_seams.rest_framework_requests import django_request
 FAILED = 502
 
 
-class Received(serializers.Serializer[Any]):
+class Received(CamelCaseSerializer):
     """The execution a request started."""
 
     executionId = serializers.UUIDField()  # noqa: N815 - the JSON's name

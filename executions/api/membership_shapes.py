@@ -6,6 +6,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from executions.api.camel_case import CamelCase
 from executions.api.fields import Body, Text
 from executions.api.paging import PageQuery
 from executions.models import Membership
@@ -21,21 +22,21 @@ class PermissionList(serializers.ListField):
         super().__init__(max_length=len(Permission), **options)
 
 
-class MembershipShape(serializers.ModelSerializer[Membership]):
+class MembershipShape(CamelCase, serializers.ModelSerializer[Membership]):
     """A user's role in a workspace, and the permissions beyond it."""
 
-    workspaceId = serializers.UUIDField(source="workspace_id")
-    userId = serializers.IntegerField(source="user_id")
+    workspace_id = serializers.UUIDField()
+    user_id = serializers.IntegerField()
     username = serializers.CharField(source="user.username")
     serviceAccountId = serializers.SerializerMethodField(help_text="Null for a person.")
     permissions = serializers.ListField(child=serializers.CharField())
-    createdAt = serializers.DateTimeField(source="created_at")
+    created_at = serializers.DateTimeField()
 
     class Meta:
         model = Membership
         fields = [
-            "id", "workspaceId", "userId", "username", "serviceAccountId", "role", "permissions",
-            "createdAt",
+            "id", "workspace_id", "user_id", "username", "serviceAccountId", "role", "permissions",
+            "created_at",
         ]  # fmt: skip
 
     @extend_schema_field(serializers.UUIDField(allow_null=True))

@@ -1,7 +1,6 @@
 """What a definition may use: the module types, and the schema of the document itself."""
-# ruff: noqa: N815 - the names are the JSON's
 
-from typing import Any, get_args
+from typing import get_args
 
 from drf_spectacular.types import OpenApiTypes
 from rest_framework import serializers
@@ -9,6 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from executions.api import etags
+from executions.api.camel_case import CamelCaseSerializer
 from executions.api.documentation import header, operation
 from executions.api.endpoint import Endpoint
 from executions.api.fields import Json
@@ -23,15 +23,15 @@ CONTAINERS = [("", "none"), ("loop", "loop"), ("map", "map")]
 FRESH = 300
 
 
-class BadInputShape(serializers.Serializer[Any]):
+class BadInputShape(CamelCaseSerializer):
     """What goes wrong, and how it is told."""
 
     what = serializers.CharField()
-    errorType = serializers.ChoiceField(["TRANSIENT", "PERMANENT", "TIMEOUT"], source="error_type")
+    error_type = serializers.ChoiceField(["TRANSIENT", "PERMANENT", "TIMEOUT"])
     says = serializers.CharField(help_text="A part of the failure's message.")
 
 
-class OutcomeRuleShape(serializers.Serializer[Any]):
+class OutcomeRuleShape(CamelCaseSerializer):
     """What a key of `with` adds to a gate's outcomes."""
 
     key = serializers.CharField()
@@ -46,7 +46,7 @@ class OutcomeRuleShape(serializers.Serializer[Any]):
     otherwise = serializers.CharField(allow_blank=True)
 
 
-class ModuleType(serializers.Serializer[Any]):
+class ModuleType(CamelCaseSerializer):
     """A module: what `use` may name."""
 
     type = serializers.CharField()
@@ -57,8 +57,7 @@ class ModuleType(serializers.Serializer[Any]):
     inline = serializers.BooleanField(help_text="Pure and quick: recorded together with others.")
     effect = serializers.ChoiceField(["none", "idempotent", "external"])
     outcomes = serializers.ListField(child=serializers.CharField())
-    outcomesFrom = OutcomeRuleShape(
-        source="outcomes_from",
+    outcomes_from = OutcomeRuleShape(
         many=True,
         help_text="Where there are any, they say the outcomes in place of `outcomes`: those of all "
         "rules, in their order, each once; none means `success`.",
@@ -70,24 +69,20 @@ class ModuleType(serializers.Serializer[Any]):
         help_text="The keys of `with` that are rendered later, in another scope: a loop's `until`.",
     )
     icon = serializers.CharField(help_text="By the names of Material Symbols.")
-    writesVariables = serializers.BooleanField(source="writes_variables")
+    writes_variables = serializers.BooleanField()
     retry = serializers.CharField()
-    timeoutSeconds = serializers.FloatField(source="timeout_seconds")
+    timeout_seconds = serializers.FloatField()
     credential = serializers.ListField(
         child=serializers.CharField(), help_text="The types of credential it takes, if any."
     )
-    takesSecrets = serializers.BooleanField(
-        source="takes_secrets", help_text="Whether its `with` may name secrets."
-    )
-    circuitTarget = serializers.CharField(
-        source="circuit_target", help_text="In words, what its circuit breaker counts by; or empty."
+    takes_secrets = serializers.BooleanField(help_text="Whether its `with` may name secrets.")
+    circuit_target = serializers.CharField(
+        help_text="In words, what its circuit breaker counts by; or empty."
     )
     example = Json(help_text="A `with` that works.")
-    badInputs = BadInputShape(
-        source="bad_inputs", many=True, help_text="What it refuses, or fails on, and how."
-    )
-    inputsSchema = Json(source="inputs_schema")
-    outputsSchema = Json(source="outputs_schema", allow_null=True)
+    bad_inputs = BadInputShape(many=True, help_text="What it refuses, or fails on, and how.")
+    inputs_schema = Json()
+    outputs_schema = Json(allow_null=True)
 
 
 class ModuleTypes(Endpoint):

@@ -8,6 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from executions.access import Action, grants, obtain
+from executions.api.camel_case import CamelCaseSerializer
 from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
 from executions.api.fields import Body, Text
@@ -16,7 +17,7 @@ from executions.api.workflows import workflows
 CHOICES = [(name, name) for name in grants.NAMES]
 
 
-class GrantShape(serializers.Serializer[Any]):
+class GrantShape(CamelCaseSerializer):
     """What one person, or one group, was given on the workflow."""
 
     username = serializers.CharField(allow_null=True)

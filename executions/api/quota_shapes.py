@@ -6,6 +6,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from executions.api.camel_case import CamelCase, CamelCaseSerializer
 from executions.api.fields import Body, Id, Text, Whole
 from executions.api.paging import PageQuery
 from executions.models import Quota
@@ -17,42 +18,42 @@ MOST = 2**31 - 1
 MOST_COUNTED = 2**53 - 1  # what JSON's readers can tell apart
 
 
-class WindowShape(serializers.Serializer[Window]):
+class WindowShape(CamelCase, serializers.Serializer[Window]):
     """What is used of a limit in a window that goes on: a full hour, or a day, in UTC."""
 
     limit = serializers.IntegerField(allow_null=True, help_text="Null: none.")
     used = serializers.IntegerField(
         allow_null=True, help_text="Null where nothing is limited, and so nothing is counted."
     )
-    startsAt = serializers.DateTimeField(source="starts_at")
-    endsAt = serializers.DateTimeField(source="ends_at")
+    starts_at = serializers.DateTimeField()
+    ends_at = serializers.DateTimeField()
 
 
-class QuotaShape(serializers.ModelSerializer[Quota]):
+class QuotaShape(CamelCase, serializers.ModelSerializer[Quota]):
     """A quota, and what is used of it (`present` in the context)."""
 
-    workspaceId = serializers.UUIDField(source="workspace_id")
-    userId = serializers.IntegerField(
-        source="user_id", allow_null=True, help_text="Whom it limits; null: the whole workspace."
+    workspace_id = serializers.UUIDField()
+    user_id = serializers.IntegerField(
+        allow_null=True, help_text="Whom it limits; null: the whole workspace."
     )
     username = serializers.CharField(source="user.username", default=None, allow_null=True)
     resource = serializers.ChoiceField(Resource.choices)
     target = serializers.CharField(
         help_text="The module type, or the model whose tokens are limited; empty: all."
     )
-    maxConcurrent = serializers.IntegerField(source="max_concurrent", allow_null=True)
-    maxPerHour = serializers.IntegerField(source="max_per_hour", allow_null=True)
-    maxPerDay = serializers.IntegerField(source="max_per_day", allow_null=True)
+    max_concurrent = serializers.IntegerField(allow_null=True)
+    max_per_hour = serializers.IntegerField(allow_null=True)
+    max_per_day = serializers.IntegerField(allow_null=True)
     running = serializers.SerializerMethodField()
     hour = serializers.SerializerMethodField()
     day = serializers.SerializerMethodField()
-    createdAt = serializers.DateTimeField(source="created_at")
+    created_at = serializers.DateTimeField()
 
     class Meta:
         model = Quota
         fields = [
-            "id", "workspaceId", "userId", "username", "resource", "target", "maxConcurrent",
-            "maxPerHour", "maxPerDay", "running", "hour", "day", "createdAt",
+            "id", "workspace_id", "user_id", "username", "resource", "target", "max_concurrent",
+            "max_per_hour", "max_per_day", "running", "hour", "day", "created_at",
         ]  # fmt: skip
 
     @extend_schema_field(serializers.IntegerField(allow_null=True))
@@ -88,24 +89,21 @@ class QuotaQuery(PageQuery):
 class QuotaChange(Body):
     """What `patchQuota` takes."""
 
-    maxConcurrent = Whole(
-        source="max_concurrent",
+    max_concurrent = Whole(
         required=False,
         allow_null=True,
         min_value=0,
         max_value=MOST,
         help_text="Steps of a module type that run at once; null: no limit.",
     )
-    maxPerHour = Whole(
-        source="max_per_hour",
+    max_per_hour = Whole(
         required=False,
         allow_null=True,
         min_value=0,
         max_value=MOST_COUNTED,
         help_text="Executions, steps or tokens in a full hour (UTC); null: no limit.",
     )
-    maxPerDay = Whole(
-        source="max_per_day",
+    max_per_day = Whole(
         required=False,
         allow_null=True,
         min_value=0,
@@ -136,21 +134,21 @@ class NewQuota(QuotaChange):
     )
 
 
-class TierLimits(serializers.Serializer[Any]):
+class TierLimits(CamelCaseSerializer):
     """A tier's limits; null: none."""
 
     id = serializers.UUIDField()
     name = serializers.CharField()
-    maxConcurrent = serializers.IntegerField(source="max_concurrent", allow_null=True)
-    maxPending = serializers.IntegerField(source="max_pending", allow_null=True)
-    maxPerHour = serializers.IntegerField(source="max_per_hour", allow_null=True)
-    maxPerDay = serializers.IntegerField(source="max_per_day", allow_null=True)
+    max_concurrent = serializers.IntegerField(allow_null=True)
+    max_pending = serializers.IntegerField(allow_null=True)
+    max_per_hour = serializers.IntegerField(allow_null=True)
+    max_per_day = serializers.IntegerField(allow_null=True)
 
 
-class WorkspaceUsageShape(serializers.Serializer[Any]):
+class WorkspaceUsageShape(CamelCaseSerializer):
     """What a workspace uses of its limits now."""
 
-    workspaceId = serializers.UUIDField(source="workspace_id")
+    workspace_id = serializers.UUIDField()
     tier = TierLimits()
     running = serializers.IntegerField(
         help_text="Executions that hold a place: those asleep and children do not."

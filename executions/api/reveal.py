@@ -11,6 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from executions.access import obtain
+from executions.api.camel_case import CamelCaseSerializer
 from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
 from executions.api.fields import Body, Json, Text
@@ -25,7 +26,7 @@ class RevealReason(Body):
     reason = Text(max_length=2000)
 
 
-class RevealedExecution(serializers.Serializer[Any]):
+class RevealedExecution(CamelCaseSerializer):
     """An execution's payloads as they are stored."""
 
     id = serializers.UUIDField()

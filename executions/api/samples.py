@@ -1,12 +1,11 @@
 """Workflows to begin with."""
 
-from typing import Any
-
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from executions.api import etags
+from executions.api.camel_case import CamelCaseSerializer
 from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
 from executions.api.fields import Json
@@ -14,7 +13,7 @@ from executions.api.modules import FRESH, IF_NONE_MATCH
 from executions.publishing.samples import samples
 
 
-class WorkflowTemplate(serializers.Serializer[Any]):
+class WorkflowTemplate(CamelCaseSerializer):
     """A definition that comes with Valkyr, to begin with."""
 
     name = serializers.CharField()

@@ -5,6 +5,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from executions.api.camel_case import CamelCase
 from executions.api.fields import Body, Flag, Text
 from executions.api.membership_shapes import PermissionList
 from executions.api.paging import PageQuery
@@ -12,23 +13,23 @@ from executions.models import ServiceAccount
 from executions.states import Role
 
 
-class ServiceAccountShape(serializers.ModelSerializer[ServiceAccount]):
+class ServiceAccountShape(CamelCase, serializers.ModelSerializer[ServiceAccount]):
     """A program of one workspace; it signs in by API tokens alone."""
 
-    workspaceId = serializers.UUIDField(source="workspace_id")
-    userId = serializers.IntegerField(source="user_id")
+    workspace_id = serializers.UUIDField()
+    user_id = serializers.IntegerField()
     username = serializers.CharField(source="user.username", help_text="Who the audit trail names.")
     role = serializers.SerializerMethodField()
     permissions = serializers.SerializerMethodField()
     enabled = serializers.SerializerMethodField()
-    createdAt = serializers.DateTimeField(source="created_at")
-    disabledAt = serializers.DateTimeField(source="disabled_at", allow_null=True)
+    created_at = serializers.DateTimeField()
+    disabled_at = serializers.DateTimeField(allow_null=True)
 
     class Meta:
         model = ServiceAccount
         fields = [
-            "id", "workspaceId", "userId", "username", "name", "description", "role",
-            "permissions", "enabled", "createdAt", "disabledAt",
+            "id", "workspace_id", "user_id", "username", "name", "description", "role",
+            "permissions", "enabled", "created_at", "disabled_at",
         ]  # fmt: skip
 
     def get_role(self, account: ServiceAccount) -> str:

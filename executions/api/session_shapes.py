@@ -1,35 +1,31 @@
 """Sessions as JSON."""
-# ruff: noqa: N815 - the names of fields are the JSON's
-
-from typing import Any
 
 from rest_framework import serializers
 
+from executions.api.camel_case import CamelCase, CamelCaseSerializer
 from executions.models import AccountSession
 from executions.states import SessionKind
 
 
-class SessionShape(serializers.ModelSerializer[AccountSession]):
+class SessionShape(CamelCase, serializers.ModelSerializer[AccountSession]):
     """A session: where it began, and when it was used."""
 
     kind = serializers.ChoiceField(
         SessionKind.choices, help_text="TOKEN: by `obtainToken`. BROWSER: by a cookie."
     )
     current = serializers.SerializerMethodField(help_text="Whether it made this request.")
-    userAgent = serializers.CharField(source="user_agent", help_text="The program's own words.")
+    user_agent = serializers.CharField(help_text="The program's own words.")
     address = serializers.CharField(allow_null=True, help_text="Where it began.")
-    createdAt = serializers.DateTimeField(source="created_at")
-    lastUsedAt = serializers.DateTimeField(
-        source="last_used_at", help_text="Written once a minute at most."
-    )
-    lastUsedFrom = serializers.CharField(source="last_used_from", allow_null=True)
-    expiresAt = serializers.DateTimeField(source="expires_at")
+    created_at = serializers.DateTimeField()
+    last_used_at = serializers.DateTimeField(help_text="Written once a minute at most.")
+    last_used_from = serializers.CharField(allow_null=True)
+    expires_at = serializers.DateTimeField()
 
     class Meta:
         model = AccountSession
         fields = [
-            "id", "kind", "current", "userAgent", "address", "createdAt", "lastUsedAt",
-            "lastUsedFrom", "expiresAt",
+            "id", "kind", "current", "user_agent", "address", "created_at", "last_used_at",
+            "last_used_from", "expires_at",
         ]  # fmt: skip
 
     def get_current(self, session: AccountSession) -> bool:
@@ -37,7 +33,7 @@ class SessionShape(serializers.ModelSerializer[AccountSession]):
         return bool(session.pk == self.context["current"])
 
 
-class EndedSessions(serializers.Serializer[Any]):
+class EndedSessions(CamelCaseSerializer):
     """What `endOtherSessions` did."""
 
     ended = serializers.IntegerField()

@@ -18,6 +18,7 @@ from executions.accounts.sessions import SessionClient
 from executions.accounts.token_sessions import Pair
 from executions.admission.rates import Rate
 from executions.api import throttles
+from executions.api.camel_case import CamelCase
 from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
 from executions.api.fields import Body, Text
@@ -31,7 +32,7 @@ class Credentials(Body):
     password = Text(max_length=1000, trim_whitespace=False)
 
 
-class TokenPair(serializers.Serializer[Pair]):
+class TokenPair(CamelCase, serializers.Serializer[Pair]):
     """`access` goes into `Authorization: Bearer`; `refresh` gets the next pair, once."""
 
     access = serializers.CharField()
@@ -45,7 +46,9 @@ class Refresh(Body):
 
 
 class Revocation(Body):
-    """Which session ends."""
+    """Which session ends; the names are those of RFC 7009."""
+
+    as_declared = frozenset({"token_type_hint"})
 
     token = Text(max_length=4000, help_text="A refresh token, or an access token.")
     token_type_hint = serializers.ChoiceField(

@@ -1,28 +1,26 @@
 """Triggers as JSON: what comes in, what goes out."""
 # ruff: noqa: N815 - the names are the JSON's
 
-from typing import Any
-
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from executions.api.camel_case import CamelCase, CamelCaseSerializer
 from executions.api.fields import Body, Flag, Json
 from executions.api.paging import ListQuery
 from executions.models import Trigger
 from executions.states import TriggerType
 
 
-class TriggerShape(serializers.ModelSerializer[Trigger]):
+class TriggerShape(CamelCase, serializers.ModelSerializer[Trigger]):
     """A trigger; its secret is never part of it."""
 
     workspaceId = serializers.UUIDField(source="workflow.workspace_id")
-    workflowId = serializers.UUIDField(source="workflow_id")
+    workflow_id = serializers.UUIDField()
     type = serializers.ChoiceField(TriggerType.choices)
     settings = Json(help_text="As in the definition, every default filled in.")
     address = serializers.SerializerMethodField(help_text="Of a webhook: where to send requests.")
-    createdAt = serializers.DateTimeField(source="created_at")
-    retiredAt = serializers.DateTimeField(
-        source="retired_at",
+    created_at = serializers.DateTimeField()
+    retired_at = serializers.DateTimeField(
         allow_null=True,
         help_text="Since when the published version has it no more; null while it has it.",
     )
@@ -30,8 +28,8 @@ class TriggerShape(serializers.ModelSerializer[Trigger]):
     class Meta:
         model = Trigger
         fields = [
-            "id", "workspaceId", "workflowId", "type", "enabled", "settings", "address",
-            "createdAt", "retiredAt",
+            "id", "workspaceId", "workflow_id", "type", "enabled", "settings", "address",
+            "created_at", "retired_at",
         ]  # fmt: skip
 
     @extend_schema_field(serializers.CharField(allow_null=True))
@@ -46,7 +44,7 @@ class TriggerChange(Body):
     enabled = Flag()
 
 
-class SecretShape(serializers.Serializer[Any]):
+class SecretShape(CamelCaseSerializer):
     """A webhook's secret: the key of its signatures, or its bearer token."""
 
     secret = serializers.CharField()

@@ -6,6 +6,7 @@ from typing import Any
 from rest_framework import serializers
 
 from executions.access import Powers
+from executions.api.camel_case import CamelCase, CamelCaseSerializer
 from executions.api.fields import HIDDEN, Body, Flag, Json, JsonObject, Text
 from executions.api.paging import ListQuery, PageQuery
 from executions.definition.graph.trial import without_values
@@ -13,19 +14,19 @@ from executions.models import Workflow, WorkflowVersion
 from executions.states import Permission, VersionKind
 
 
-class WorkflowSummary(serializers.ModelSerializer[Workflow]):
+class WorkflowSummary(CamelCase, serializers.ModelSerializer[Workflow]):
     """A workflow in a list: everything but the draft."""
 
-    workspaceId = serializers.UUIDField(source="workspace_id")
+    workspace_id = serializers.UUIDField()
     latestVersion = serializers.SerializerMethodField()
-    createdAt = serializers.DateTimeField(source="created_at")
-    updatedAt = serializers.DateTimeField(source="updated_at")
+    created_at = serializers.DateTimeField()
+    updated_at = serializers.DateTimeField()
 
     class Meta:
         model = Workflow
         fields = [
-            "id", "workspaceId", "name", "slug", "description", "enabled", "latestVersion",
-            "createdAt", "updatedAt",
+            "id", "workspace_id", "name", "slug", "description", "enabled", "latestVersion",
+            "created_at", "updated_at",
         ]  # fmt: skip
 
     def get_latestVersion(self, workflow: Workflow) -> int | None:  # noqa: N802 - the JSON's name
@@ -121,7 +122,7 @@ class NewDraft(Body):
     )
 
 
-class ValidationItem(serializers.Serializer[Any]):
+class ValidationItem(CamelCaseSerializer):
     """One mistake in a definition."""
 
     path = serializers.CharField(allow_blank=True)
@@ -129,7 +130,7 @@ class ValidationItem(serializers.Serializer[Any]):
     message = serializers.CharField()
 
 
-class ValidationResult(serializers.Serializer[Any]):
+class ValidationResult(CamelCaseSerializer):
     """Whether a definition can be published, all that keeps it from being so, what looks wrong."""
 
     valid = serializers.BooleanField()
@@ -145,7 +146,7 @@ class Publication(Body):
     kind = serializers.ChoiceField(VersionKind.choices, required=False, default="published")
 
 
-class Published(serializers.Serializer[Any]):
+class Published(CamelCaseSerializer):
     """A version just made."""
 
     version = serializers.IntegerField()
@@ -161,22 +162,22 @@ class VersionQuery(PageQuery):
     kind = serializers.ChoiceField(VersionKind.choices, required=False)
 
 
-class VersionSummary(serializers.ModelSerializer[WorkflowVersion]):
+class VersionSummary(CamelCase, serializers.ModelSerializer[WorkflowVersion]):
     """A version in a list."""
 
-    workflowId = serializers.UUIDField(source="workflow_id")
+    workflow_id = serializers.UUIDField()
     version = serializers.IntegerField(source="number")
     kind = serializers.ChoiceField(
         VersionKind.choices, help_text="A test version is of one test run, and goes after a day."
     )
-    createdAt = serializers.DateTimeField(source="created_at")
+    created_at = serializers.DateTimeField()
     publishedBy = serializers.CharField(
         source="publisher", allow_null=True, help_text="The user who made it, if there still is."
     )
 
     class Meta:
         model = WorkflowVersion
-        fields = ["id", "workflowId", "version", "kind", "checksum", "createdAt", "publishedBy"]
+        fields = ["id", "workflow_id", "version", "kind", "checksum", "created_at", "publishedBy"]
 
 
 class Written(Json):

@@ -7,20 +7,21 @@ from rest_framework import serializers
 
 from executions.access import Powers
 from executions.accounts.standing import permissions_of
+from executions.api.camel_case import CamelCase, CamelCaseSerializer
 from executions.api.fields import Body, Flag, Text
 from executions.api.paging import PageQuery
 from executions.models import Tier, Workspace
 from executions.states import Role
 
 
-class WorkspaceShape(serializers.ModelSerializer[Workspace]):
+class WorkspaceShape(CamelCase, serializers.ModelSerializer[Workspace]):
     """A workspace, and what the caller is in it (`powers` by workspace in the context)."""
 
-    tierId = serializers.UUIDField(source="tier_id")
+    tier_id = serializers.UUIDField()
     tierName = serializers.CharField(source="tier.name")
-    createdAt = serializers.DateTimeField(source="created_at")
-    archivedAt = serializers.DateTimeField(
-        source="archived_at", allow_null=True, help_text="Since when nothing triggers there."
+    created_at = serializers.DateTimeField()
+    archived_at = serializers.DateTimeField(
+        allow_null=True, help_text="Since when nothing triggers there."
     )
     role = serializers.SerializerMethodField(help_text="Yours.")
     permissions = serializers.SerializerMethodField(
@@ -30,7 +31,7 @@ class WorkspaceShape(serializers.ModelSerializer[Workspace]):
     class Meta:
         model = Workspace
         fields = [
-            "id", "name", "slug", "tierId", "tierName", "createdAt", "archivedAt", "role",
+            "id", "name", "slug", "tier_id", "tierName", "created_at", "archived_at", "role",
             "permissions",
         ]  # fmt: skip
 
@@ -71,19 +72,20 @@ class WorkspaceQuery(PageQuery):
     archived = serializers.BooleanField(required=False, help_text="Only those, or only others.")
 
 
-class TierShape(serializers.ModelSerializer[Tier]):
+class TierShape(CamelCase, serializers.ModelSerializer[Tier]):
     """Limits on the executions of a workspace; null: none."""
 
-    maxConcurrent = serializers.IntegerField(source="max_concurrent", allow_null=True)
-    maxPending = serializers.IntegerField(source="max_pending", allow_null=True)
-    maxPerHour = serializers.IntegerField(source="max_per_hour", allow_null=True)
-    maxPerDay = serializers.IntegerField(source="max_per_day", allow_null=True)
-    createdAt = serializers.DateTimeField(source="created_at")
+    max_concurrent = serializers.IntegerField(allow_null=True)
+    max_pending = serializers.IntegerField(allow_null=True)
+    max_per_hour = serializers.IntegerField(allow_null=True)
+    max_per_day = serializers.IntegerField(allow_null=True)
+    created_at = serializers.DateTimeField()
 
     class Meta:
         model = Tier
         fields = [
-            "id", "name", "maxConcurrent", "maxPending", "maxPerHour", "maxPerDay", "createdAt",
+            "id", "name", "max_concurrent", "max_pending", "max_per_hour", "max_per_day",
+            "created_at",
         ]  # fmt: skip
 
 
@@ -106,10 +108,10 @@ class TierChange(Body):
     """What `patchTier` takes."""
 
     name = serializers.SlugField(max_length=50, required=False)
-    maxConcurrent = Limit(source="max_concurrent")
-    maxPending = Limit(source="max_pending")
-    maxPerHour = Limit(source="max_per_hour")
-    maxPerDay = Limit(source="max_per_day")
+    max_concurrent = Limit()
+    max_pending = Limit()
+    max_per_hour = Limit()
+    max_per_day = Limit()
 
 
 class NewTier(TierChange):
@@ -118,7 +120,7 @@ class NewTier(TierChange):
     name = serializers.SlugField(max_length=50)
 
 
-class MyWorkspace(serializers.Serializer[Any]):
+class MyWorkspace(CamelCaseSerializer):
     """A workspace the caller is in."""
 
     id = serializers.UUIDField()
@@ -129,7 +131,7 @@ class MyWorkspace(serializers.Serializer[Any]):
     permissions = serializers.ListField(child=serializers.CharField())
 
 
-class MyToken(serializers.Serializer[Any]):
+class MyToken(CamelCaseSerializer):
     """The API token the caller signed in with."""
 
     id = serializers.UUIDField()
@@ -139,7 +141,7 @@ class MyToken(serializers.Serializer[Any]):
     expiresAt = serializers.DateTimeField(allow_null=True)
 
 
-class MeShape(serializers.Serializer[Any]):
+class MeShape(CamelCaseSerializer):
     """Who calls."""
 
     userId = serializers.IntegerField()

@@ -1,5 +1,6 @@
 """Build endpoints that look and answer as the engine's own do."""
 
+from executions.api.camel_case import CamelCase, CamelCaseSerializer
 from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
 from executions.api.fields import Body, Flag, Id, Json, Text, Whole
@@ -10,6 +11,8 @@ from executions.api.workflow_shapes import ValidationItem, WorkflowShape
 
 __all__ = [
     "Body",
+    "CamelCase",
+    "CamelCaseSerializer",
     "Endpoint",
     "Flag",
     "Id",

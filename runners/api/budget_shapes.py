@@ -6,6 +6,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from executions.api.camel_case import CamelCase
 from executions.api.fields import Body, Flag, Id, Text, Whole
 from executions.api.paging import PageQuery
 from runners.budgets.usage import Use
@@ -29,30 +30,30 @@ class Amount(serializers.DecimalField):
         return super().to_internal_value(data)
 
 
-class BudgetShape(serializers.ModelSerializer[Budget]):
+class BudgetShape(CamelCase, serializers.ModelSerializer[Budget]):
     """A budget, and what is spent of it in the present period (`uses` in the context)."""
 
-    workspaceId = serializers.UUIDField(source="workspace_id")
-    userId = serializers.IntegerField(
-        source="user_id", allow_null=True, help_text="Whom it limits; null: the whole workspace."
+    workspace_id = serializers.UUIDField()
+    user_id = serializers.IntegerField(
+        allow_null=True, help_text="Whom it limits; null: the whole workspace."
     )
     username = serializers.CharField(source="user.username", default=None, allow_null=True)
     period = serializers.ChoiceField(PERIODS, help_text="After what it begins anew, in UTC.")
     currency = serializers.SerializerMethodField()
     amount = Amount()
-    softPercent = serializers.IntegerField(source="soft_percent", allow_null=True)
-    killSwitch = serializers.BooleanField(source="kill_switch")
+    soft_percent = serializers.IntegerField(allow_null=True)
+    kill_switch = serializers.BooleanField()
     spent = serializers.SerializerMethodField()
     percent = serializers.SerializerMethodField()
     startsAt = serializers.SerializerMethodField()
     endsAt = serializers.SerializerMethodField()
-    createdAt = serializers.DateTimeField(source="created_at")
+    created_at = serializers.DateTimeField()
 
     class Meta:
         model = Budget
         fields = [
-            "id", "workspaceId", "userId", "username", "period", "currency", "amount",
-            "softPercent", "killSwitch", "spent", "percent", "startsAt", "endsAt", "createdAt",
+            "id", "workspace_id", "user_id", "username", "period", "currency", "amount",
+            "soft_percent", "kill_switch", "spent", "percent", "startsAt", "endsAt", "created_at",
         ]  # fmt: skip
 
     @extend_schema_field(serializers.CharField(allow_null=True))
@@ -96,16 +97,14 @@ class BudgetChange(Body):
     """What `patchBudget` takes."""
 
     amount = Amount(required=False, help_text="Money, or a whole number of tokens; more than 0.")
-    softPercent = Whole(
-        source="soft_percent",
+    soft_percent = Whole(
         required=False,
         allow_null=True,
         min_value=1,
         max_value=100,
         help_text="At how much of it people are told; null: not at all.",
     )
-    killSwitch = Flag(
-        source="kill_switch",
+    kill_switch = Flag(
         required=False,
         help_text="Once it is spent, cancel what its spender has under way and start nothing.",
     )

@@ -10,6 +10,7 @@ from rest_framework.response import Response
 
 from executions.access.actor import Actor
 from executions.api import throttles
+from executions.api.camel_case import CamelCaseSerializer
 from executions.api.documentation import operation
 from executions.api.hook_body import check_size, payload_of
 from executions.api.hooks import AnyAnswer
@@ -18,7 +19,7 @@ from executions.vendor_seams.rest_framework_requests import django_request
 from runners.waits import callbacks
 
 
-class Accepted(serializers.Serializer[Any]):
+class Accepted(CamelCaseSerializer):
     """The step goes on, or will as soon as it waits."""
 
     accepted = serializers.BooleanField()

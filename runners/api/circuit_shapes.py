@@ -1,8 +1,8 @@
 """Circuit breakers as JSON."""
-# ruff: noqa: N815 - the names are the JSON's
 
 from rest_framework import serializers
 
+from executions.api.camel_case import CamelCase
 from executions.api.fields import Body, Text
 from executions.api.paging import ListQuery
 from runners.circuits.holding import COUNTED
@@ -17,39 +17,36 @@ STATES = [
 ]
 
 
-class CircuitBreakerShape(serializers.ModelSerializer[CircuitBreaker]):
+class CircuitBreakerShape(CamelCase, serializers.ModelSerializer[CircuitBreaker]):
     """A target of a workspace's steps, and whether it rests (`held`, by key, in the context)."""
 
-    workspaceId = serializers.UUIDField(source="workspace_id")
+    workspace_id = serializers.UUIDField()
     target = serializers.CharField(help_text="`http.request:api.example.com`, for example.")
     state = serializers.ChoiceField(STATES)
     failures = serializers.IntegerField(help_text="Counted until windowUntil.")
-    windowUntil = serializers.DateTimeField(source="window_until", allow_null=True)
-    lastFailureAt = serializers.DateTimeField(source="last_failure_at", allow_null=True)
-    lastError = serializers.CharField(source="last_error", help_text="What the last failure said.")
-    provenAt = serializers.DateTimeField(
-        source="proven_at",
+    window_until = serializers.DateTimeField(allow_null=True)
+    last_failure_at = serializers.DateTimeField(allow_null=True)
+    last_error = serializers.CharField(help_text="What the last failure said.")
+    proven_at = serializers.DateTimeField(
         allow_null=True,
         help_text="When it was last noted that it answers; null: not known.",
     )
-    openedAt = serializers.DateTimeField(source="opened_at", allow_null=True)
-    timesOpened = serializers.IntegerField(source="times_opened")
-    nextRetryAt = serializers.DateTimeField(
-        source="next_retry_at", allow_null=True, help_text="When a step may try it again."
+    opened_at = serializers.DateTimeField(allow_null=True)
+    times_opened = serializers.IntegerField()
+    next_retry_at = serializers.DateTimeField(
+        allow_null=True, help_text="When a step may try it again."
     )
-    probeRunId = serializers.UUIDField(
-        source="probe_run_id", allow_null=True, help_text="The run that tries it now."
-    )
-    probeUntil = serializers.DateTimeField(source="probe_until", allow_null=True)
+    probe_run_id = serializers.UUIDField(allow_null=True, help_text="The run that tries it now.")
+    probe_until = serializers.DateTimeField(allow_null=True)
     held = serializers.SerializerMethodField(help_text=f"Steps held for it, up to {COUNTED:,}.")
-    createdAt = serializers.DateTimeField(source="created_at")
+    created_at = serializers.DateTimeField()
 
     class Meta:
         model = CircuitBreaker
         fields = [
-            "id", "workspaceId", "target", "state", "failures", "windowUntil", "lastFailureAt",
-            "lastError", "provenAt", "openedAt", "timesOpened", "nextRetryAt", "probeRunId",
-            "probeUntil", "held", "createdAt",
+            "id", "workspace_id", "target", "state", "failures", "window_until", "last_failure_at",
+            "last_error", "proven_at", "opened_at", "times_opened", "next_retry_at", "probe_run_id",
+            "probe_until", "held", "created_at",
         ]  # fmt: skip
 
     def get_held(self, row: CircuitBreaker) -> int:

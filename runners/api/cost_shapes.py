@@ -5,6 +5,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from executions.api.camel_case import CamelCase, CamelCaseSerializer
 from executions.api.fields import Body
 from executions.api.paging import ListQuery
 from runners.api.budget_shapes import MOST, Amount
@@ -12,27 +13,27 @@ from runners.budgets.report import COLUMNS
 from runners.models import CostEntry
 
 
-class CostEntryShape(serializers.ModelSerializer[CostEntry]):
+class CostEntryShape(CamelCase, serializers.ModelSerializer[CostEntry]):
     """What one attempt of a step spent on one model or service."""
 
-    workspaceId = serializers.UUIDField(source="workspace_id")
-    workflowId = serializers.UUIDField(source="workflow_id")
-    executionId = serializers.UUIDField(source="execution_id")
-    runId = serializers.UUIDField(source="run_id")
-    userId = serializers.IntegerField(
-        source="user_id", allow_null=True, help_text="Who started it; null: a trigger."
+    workspace_id = serializers.UUIDField()
+    workflow_id = serializers.UUIDField()
+    execution_id = serializers.UUIDField()
+    run_id = serializers.UUIDField()
+    user_id = serializers.IntegerField(
+        allow_null=True, help_text="Who started it; null: a trigger."
     )
     model = serializers.CharField(help_text="What the module says it used; may be empty.")
-    inputTokens = serializers.IntegerField(source="input_tokens")
-    outputTokens = serializers.IntegerField(source="output_tokens")
+    input_tokens = serializers.IntegerField()
+    output_tokens = serializers.IntegerField()
     amount = Amount()
-    createdAt = serializers.DateTimeField(source="created_at")
+    created_at = serializers.DateTimeField()
 
     class Meta:
         model = CostEntry
         fields = [
-            "id", "workspaceId", "workflowId", "executionId", "runId", "userId", "module", "model",
-            "inputTokens", "outputTokens", "tokens", "amount", "currency", "createdAt",
+            "id", "workspace_id", "workflow_id", "execution_id", "run_id", "user_id", "module",
+            "model", "input_tokens", "output_tokens", "tokens", "amount", "currency", "created_at",
         ]  # fmt: skip
 
 
@@ -69,7 +70,7 @@ class SpendQuery(Body):
         return attrs
 
 
-class SpendShape(serializers.Serializer[Any]):
+class SpendShape(CamelCaseSerializer):
     """What one of a group spent in one currency."""
 
     key = serializers.CharField(
@@ -83,7 +84,7 @@ class SpendShape(serializers.Serializer[Any]):
     )
     currency = serializers.CharField()
     entries = serializers.IntegerField()
-    inputTokens = serializers.IntegerField(source="input_tokens")
-    outputTokens = serializers.IntegerField(source="output_tokens")
+    input_tokens = serializers.IntegerField()
+    output_tokens = serializers.IntegerField()
     tokens = serializers.IntegerField()
     amount = Amount()

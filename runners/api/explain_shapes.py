@@ -1,10 +1,9 @@
 """An explanation as JSON."""
 # ruff: noqa: N815 - the names are the JSON's
 
-from typing import Any
-
 from rest_framework import serializers
 
+from executions.api.camel_case import CamelCaseSerializer
 from executions.api.fields import Json
 from executions.states import ExecutionState
 from runners.states import RunState
@@ -12,7 +11,7 @@ from runners.states import RunState
 STATES = [(state.value, state.value.lower()) for state in RunState]
 
 
-class ReasonShape(serializers.Serializer[Any]):
+class ReasonShape(CamelCaseSerializer):
     """Why something does not go on: for programs, for people, and what it is about."""
 
     code = serializers.CharField(help_text="Stable; docs/api.md lists them.")
@@ -24,18 +23,18 @@ class ReasonShape(serializers.Serializer[Any]):
     details = Json(help_text="Ids, times and numbers, by code.")
 
 
-class ExplainedStep(serializers.Serializer[Any]):
+class ExplainedStep(CamelCaseSerializer):
     """A step that is not done, or a task that has not begun (without run, state and attempt)."""
 
     path = serializers.CharField()
-    taskId = serializers.UUIDField(source="task_id")
-    runId = serializers.UUIDField(source="run_id", allow_null=True)
+    task_id = serializers.UUIDField()
+    run_id = serializers.UUIDField(allow_null=True)
     state = serializers.ChoiceField(STATES, allow_null=True)
     attempt = serializers.IntegerField(allow_null=True)
     reason = ReasonShape()
 
 
-class ContainerCount(serializers.Serializer[Any]):
+class ContainerCount(CamelCaseSerializer):
     """How many live runs the bodies of a loop or map have in a state."""
 
     container = serializers.CharField()
@@ -43,10 +42,10 @@ class ContainerCount(serializers.Serializer[Any]):
     runs = serializers.IntegerField()
 
 
-class ExplanationShape(serializers.Serializer[Any]):
+class ExplanationShape(CamelCaseSerializer):
     """Everything that keeps an execution from going on."""
 
-    executionId = serializers.UUIDField(source="execution_id")
+    execution_id = serializers.UUIDField()
     state = serializers.ChoiceField(ExecutionState.choices)
     explainedAt = serializers.DateTimeField(source="at")
     reason = ReasonShape()

@@ -5,11 +5,12 @@ from typing import Any
 
 from rest_framework import serializers
 
+from executions.api.camel_case import CamelCaseSerializer
 from executions.api.modules import CONTAINERS
 from runners.monitor.drawing import Box, Drawing, Line
 
 
-class GraphStep(serializers.Serializer[Any]):
+class GraphStep(CamelCaseSerializer):
     """One module of a task."""
 
     path = serializers.CharField(
@@ -18,7 +19,7 @@ class GraphStep(serializers.Serializer[Any]):
     module = serializers.CharField()
 
 
-class GraphNode(serializers.Serializer[Any]):
+class GraphNode(CamelCaseSerializer):
     """A task's box; lengths are CSS pixels, `x` and `y` its upper left corner."""
 
     path = serializers.CharField(help_text="Without turns: `refine.draft` stands in `refine`.")
@@ -35,7 +36,7 @@ class GraphNode(serializers.Serializer[Any]):
     h = serializers.FloatField()
 
 
-class GraphEdge(serializers.Serializer[Any]):
+class GraphEdge(CamelCaseSerializer):
     """A line from one node to another."""
 
     # `from` is a keyword; serializers take such names from a mapping.
@@ -53,14 +54,14 @@ class GraphEdge(serializers.Serializer[Any]):
         return {"from": serializers.CharField(), **super().get_fields()}
 
 
-class GraphSize(serializers.Serializer[Any]):
+class GraphSize(CamelCaseSerializer):
     """How large the drawing is."""
 
     width = serializers.FloatField()
     height = serializers.FloatField()
 
 
-class GraphShape(serializers.Serializer[Any]):
+class GraphShape(CamelCaseSerializer):
     """The graph of the version that an execution runs, laid out."""
 
     versionId = serializers.UUIDField()

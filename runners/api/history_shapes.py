@@ -6,6 +6,7 @@ from typing import Any
 from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema_field
 from rest_framework import serializers
 
+from executions.api.camel_case import CamelCaseSerializer
 from executions.api.execution_shapes import WorkflowExecutionShape
 from executions.api.fields import Body, Flag, Json, JsonObject, Payload, Text
 from executions.states import JobState
@@ -102,16 +103,16 @@ class Replay(Body):
     reason = Text(required=False, default="", allow_blank=True, max_length=2000)
 
 
-class DifferenceShape(serializers.Serializer[Any]):
+class DifferenceShape(CamelCaseSerializer):
     """One thing that came out otherwise."""
 
-    stepPath = serializers.CharField(source="step_path", allow_blank=True)
+    step_path = serializers.CharField(allow_blank=True)
     field = serializers.CharField()
     recorded = Payload(allow_null=True)
     replayed = Payload(allow_null=True)
 
 
-class VerificationShape(serializers.Serializer[Any]):
+class VerificationShape(CamelCaseSerializer):
     """What replaying with recorded results found; at most 100 differences."""
 
     same = serializers.BooleanField()
@@ -120,18 +121,16 @@ class VerificationShape(serializers.Serializer[Any]):
     differences = DifferenceShape(many=True)
 
 
-class VerificationJob(serializers.Serializer[Any]):
+class VerificationJob(CamelCaseSerializer):
     """A verification that a worker computes."""
 
     id = serializers.UUIDField()
     executionId = serializers.UUIDField(source="subject")
     state = serializers.ChoiceField(choices=JobState.choices)
-    createdAt = serializers.DateTimeField(source="created_at")
-    startedAt = serializers.DateTimeField(source="started_at", allow_null=True)
-    finishedAt = serializers.DateTimeField(source="finished_at", allow_null=True)
-    errorCode = serializers.CharField(
-        source="error_code", allow_blank=True, help_text="Empty unless it failed."
-    )
+    created_at = serializers.DateTimeField()
+    started_at = serializers.DateTimeField(allow_null=True)
+    finished_at = serializers.DateTimeField(allow_null=True)
+    error_code = serializers.CharField(allow_blank=True, help_text="Empty unless it failed.")
     error = serializers.CharField(allow_blank=True)
     result = VerificationShape(allow_null=True, help_text="Null unless it succeeded.")
 

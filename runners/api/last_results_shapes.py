@@ -6,6 +6,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from executions.api.camel_case import CamelCaseSerializer
 from executions.api.fields import Body, Payload
 from executions.models import WorkflowExecution
 from executions.states import ExecutionState
@@ -21,7 +22,7 @@ class LastResultsQuery(Body):
     )
 
 
-class TaskResultShape(serializers.Serializer[Any]):
+class TaskResultShape(CamelCaseSerializer):
     """What a task gave, in its newest attempt and, in a body, the turn that began last."""
 
     state = serializers.ChoiceField(STATES)
@@ -36,7 +37,7 @@ class TaskResultShape(serializers.Serializer[Any]):
     runId = serializers.UUIDField()
 
 
-class LastResults(serializers.Serializer[Any]):
+class LastResults(CamelCaseSerializer):
     """An execution of a workflow, and what its tasks gave.
 
     A value of more than 16,384 characters is left out: `{"$truncated": why, "runId": id}` stands

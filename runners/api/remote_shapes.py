@@ -6,6 +6,7 @@ from typing import Any
 from django.core.validators import RegexValidator
 from rest_framework import serializers
 
+from executions.api.camel_case import CamelCaseSerializer
 from executions.api.fields import Body, Json, Text, Whole
 from runners.api.run_shapes import RunSummary
 from runners.failures.retry import MAX_DELAY_SECONDS
@@ -96,11 +97,11 @@ class Heartbeat(Body):
     )
 
 
-class Renewed(serializers.Serializer[Any]):
+class Renewed(CamelCaseSerializer):
     """How the lease stands."""
 
-    leaseUntil = serializers.DateTimeField(
-        source="lease_until", allow_null=True, help_text="Null where the run is not wanted."
+    lease_until = serializers.DateTimeField(
+        allow_null=True, help_text="Null where the run is not wanted."
     )
     wanted = serializers.BooleanField(
         help_text="False once its execution was cancelled, ran out of time or was rolled back."

@@ -1,12 +1,12 @@
 """Revealing a run's payloads to who may, for a reason that is kept."""
 
-from typing import Any
 from uuid import UUID
 
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from executions.api.camel_case import CamelCaseSerializer
 from executions.api.documentation import operation
 from executions.api.fields import Json
 from executions.api.reveal import Reveal, RevealReason
@@ -16,7 +16,7 @@ from runners.models import Run
 FIELDS = {name: name for name in ("inputs", "outputs", "overrides", "wake", "logs")}
 
 
-class RevealedRun(serializers.Serializer[Any]):
+class RevealedRun(CamelCaseSerializer):
     """A run's payloads as they are stored."""
 
     id = serializers.UUIDField()

@@ -5,6 +5,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from executions.api.camel_case import CamelCase
 from executions.api.fields import Json, Payload
 from executions.api.paging import ListQuery
 from runners.models import Run
@@ -15,40 +16,38 @@ ERROR_TYPES = [(kind.value, kind.value.lower()) for kind in ErrorType]
 WAITS = [("", "nothing"), *((kind.value, kind.value) for kind in WaitKind)]
 
 
-class RunSummary(serializers.ModelSerializer[Run]):
+class RunSummary(CamelCase, serializers.ModelSerializer[Run]):
     """A run in a list: everything but what may be large."""
 
-    executionId = serializers.UUIDField(source="execution_id")
-    taskId = serializers.UUIDField(source="task_id")
+    execution_id = serializers.UUIDField()
+    task_id = serializers.UUIDField()
     execModuleId = serializers.UUIDField(source="module_id")
-    stepPath = serializers.CharField(source="step_path")
+    step_path = serializers.CharField()
     state = serializers.ChoiceField(STATES)
-    leaseUntil = serializers.DateTimeField(source="lease_until", allow_null=True)
-    leasedBy = serializers.CharField(source="leased_by")
+    lease_until = serializers.DateTimeField(allow_null=True)
+    leased_by = serializers.CharField()
     runnerId = serializers.CharField(source="runner")
-    idempotencyKey = serializers.CharField(source="idempotency_key")
-    inputsHash = serializers.CharField(source="inputs_hash")
-    configHash = serializers.CharField(source="config_hash")
-    queuedAt = serializers.DateTimeField(source="queued_at")
-    startedAt = serializers.DateTimeField(source="started_at", allow_null=True)
-    finishedAt = serializers.DateTimeField(source="finished_at", allow_null=True)
-    heartbeatAt = serializers.DateTimeField(source="heartbeat_at", allow_null=True)
-    errorType = serializers.ChoiceField(ERROR_TYPES, source="error_type", allow_blank=True)
-    retryAfter = serializers.DateTimeField(source="retry_after", allow_null=True)
-    durationMs = serializers.FloatField(source="duration_ms", allow_null=True)
-    costTokens = serializers.IntegerField(source="cost_tokens")
-    waitsFor = serializers.ChoiceField(
-        WAITS, source="waits_for", help_text='What it waits, or waited, for; "" is nothing.'
+    idempotency_key = serializers.CharField()
+    inputs_hash = serializers.CharField()
+    config_hash = serializers.CharField()
+    queued_at = serializers.DateTimeField()
+    started_at = serializers.DateTimeField(allow_null=True)
+    finished_at = serializers.DateTimeField(allow_null=True)
+    heartbeat_at = serializers.DateTimeField(allow_null=True)
+    error_type = serializers.ChoiceField(ERROR_TYPES, allow_blank=True)
+    retry_after = serializers.DateTimeField(allow_null=True)
+    duration_ms = serializers.FloatField(allow_null=True)
+    cost_tokens = serializers.IntegerField()
+    waits_for = serializers.ChoiceField(
+        WAITS, help_text='What it waits, or waited, for; "" is nothing.'
     )
-    cachedFrom = serializers.UUIDField(
-        source="cached_from", allow_null=True, help_text="The run whose result it reused."
+    cached_from = serializers.UUIDField(
+        allow_null=True, help_text="The run whose result it reused."
     )
     crashes = serializers.IntegerField(
         help_text="How many processes ended while this run alone executed in them; three end it."
     )
-    crashCause = serializers.CharField(
-        source="crash_cause", help_text='How the last of them ended; "" where none did.'
-    )
+    crash_cause = serializers.CharField(help_text='How the last of them ended; "" where none did.')
     suspect = serializers.BooleanField(
         help_text="Whether its process was lost, so that it is executed in one of its own."
     )
@@ -56,11 +55,11 @@ class RunSummary(serializers.ModelSerializer[Run]):
     class Meta:
         model = Run
         fields = [
-            "id", "executionId", "taskId", "execModuleId", "stepPath", "module", "attempt",
-            "state", "leaseUntil", "leasedBy", "runnerId", "idempotencyKey", "inputsHash",
-            "configHash", "queuedAt", "startedAt", "finishedAt", "heartbeatAt", "outcome",
-            "error", "errorType", "retryAfter", "durationMs", "costTokens", "waitsFor",
-            "cachedFrom", "superseded", "crashes", "crashCause", "suspect",
+            "id", "execution_id", "task_id", "execModuleId", "step_path", "module", "attempt",
+            "state", "lease_until", "leased_by", "runnerId", "idempotency_key", "inputs_hash",
+            "config_hash", "queued_at", "started_at", "finished_at", "heartbeat_at", "outcome",
+            "error", "error_type", "retry_after", "duration_ms", "cost_tokens", "waits_for",
+            "cached_from", "superseded", "crashes", "crash_cause", "suspect",
         ]  # fmt: skip
 
 
@@ -75,14 +74,12 @@ class RunShape(RunSummary):
     )
     wake = Payload(allow_null=True, help_text="What ended its wait, and after how long.")
     logs = Payload(allow_null=True, help_text="What it wrote to its log, scrubbed of secrets.")
-    errorDetails = Payload(
-        source="error_details", allow_null=True, help_text="The traceback and what came with it."
-    )
+    error_details = Payload(allow_null=True, help_text="The traceback and what came with it.")
 
     class Meta(RunSummary.Meta):
         fields = [
             *RunSummary.Meta.fields,
-            "inputs", "outputs", "progress", "wake", "logs", "errorDetails",
+            "inputs", "outputs", "progress", "wake", "logs", "error_details",
         ]  # fmt: skip
 
 

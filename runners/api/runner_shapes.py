@@ -1,30 +1,30 @@
 """Worker processes as JSON."""
-# ruff: noqa: N815 - the names are the JSON's
 
 from rest_framework import serializers
 
+from executions.api.camel_case import CamelCase
 from executions.api.paging import PageQuery
 from runners.models import Runner
 
 
-class RunnerShape(serializers.ModelSerializer[Runner]):
+class RunnerShape(CamelCase, serializers.ModelSerializer[Runner]):
     """A worker process, or a remote runner of a workspace."""
 
-    workspaceId = serializers.UUIDField(
-        source="workspace_id", allow_null=True, help_text="Of a remote runner; null: serves all."
+    workspace_id = serializers.UUIDField(
+        allow_null=True, help_text="Of a remote runner; null: serves all."
     )
     queues = serializers.ListField(child=serializers.CharField(), help_text="What it works on.")
-    startedAt = serializers.DateTimeField(source="started_at")
-    seenAt = serializers.DateTimeField(source="seen_at", help_text="Its last sign of life.")
-    leavingAt = serializers.DateTimeField(
-        source="leaving_at", allow_null=True, help_text="When it announced its shutdown."
+    started_at = serializers.DateTimeField()
+    seen_at = serializers.DateTimeField(help_text="Its last sign of life.")
+    leaving_at = serializers.DateTimeField(
+        allow_null=True, help_text="When it announced its shutdown."
     )
 
     class Meta:
         model = Runner
         fields = [
-            "id", "workspaceId", "name", "host", "pid", "pool", "queues", "startedAt", "seenAt",
-            "leavingAt",
+            "id", "workspace_id", "name", "host", "pid", "pool", "queues", "started_at", "seen_at",
+            "leaving_at",
         ]  # fmt: skip
 
 

@@ -1,7 +1,5 @@
 """Signalling an execution."""
-# ruff: noqa: N815 - the names are the JSON's
 
-from typing import Any
 from uuid import UUID
 
 from rest_framework import serializers
@@ -9,6 +7,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from executions.access import Action, obtain
+from executions.api.camel_case import CamelCaseSerializer
 from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
 from executions.api.fields import Body, Json, Text
@@ -26,16 +25,14 @@ class Signal(Body):
     payload = Json(required=False, default=dict, allow_null=True)
 
 
-class WokenRun(serializers.Serializer[Any]):
+class WokenRun(CamelCaseSerializer):
     """A step that goes on."""
 
-    runId = serializers.UUIDField(source="run_id")
-    stepPath = serializers.CharField(
-        source="step_path", help_text="Empty for callers who may not view the execution."
-    )
+    run_id = serializers.UUIDField()
+    step_path = serializers.CharField(help_text="Empty for callers who may not view the execution.")
 
 
-class Signalled(serializers.Serializer[Any]):
+class Signalled(CamelCaseSerializer):
     """What a signal did."""
 
     woken = WokenRun(many=True, help_text=f"The steps that go on, the first {MAX_SHOWN:,}.")

@@ -8,6 +8,7 @@ from uuid import UUID
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from executions.api.camel_case import CamelCase, CamelCaseSerializer
 from executions.api.modules import CONTAINERS
 from executions.api.paging import PageQuery
 from executions.definition.catalog import catalog
@@ -19,7 +20,7 @@ from runners.models import Run
 MAX_TIMELINE = 5000
 
 
-class Counters(serializers.Serializer[Any]):
+class Counters(CamelCaseSerializer):
     """How far a container is: a loop by its iteration, a map by its items."""
 
     iteration = serializers.IntegerField(required=False, help_text="A loop's, from 1.")
@@ -37,30 +38,30 @@ class Counters(serializers.Serializer[Any]):
     )
 
 
-class Bar(serializers.ModelSerializer[Run]):
+class Bar(CamelCase, serializers.ModelSerializer[Run]):
     """One attempt of one step on the time axis.
 
     Give `now` and `children` (a child execution's id by run) as context.
     """
 
-    stepPath = serializers.CharField(source="step_path")
+    step_path = serializers.CharField()
     place = serializers.SerializerMethodField(
         help_text='The turn of a body it belongs to, such as "refine[2]."; "" is the workflow.'
     )
-    taskId = serializers.UUIDField(source="task_id")
+    task_id = serializers.UUIDField()
     container = serializers.SerializerMethodField(
         help_text="Whether it is a loop or a map; its body's steps have bars of their own."
     )
     state = serializers.ChoiceField(STATES)
-    queuedAt = serializers.DateTimeField(source="queued_at")
-    startedAt = serializers.DateTimeField(
-        source="started_at", allow_null=True, help_text="When it began, before any wait."
+    queued_at = serializers.DateTimeField()
+    started_at = serializers.DateTimeField(
+        allow_null=True, help_text="When it began, before any wait."
     )
-    finishedAt = serializers.DateTimeField(source="finished_at", allow_null=True)
-    durationMs = serializers.FloatField(source="duration_ms", allow_null=True)
-    errorType = serializers.ChoiceField(ERROR_TYPES, source="error_type", allow_blank=True)
-    waitsFor = serializers.ChoiceField(
-        WAITS, source="waits_for", help_text='What it waits, or waited, for; "" is nothing.'
+    finished_at = serializers.DateTimeField(allow_null=True)
+    duration_ms = serializers.FloatField(allow_null=True)
+    error_type = serializers.ChoiceField(ERROR_TYPES, allow_blank=True)
+    waits_for = serializers.ChoiceField(
+        WAITS, help_text='What it waits, or waited, for; "" is nothing.'
     )
     waitedMs = serializers.SerializerMethodField(
         help_text="How much of the time since `startedAt` it slept; until now while it waits."
@@ -70,16 +71,16 @@ class Bar(serializers.ModelSerializer[Run]):
     )
     progress = serializers.SerializerMethodField()
     childExecutionId = serializers.SerializerMethodField()
-    cachedFrom = serializers.UUIDField(
-        source="cached_from", allow_null=True, help_text="The run whose result it reused."
+    cached_from = serializers.UUIDField(
+        allow_null=True, help_text="The run whose result it reused."
     )
 
     class Meta:
         model = Run
         fields = [
-            "id", "stepPath", "place", "taskId", "module", "container", "attempt", "state",
-            "queuedAt", "startedAt", "finishedAt", "durationMs", "outcome", "errorType",
-            "waitsFor", "waitedMs", "waitsUntil", "progress", "childExecutionId", "cachedFrom",
+            "id", "step_path", "place", "task_id", "module", "container", "attempt", "state",
+            "queued_at", "started_at", "finished_at", "duration_ms", "outcome", "error_type",
+            "waits_for", "waitedMs", "waitsUntil", "progress", "childExecutionId", "cached_from",
             "superseded",
         ]  # fmt: skip
 

@@ -125,7 +125,7 @@ def test_a_target_that_answers_costs_its_steps_no_query(queue: World, target: st
 
 def asked_of(state: Any, work: Any) -> Any:
     module = registry.get("test.call")
-    return Asked(state, work, module, module.validated(work.prepared.value), None)
+    return Asked(state.context, work, module, module.validated(work.prepared.value), None)
 
 
 def test_after_five_failures_steps_are_held_without_using_an_attempt(

@@ -140,7 +140,7 @@ def test_no_more_steps_run_at_once_than_the_quota_allows(
 
 def _asked(held: Any) -> Any:
     state, work = held
-    return quotas.ask(gates.Asked(state, work, registry.get("test.effect"), None, None))
+    return quotas.ask(gates.Asked(state.context, work, registry.get("test.effect"), None, None))
 
 
 def test_who_waits_for_a_place_is_woken_when_one_is_free(

@@ -119,7 +119,7 @@ def test_a_step_that_is_dead_in_a_test_run_makes_no_dead_letter(orders: Workflow
     WorkflowExecution.objects.filter(pk=run.execution_id).update(version=trial_of(orders))
 
     with transaction.atomic():
-        entry = take_in(None, run_id=run.pk, failure=failure("broke"), exhausted=False, manual=None)
+        entry = take_in(run_id=run.pk, failure=failure("broke"), exhausted=False, manual=None)
 
     assert entry is None
     assert not DeadLetterEntry.objects.exists()

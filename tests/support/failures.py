@@ -48,7 +48,6 @@ def fail(
     run = failing_step(of, step, number, leased_by=runner, inputs=inputs)
     with transaction.atomic():
         return take_in(
-            None,
             run_id=run.pk,
             failure=failure(message, **more),
             exhausted=False,

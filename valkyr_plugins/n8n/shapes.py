@@ -1,11 +1,15 @@
 """What an import of n8n takes and answers."""
 # ruff: noqa: N815 - the names are the JSON's
 
-from typing import Any
-
 from rest_framework import serializers
 
-from executions.public.api import ImportQuery, Json, ValidationItem, WorkflowShape
+from executions.public.api import (
+    CamelCaseSerializer,
+    ImportQuery,
+    Json,
+    ValidationItem,
+    WorkflowShape,
+)
 from valkyr_plugins.n8n.report import STATUSES
 
 
@@ -17,7 +21,7 @@ class N8nQuery(ImportQuery):
     )
 
 
-class N8nBecame(serializers.Serializer[Any]):
+class N8nBecame(CamelCaseSerializer):
     """What a node became."""
 
     task = serializers.CharField(
@@ -26,7 +30,7 @@ class N8nBecame(serializers.Serializer[Any]):
     module = serializers.CharField(help_text="Its module, or the trigger's type, or note.")
 
 
-class N8nRow(serializers.Serializer[Any]):
+class N8nRow(CamelCaseSerializer):
     """A node of the export."""
 
     node = serializers.CharField(help_text="Its name.")
@@ -40,7 +44,7 @@ class N8nRow(serializers.Serializer[Any]):
     remarks = serializers.ListField(child=serializers.CharField())
 
 
-class N8nCounts(serializers.Serializer[Any]):
+class N8nCounts(CamelCaseSerializer):
     """How many nodes of each status."""
 
     mapped = serializers.IntegerField()
@@ -48,7 +52,7 @@ class N8nCounts(serializers.Serializer[Any]):
     left = serializers.IntegerField()
 
 
-class N8nCredential(serializers.Serializer[Any]):
+class N8nCredential(CamelCaseSerializer):
     """A credential to create."""
 
     name = serializers.CharField()
@@ -57,14 +61,14 @@ class N8nCredential(serializers.Serializer[Any]):
     nodes = serializers.ListField(child=serializers.CharField())
 
 
-class N8nVariable(serializers.Serializer[Any]):
+class N8nVariable(CamelCaseSerializer):
     """A variable that needs a value."""
 
     name = serializers.CharField()
     nodes = serializers.ListField(child=serializers.CharField())
 
 
-class N8nWorkflow(serializers.Serializer[Any]):
+class N8nWorkflow(CamelCaseSerializer):
     """Another workflow that is called."""
 
     slug = serializers.CharField()
@@ -72,7 +76,7 @@ class N8nWorkflow(serializers.Serializer[Any]):
     nodes = serializers.ListField(child=serializers.CharField())
 
 
-class N8nToCreate(serializers.Serializer[Any]):
+class N8nToCreate(CamelCaseSerializer):
     """What somebody has to make before the workflow runs."""
 
     credentials = N8nCredential(many=True)
@@ -80,7 +84,7 @@ class N8nToCreate(serializers.Serializer[Any]):
     workflows = N8nWorkflow(many=True)
 
 
-class N8nReport(serializers.Serializer[Any]):
+class N8nReport(CamelCaseSerializer):
     """What became of each node, in the file's order."""
 
     rows = N8nRow(many=True)
@@ -89,7 +93,7 @@ class N8nReport(serializers.Serializer[Any]):
     remarks = serializers.ListField(child=serializers.CharField())
 
 
-class N8nImported(serializers.Serializer[Any]):
+class N8nImported(CamelCaseSerializer):
     """The workflow and the report; with `dryRun` the definition in the workflow's place."""
 
     workflow = WorkflowShape(allow_null=True)

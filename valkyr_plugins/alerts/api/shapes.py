@@ -5,7 +5,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from executions.public.api import Body, Flag, Id, ListQuery, Text, Whole
+from executions.public.api import Body, CamelCase, Flag, Id, ListQuery, Text, Whole
 from valkyr_plugins.alerts.checking import BOUNDS, LONGEST_SECRET, MOST_RECIPIENTS
 from valkyr_plugins.alerts.models import (
     Alert,
@@ -49,33 +49,34 @@ def _number(field: str, help_text: str) -> Number:
     )
 
 
-class AlertRuleShape(serializers.ModelSerializer[AlertRule]):
+class AlertRuleShape(CamelCase, serializers.ModelSerializer[AlertRule]):
     """A rule, without its secret."""
 
-    workspaceId = serializers.UUIDField(
-        source="workspace_id", allow_null=True, help_text="null: the whole installation's."
+    workspace_id = serializers.UUIDField(
+        allow_null=True, help_text="null: the whole installation's."
     )
     workflowId = serializers.UUIDField(source="about_id", allow_null=True)
     kinds = serializers.ListField(child=serializers.ChoiceField(KINDS))
     channel = serializers.ChoiceField(AlertChannel.choices)
     recipients = serializers.ListField(child=serializers.CharField())
-    hasSecret = serializers.BooleanField(source="has_secret")
-    intervalSeconds = serializers.IntegerField(source="interval_seconds")
-    rateFactor = serializers.FloatField(source="rate_factor")
-    rateLeast = serializers.IntegerField(source="rate_least")
-    oldestHours = serializers.FloatField(source="oldest_hours")
-    waitingSeconds = serializers.IntegerField(source="waiting_seconds")
-    silentSeconds = serializers.IntegerField(source="silent_seconds")
-    createdBy = serializers.CharField(source="created_by")
-    createdAt = serializers.DateTimeField(source="created_at")
-    updatedAt = serializers.DateTimeField(source="updated_at")
+    has_secret = serializers.BooleanField()
+    interval_seconds = serializers.IntegerField()
+    rate_factor = serializers.FloatField()
+    rate_least = serializers.IntegerField()
+    oldest_hours = serializers.FloatField()
+    waiting_seconds = serializers.IntegerField()
+    silent_seconds = serializers.IntegerField()
+    created_by = serializers.CharField()
+    created_at = serializers.DateTimeField()
+    updated_at = serializers.DateTimeField()
 
     class Meta:
         model = AlertRule
         fields = [
-            "id", "workspaceId", "workflowId", "name", "kinds", "channel", "recipients", "url",
-            "hasSecret", "intervalSeconds", "rateFactor", "rateLeast", "oldestHours",
-            "waitingSeconds", "silentSeconds", "enabled", "createdBy", "createdAt", "updatedAt",
+            "id", "workspace_id", "workflowId", "name", "kinds", "channel", "recipients", "url",
+            "has_secret", "interval_seconds", "rate_factor", "rate_least", "oldest_hours",
+            "waiting_seconds", "silent_seconds", "enabled", "created_by", "created_at",
+            "updated_at",
         ]  # fmt: skip
 
 
@@ -146,33 +147,33 @@ class NewAlertRule(AlertRuleChange):
     channel = serializers.ChoiceField(AlertChannel.choices)
 
 
-class AlertShape(serializers.ModelSerializer[Alert]):
+class AlertShape(CamelCase, serializers.ModelSerializer[Alert]):
     """Something a rule noticed."""
 
-    workspaceId = serializers.UUIDField(source="workspace_id", allow_null=True)
-    ruleId = serializers.UUIDField(source="rule_id")
+    workspace_id = serializers.UUIDField(allow_null=True)
+    rule_id = serializers.UUIDField()
     kind = serializers.ChoiceField(KINDS)
     state = serializers.ChoiceField(AlertState.choices)
     details = serializers.DictField()
-    firstAt = serializers.DateTimeField(source="first_at")
-    lastAt = serializers.DateTimeField(source="last_at")
-    toldAt = serializers.DateTimeField(source="told_at", allow_null=True)
-    overAt = serializers.DateTimeField(source="over_at", allow_null=True)
+    first_at = serializers.DateTimeField()
+    last_at = serializers.DateTimeField()
+    told_at = serializers.DateTimeField(allow_null=True)
+    over_at = serializers.DateTimeField(allow_null=True)
 
     class Meta:
         model = Alert
         fields = [
-            "id", "workspaceId", "ruleId", "kind", "subject", "sentence", "path", "details",
-            "state", "count", "firstAt", "lastAt", "toldAt", "overAt",
+            "id", "workspace_id", "rule_id", "kind", "subject", "sentence", "path", "details",
+            "state", "count", "first_at", "last_at", "told_at", "over_at",
         ]  # fmt: skip
 
 
-class AlertDeliveryShape(serializers.ModelSerializer[AlertDelivery]):
+class AlertDeliveryShape(CamelCase, serializers.ModelSerializer[AlertDelivery]):
     """One message, and what came of each attempt."""
 
-    workspaceId = serializers.UUIDField(source="workspace_id", allow_null=True)
-    ruleId = serializers.UUIDField(source="rule_id")
-    alertId = serializers.UUIDField(source="alert_id", allow_null=True)
+    workspace_id = serializers.UUIDField(allow_null=True)
+    rule_id = serializers.UUIDField()
+    alert_id = serializers.UUIDField(allow_null=True)
     reason = serializers.ChoiceField(DeliveryReason.choices)
     channel = serializers.ChoiceField(AlertChannel.choices)
     state = serializers.ChoiceField(DeliveryState.choices)
@@ -183,15 +184,15 @@ class AlertDeliveryShape(serializers.ModelSerializer[AlertDelivery]):
         child=serializers.DictField(),
         help_text="The latest attempts: at, error, answer, ms.",
     )
-    nextAt = serializers.DateTimeField(source="next_at", allow_null=True)
-    createdAt = serializers.DateTimeField(source="created_at")
-    sentAt = serializers.DateTimeField(source="sent_at", allow_null=True)
+    next_at = serializers.DateTimeField(allow_null=True)
+    created_at = serializers.DateTimeField()
+    sent_at = serializers.DateTimeField(allow_null=True)
 
     class Meta:
         model = AlertDelivery
         fields = [
-            "id", "workspaceId", "ruleId", "alertId", "reason", "channel", "state", "attempts",
-            "answer", "error", "log", "nextAt", "createdAt", "sentAt",
+            "id", "workspace_id", "rule_id", "alert_id", "reason", "channel", "state", "attempts",
+            "answer", "error", "log", "next_at", "created_at", "sent_at",
         ]  # fmt: skip
 
 
