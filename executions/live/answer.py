@@ -26,7 +26,7 @@ PATIENCE = 30.0
 
 
 class LiveAnswer(StreamingHttpResponse):
-    """Server-sent events; `frames` are the same for a WebSocket, None where nothing came."""
+    """Server-sent events; a WebSocket sends the same `frames`. None means that nothing came."""
 
     def __init__(self, request: HttpRequest, user_id: int, feed: Feed, pk: UUID, last: str) -> None:
         """Begin nothing before somebody reads."""

@@ -47,7 +47,7 @@ class SubscribeQuery(Body):
 
 
 class Subscription(Endpoint):
-    """What a WebSocket may be opened on as well."""
+    """An address that answers with a stream of states."""
 
     renderer_classes: Any = [EventStream]
     feed: Feed
@@ -82,8 +82,7 @@ class SubscribeExecution(Subscription):
         """The states of the execution and its runs, as server-sent events.
 
         A `snapshot` first, then `state` frames with what changed, and `end` when the execution has
-        ended. After five minutes the connection ends; come back with the last id. A WebSocket on
-        the same address carries the same frames.
+        ended. After five minutes the connection ends; come back with the last id.
         """
         rows = WorkflowExecution.objects.only("id", "workspace_id", "workflow_id")
         obtain(self.user, rows, id, Action.VIEW)

@@ -1,7 +1,7 @@
-"""WebSockets on the addresses that can be subscribed to; everything else has none.
+"""The WebSocket at `/v1/vaiworkflow/subscribe/{workflowId}`; no other address has one.
 
-A socket asks as a GET of its address would, through Django and its middleware: so sign-in, powers,
-limits and errors are those of the API, and the frames those of the server-sent events.
+The handshake goes through Django and its middleware as a GET of the same address. So sign-in,
+permissions, limits and errors are those of the API, and frames those of the server-sent events.
 """
 
 import asyncio
@@ -18,9 +18,8 @@ from django.http import HttpResponse, HttpResponseBase
 from django.urls import Resolver404, resolve, set_script_prefix
 
 from executions.live.answer import LiveAnswer
-from executions.live.frame import END
 from executions.vendor_seams.django_requests import origin_verified
-from runners.api.subscribing import Subscription
+from runners.api.subscribing import SubscribeWorkflow
 
 Message = MutableMapping[str, Any]
 App = Callable[..., Awaitable[None]]
@@ -29,9 +28,9 @@ Send = Callable[[Message], Awaitable[None]]
 
 # A browser is told why only by a close code, which for that has to come after accepting.
 REFUSED = 4000
-FINISHED, COME_BACK, TALKATIVE, TOO_BIG = 1000, 1001, 1008, 1009
-# Nothing is asked of clients; some send a word now and then to keep proxies awake.
-MOST_WORDS, LONGEST_WORD = 1_000, 1_024
+RECONNECT, TOO_MANY, TOO_BIG = 1001, 1008, 1009
+# Clients need to send nothing; some send a short message now and then as a keep-alive.
+MOST_MESSAGES, LONGEST_MESSAGE = 1_000, 1_024
 BEARER = "bearer"
 
 
@@ -48,7 +47,7 @@ class Sockets:
             await self._app(scope, receive, send)
             return
         await receive()
-        if not _subscribable(scope["path"]):
+        if not _has_socket(scope["path"]):
             await _no_such_socket(send)
             return
         async with ThreadSensitiveContext():
@@ -101,34 +100,30 @@ async def _converse(answer: HttpResponseBase, receive: Receive, send: Send) -> C
 
 
 async def _tell(answer: LiveAnswer, send: Send) -> Closing:
-    event = ""
     async with aclosing(answer.frames()) as frames:
         async for frame in frames:
             if frame is not None:
-                event = frame.event
                 await send({"type": "websocket.send", "text": frame.message()})
-    if event == END:
-        return Closing(FINISHED, "It has ended.")
-    return Closing(COME_BACK, "Come back with ?last= and the last id.")
+    return Closing(RECONNECT, "Reconnect with ?last= and the last id.")
 
 
 async def _listen(receive: Receive) -> Closing | None:
-    for _ in range(MOST_WORDS):
+    for _ in range(MOST_MESSAGES):
         message = await receive()
         if message["type"] == "websocket.disconnect":
             return None
-        word = message.get("text") or message.get("bytes") or ""
-        if len(word) > LONGEST_WORD:
-            return Closing(TOO_BIG, "Nothing is asked of you, least of all at such length.")
-    return Closing(TALKATIVE, "Nothing is asked of you.")
+        content = message.get("text") or message.get("bytes") or ""
+        if len(content) > LONGEST_MESSAGE:
+            return Closing(TOO_BIG, "Message too large; clients need to send nothing.")
+    return Closing(TOO_MANY, "Too many messages; clients need to send nothing.")
 
 
-def _subscribable(path: str) -> bool:
+def _has_socket(path: str) -> bool:
     try:
         view = resolve(path).func
     except Resolver404:
         return False
-    return issubclass(getattr(view, "cls", object), Subscription)
+    return issubclass(getattr(view, "cls", object), SubscribeWorkflow)
 
 
 def _as_get(scope: Message) -> Message:
