@@ -10,8 +10,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from dlq.api.group_changes import change
-from dlq.api.group_paging import group_page
 from dlq.api.group_shapes import (
+    ORDERS,
     FailureGroupDetail,
     FailureGroupSummary,
     GroupChange,
@@ -31,7 +31,7 @@ from executions.access import Action, obtain, visible
 from executions.api.bulk import ManyDone, each
 from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
-from executions.api.paging import narrowed
+from executions.api.paging import narrowed, page
 from executions.database.clock import database_now
 
 TAG = "FailureGroup"
@@ -80,7 +80,7 @@ class Groups(Endpoint):
         if "text" in query:
             text = query["text"]
             rows = rows.filter(Q(message__icontains=text) | Q(sample__icontains=text))
-        found = group_page(request, rows, query)
+        found = page(request, rows, query, order=(ORDERS[query["order"]], "id"))
         return Response(FailureGroupSummary(found.rows, many=True).data, headers=found.headers)
 
 

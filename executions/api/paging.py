@@ -1,15 +1,10 @@
-"""Lists in pages: a cursor over (time, id) in the `Link` header, and never a count."""
+"""Lists in pages: the `Link` header leads to the next one; rows are never counted."""
 
-import base64
-import binascii
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, TypeVar
-from uuid import UUID
 
-from django.db.models import Model, Q, QuerySet
+from django.db.models import Model, QuerySet
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.utils.urls import replace_query_param
@@ -17,6 +12,7 @@ from rest_framework.utils.urls import replace_query_param
 from executions import replica
 from executions.access import workspace_path
 from executions.api.fields import Body
+from executions.database.keyset import InvalidCursor, KeysetOrder
 
 M = TypeVar("M", bound=Model)
 DEFAULT_LIMIT = 50
@@ -60,28 +56,27 @@ def page(
     rows: QuerySet[Any],
     query: dict[str, Any],
     *,
-    order: Sequence[str] = ("created_at", "id"),
+    order: tuple[str, ...] = ("created_at", "id"),
     ascending: bool = False,
     fresh: bool = False,
 ) -> Page:
-    """One page of `rows`, ordered by `order` (a time and the id, or the id alone).
+    """One page of `rows`, ordered by `order` (a column and the id, or the id alone).
 
-    The query's own `order`, where it has one, says whether the oldest comes first. Rows may be
-    some seconds old (`executions.replica`), unless they must be `fresh`.
-    Raises ValidationError for a cursor that is not ours.
+    The query's own `order`, if it is "asc", puts the oldest first. Rows may be some seconds old
+    (`executions.replica`), unless they must be `fresh`. Raises ValidationError for an invalid
+    cursor.
     """
     limit = query["limit"]
-    ascending = ascending or query.get("order") == OLDEST_FIRST
-    if query.get("cursor"):
-        rows = rows.filter(_after(_read(query["cursor"], order), order, ascending))
-    ordering = [name if ascending else f"-{name}" for name in order]
-    wanted = rows.order_by(*ordering)[: limit + 1]
+    keyset = KeysetOrder(order, ascending or query.get("order") == OLDEST_FIRST)
+    try:
+        wanted = keyset.rows(rows, query.get("cursor"))[: limit + 1]
+    except InvalidCursor as error:
+        raise serializers.ValidationError({"cursor": str(error)}, code="bad_cursor") from error
     found = list(wanted) if fresh else replica.read(request, lambda: list(wanted.all()))
     headers = {}
     if len(found) > limit:
         found.pop()
-        cursor = _write([getattr(found[-1], name) for name in order])
-        url = replace_query_param(request.build_absolute_uri(), "cursor", cursor)
+        url = replace_query_param(request.build_absolute_uri(), "cursor", keyset.cursor(found[-1]))
         headers["Link"] = f'<{url}>; rel="next"'
     return Page(found, headers)
 
@@ -94,36 +89,3 @@ def narrowed(
     if "workspaceId" in query:
         wanted[workspace_path(rows.model)] = query["workspaceId"]
     return rows.filter(**wanted)
-
-
-def _after(values: list[Any], order: Sequence[str], ascending: bool) -> Q:
-    side = "gt" if ascending else "lt"
-    if len(order) == 1:
-        return Q(**{f"{order[0]}__{side}": values[0]})
-    # The first condition is implied by the second; it lets the index start at the cursor.
-    return Q(**{f"{order[0]}__{side}e": values[0]}) & (
-        Q(**{f"{order[0]}__{side}": values[0]}) | Q(**{f"{order[1]}__{side}": values[1]})
-    )
-
-
-def _write(values: list[Any]) -> str:
-    texts = [v.isoformat() if isinstance(v, datetime) else str(v) for v in values]
-    return base64.urlsafe_b64encode(json.dumps(texts).encode()).decode().rstrip("=")
-
-
-def _read(cursor: str, order: Sequence[str]) -> list[Any]:
-    try:
-        padded = cursor + "=" * (-len(cursor) % 4)
-        texts = json.loads(base64.b64decode(padded, altchars=b"-_", validate=True))
-        *times, last = texts
-        values: list[Any] = [datetime.fromisoformat(text) for text in times]
-        values.append(UUID(last))
-        known = len(values) == len(order) and all(time.tzinfo for time in values[:-1])
-    except (ValueError, TypeError, AttributeError, binascii.Error, RecursionError):
-        values, known = [], False
-    if not known:
-        raise serializers.ValidationError(
-            {"cursor": "This is no cursor of ours; take it from the Link header."},
-            code="bad_cursor",
-        )
-    return values

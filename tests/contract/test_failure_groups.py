@@ -65,6 +65,7 @@ def test_a_cursor_of_another_order_is_refused(author: APIClient, orders: Workflo
         answer = author.get(f"{ADDRESS}?{query}")
         assert answer.status_code == 422
         assert answer.json()["errors"][0]["code"] == "bad_cursor"
+        assert answer.json()["errors"][0]["message"].startswith("Invalid cursor")
 
 
 def test_one_is_shown_with_its_hours_versions_and_facets(
