@@ -27,7 +27,7 @@ const ASLEEP = {
 export const NOT_BEGUN = { word: "not begun", icon: "pending", colour: "grey" };
 export const LIVE = new Set(["PENDING", "LEASED", "RUNNING", "WAITING"]);
 export const WORKING = new Set(["LEASED", "RUNNING"]);
-export const WRONG = new Set(["FAILED", "DLQ"]);
+export const WRONG = new Set(["FAILED", "DLQ", "TIMEOUT"]);
 export const FINISHED = new Set(["SUCCESS", "FAILED", "CANCELLED", "TIMEOUT"]);
 
 /** The mark of a state by its name. */
