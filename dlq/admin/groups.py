@@ -1,10 +1,13 @@
 """Failure groups, the front page of triage: a row a kind of failure, and a page for each."""
 
 from typing import Any
+from urllib.parse import urlencode
+from uuid import UUID
 
 from django.contrib import admin
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from unfold.decorators import display
@@ -15,7 +18,6 @@ from dlq.admin.groups_filters import GroupFieldsFilter, StatusFilter
 from dlq.admin.groups_marks import status
 from dlq.admin.groups_operations import OPERATIONS
 from dlq.admin.groups_page import facts_of, sections, sentence
-from dlq.admin.groups_redriving import redrive_address
 from dlq.admin.sparkline import sparkline
 from dlq.admin.triage_list import TriageList
 from dlq.models import FailureGroup
@@ -200,3 +202,8 @@ def _versions(figures: Figures) -> str:
 # After the operations', which the class makes of itself; the rest of them are on the page.
 FailureGroupAdmin.actions = (*(FailureGroupAdmin.actions or ()), "show_entries")
 FailureGroupAdmin.actions_row = tuple(f"operate_{name}" for name in IN_ROWS)
+
+
+def redrive_address(group_id: UUID) -> str:
+    """The page that plans a redrive of a group."""
+    return f"{reverse('admin:dlq_redrive_new')}?{urlencode({'group': group_id})}"

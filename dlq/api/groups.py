@@ -5,11 +5,11 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
+from django.db import transaction
 from django.db.models import Q, QuerySet
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from dlq.api.group_changes import change
 from dlq.api.group_shapes import (
     ORDERS,
     FailureGroupDetail,
@@ -24,15 +24,52 @@ from dlq.api.group_shapes import (
     SplitBody,
     UnmergeBody,
 )
-from dlq.groups import joining, notes
+from dlq.groups import joining, notes, status
 from dlq.groups.breakdown import breakdown
-from dlq.models import FailureGroup
+from dlq.models import FailureGroup, GroupStatus
 from executions.access import Action, obtain, visible
+from executions.access.actor import Actor
 from executions.api.bulk import ManyDone, each
 from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
 from executions.api.paging import narrowed, page
 from executions.database.clock import database_now
+
+
+@transaction.atomic
+def change(group_id: UUID, given: Mapping[str, Any], *, actor: Actor) -> None:
+    """Make every change of the body, or none. Raises what the single changes raise."""
+    reason = given["reason"]
+    if "status" in given:
+        _move(group_id, given, actor, reason)
+    if "ownerId" in given:
+        status.assign(group_id, given["ownerId"], actor=actor, reason=reason)
+    if "muted" in given:
+        status.mute(group_id, given["muted"], actor=actor, reason=reason)
+
+
+def _move(group_id: UUID, given: Mapping[str, Any], actor: Actor, reason: str) -> None:
+    to = GroupStatus(given["status"])
+    if to is GroupStatus.SNOOZED:
+        status.snooze(
+            group_id,
+            until=given.get("snoozeUntil"),
+            total=given.get("snoozeTotal"),
+            version=given.get("snoozeVersion"),
+            actor=actor,
+            reason=reason,
+        )
+    elif to is GroupStatus.RESOLVED:
+        number = given.get("resolvedIn")
+        status.resolve(group_id, in_version=number, actor=actor, reason=reason)
+    else:
+        moves = {
+            GroupStatus.NEW: status.reopen,
+            GroupStatus.ACKNOWLEDGED: status.acknowledge,
+            GroupStatus.IGNORED: status.ignore,
+        }
+        moves[to](group_id, actor=actor, reason=reason)
+
 
 TAG = "FailureGroup"
 FILTERS = {

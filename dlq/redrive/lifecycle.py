@@ -8,10 +8,9 @@ from uuid import UUID
 
 from django.db import connection, transaction
 
-from dlq import events
+from dlq import events, statements
 from dlq.groups.status import begin_redrive, end_redrive
 from dlq.models import DeadLetterEntry, ItemState, Redrive, RedriveItem, RedriveState
-from dlq.redrive import holding
 from dlq.redrive.states import MOVES
 from executions.access.actor import Actor, record
 from executions.database.advisory_locks import AdvisoryLock
@@ -35,7 +34,7 @@ def start(redrive_id: UUID, *, actor: Actor, reason: str = "") -> Redrive:
             cursor.execute(
                 HOLDING, [f"redrives of {redrive.workspace_id}", AdvisoryLock.REDRIVE_HOLDS]
             )
-        redrive.skipped = holding.hold(redrive)
+        redrive.skipped = hold(redrive)
         _move(redrive, State.RUNNING, started_at=ClockTimestamp(), busy=True)
         begin_redrive(_groups(redrive))
         _note(redrive, "start", actor, reason or redrive.reason, State.DRAFT)
@@ -149,3 +148,13 @@ def _note(redrive: Redrive, verb: str, actor: Actor, reason: str, before: str) -
 
 def _fresh(redrive_id: UUID) -> Redrive:
     return Redrive.objects.get(pk=redrive_id)
+
+
+def hold(redrive: Redrive) -> int:
+    """Hold what is still open and free; the rest is skipped, with the reason. How many were.
+
+    The caller has made sure that nobody else holds entries of the workspace at the same time.
+    """
+    row = statements.fetch_one("redrive_hold", {"redrive": redrive.pk})
+    assert row is not None, "it counts"
+    return int(row[0])

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from dlq.retention import aged, evidence, executions, groups, logs, marks, trials
+from dlq.models import RetentionMark
+from dlq.retention import aged, evidence, executions, groups, logs, trials
 from dlq.retention.families import PruningPosition
 from dlq.retention.pace import PruningPace
 from dlq.retention.tally import PruningTally
@@ -50,10 +51,28 @@ def look(kinds: Sequence[str], wanted: Wanted, pace: PruningPace) -> Iterator[Pr
 def carry_on(wanted: Wanted, pace: PruningPace) -> list[PruningTally]:
     """What is due by the settings, from where the last turn stopped."""
     done = [evidence.prune(wanted, pace), *groups.prune(wanted.now, pace)]
-    tally, place = executions.prune(wanted, pace, marks.read("executions"))
-    marks.write("executions", place)
+    tally, place = executions.prune(wanted, pace, read("executions"))
+    write("executions", place)
     done += [tally, trials.prune(wanted, pace)]
-    tally, reached = logs.prune(wanted, pace, marks.read("logs"))
+    tally, reached = logs.prune(wanted, pace, read("logs"))
     if reached != PruningPosition():
-        marks.write("logs", reached)
+        write("logs", reached)
     return [*done, tally, *(aged.prune(kind, wanted, pace) for kind in aged.KINDS)]
+
+
+# Where a walk goes on the next time; whoever dies leaves the mark where it was.
+
+
+def read(name: str) -> PruningPosition:
+    """The beginning, where there is no mark."""
+    found = RetentionMark.objects.filter(pk=name).first()
+    return PruningPosition(found.at, found.row) if found else PruningPosition()
+
+
+def write(name: str, position: PruningPosition | None) -> None:
+    """None: the next walk begins anew."""
+    if position is None:
+        RetentionMark.objects.filter(pk=name).delete()
+        return
+    values = {"at": position.at, "row": position.id}
+    RetentionMark.objects.update_or_create(name=name, defaults=values)

@@ -1,8 +1,12 @@
 """Webhooks: the address a partner calls to start a workflow, open to whoever proves itself."""
 
+import time
+from threading import BoundedSemaphore
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
+from django.db import close_old_connections
 from django.http import HttpResponse, JsonResponse
 from drf_spectacular.types import OpenApiTypes
 from rest_framework import serializers
@@ -16,15 +20,46 @@ from executions.api import throttles
 from executions.api.camel_case import CamelCaseSerializer
 from executions.api.documentation import header, operation
 from executions.api.hook_body import check_size, payload_of
-from executions.api.hook_result import wait_for_end
 from executions.api.idempotency import idempotency_key
 from executions.api.problems import problem
 from executions.api.starting import KEY
 from executions.api.tokens import OpenEndpoint
 from executions.models import WorkflowExecution
-from executions.states import ExecutionState
+from executions.states import FINAL, ExecutionState
 from executions.triggers import webhook
 from executions.vendor_seams.rest_framework_requests import django_request
+
+FIRST_PAUSE = 0.05
+LONGEST_PAUSE = 1.0
+
+_seats = BoundedSemaphore(settings.WEBHOOK_WAITERS)
+
+
+def wait_for_end(execution_id: UUID, seconds: float) -> WorkflowExecution | None:
+    """The execution once it has ended; None when it has not in time, or too many wait already."""
+    if not _seats.acquire(blocking=False):
+        return None
+    try:
+        return _wait(execution_id, time.monotonic() + seconds)
+    finally:
+        _seats.release()
+
+
+def _wait(execution_id: UUID, until: float) -> WorkflowExecution | None:
+    pause = FIRST_PAUSE
+    ended = WorkflowExecution.objects.filter(pk=execution_id, state__in=sorted(FINAL))
+    while True:
+        found = ended.only("id", "state", "output").first()
+        if found is not None:
+            return found
+        left = until - time.monotonic()
+        if left <= 0:
+            return None
+        # The pool lends the connection to others meanwhile.
+        close_old_connections()
+        time.sleep(min(pause, left))
+        pause = min(pause * 1.5, LONGEST_PAUSE)
+
 
 FAILED = 502
 

@@ -4,12 +4,15 @@ A refusal never tells whether the trigger exists, nor what was wrong.
 """
 
 import hmac
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.db import IntegrityError, transaction
+from django.utils.crypto import salted_hmac
 
 from executions.access.actor import Actor
 from executions.database.clock import database_now
@@ -18,9 +21,28 @@ from executions.models import Trigger, WebhookDelivery
 from executions.payloads import digest
 from executions.states import TriggerType
 from executions.triggers import signature
-from executions.triggers.secret import accepted_secrets, secret_of
 from executions.triggers.start import Started, start_execution
 from executions.triggers.sync import audit, locked
+
+# A webhook's secret: derived from the installation's key, the trigger and a counter, never stored.
+
+SALT = "valkyr.webhook"
+
+
+def secret_of(trigger_id: UUID, version: int) -> str:
+    """The secret as people are given it: 64 hex characters."""
+    return _derived(trigger_id, version, settings.SECRET_KEY)
+
+
+def accepted_secrets(trigger_id: UUID, version: int) -> Iterator[str]:
+    """The secrets a sender may use: the present one, then those of earlier installation keys."""
+    for key in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS):
+        yield _derived(trigger_id, version, key)
+
+
+def _derived(trigger_id: UUID, version: int, key: str | bytes) -> str:
+    return salted_hmac(SALT, f"{trigger_id}:{version}", secret=key, algorithm="sha256").hexdigest()
+
 
 # A signature may be as far in the future as in the past; later than this none is fresh any more.
 KEPT = timedelta(seconds=2 * signature.WINDOW_SECONDS)

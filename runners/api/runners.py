@@ -3,16 +3,47 @@
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
+from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from executions.access import Action, User, reach_of
+from executions.api.camel_case import CamelCase
 from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
-from executions.api.paging import page
+from executions.api.paging import PageQuery, page
 from executions.errors import NotFound
-from runners.api.runner_shapes import RunnerQuery, RunnerShape
 from runners.models import Runner
+
+# Worker processes as JSON.
+
+
+class RunnerShape(CamelCase, serializers.ModelSerializer[Runner]):
+    """A worker process, or a remote runner of a workspace."""
+
+    workspace_id = serializers.UUIDField(
+        allow_null=True, help_text="Of a remote runner; null: serves all."
+    )
+    queues = serializers.ListField(child=serializers.CharField(), help_text="What it works on.")
+    started_at = serializers.DateTimeField()
+    seen_at = serializers.DateTimeField(help_text="Its last sign of life.")
+    leaving_at = serializers.DateTimeField(
+        allow_null=True, help_text="When it announced its shutdown."
+    )
+
+    class Meta:
+        model = Runner
+        fields = [
+            "id", "workspace_id", "name", "host", "pid", "pool", "queues", "started_at", "seen_at",
+            "leaving_at",
+        ]  # fmt: skip
+
+
+class RunnerQuery(PageQuery):
+    """What `listRunners` takes."""
+
+    pool = serializers.CharField(required=False, max_length=20, help_text="`remote`, for example.")
+
 
 # Ids are made in the order in which runners first reported.
 BY_ID = ("id",)

@@ -18,9 +18,17 @@ from executions.live.feed import Feed
 from executions.live.places import PLACES, Full
 from executions.models import Workflow, WorkflowExecution
 from executions.vendor_seams.rest_framework_requests import django_request
-from runners.api.live_shapes import EVENT_STREAM
 from runners.live.execution import EXECUTIONS
 from runners.live.workflow import WORKFLOWS
+
+# Of no type: to who reads all of it this is text, to who reads it as a stream each event is an
+# object, and generated clients and validators take either side.
+EVENT_STREAM: dict[str, Any] = {
+    "description": "Events, each of three lines. `id`: come back with it in the header "
+    "Last-Event-ID. `event`: `snapshot` (everything that is watched, as it is), `state` (what "
+    "changed) or `end` (the execution has ended, and nothing follows). `data`: JSON on one line.",
+}
+
 
 RETRY_SECONDS = 5
 _LAST = header("Last-Event-ID", "The id of the last frame received; what changed since is told.")

@@ -19,6 +19,7 @@ from executions.definition.graph.places import Place
 from runners.conf import config, pool
 from runners.containers import bodies
 from runners.dispatch import durations
+from runners.failures.storable import LONGEST_TARGET, storable_text
 from runners.modules import registry
 from runners.modules.base import StepError, Wait
 from runners.observability.tracing import observed
@@ -28,7 +29,6 @@ from runners.pipeline import (
     result_cache,
     reveal_secrets,
 )
-from runners.pipeline.failure_target import failure_target
 from runners.pipeline.reveal_secrets import Revealed
 from runners.pipeline.step_failures import failure_of, seconds_for
 from runners.secrets.log_scrubbing import scrubbed_logs
@@ -282,3 +282,24 @@ def _writes(unit: Unit) -> bool:
     """Whether the last step in the unit wrote variables: such a step ends its segment."""
     last = unit.more[-1] if unit.more else unit.head
     return last is not None and last.step.writes_variables
+
+
+def failure_target(module: str, prepared: Prepared, revealed: Revealed | None) -> str:
+    """The target of the step's circuit, without the word before its colon and without secrets.
+
+    Empty where the module names none, or its inputs do not say; never raises.
+    """
+    try:
+        kind = registry.get(module)
+        if not kind.has_circuit():
+            return ""
+        given = prepared.value if revealed is None else revealed.inputs
+        target = kind.circuit_with(
+            kind.validated(given), None if revealed is None else revealed.credential
+        )
+    # It is the step's failure that is to be told, not that of a module's own code.
+    except Exception:
+        return ""
+    word, _, rest = (target or "").partition(":")
+    text = rest or word
+    return storable_text(text if revealed is None else revealed.scrub.message(text), LONGEST_TARGET)

@@ -1,26 +1,73 @@
 """One execution in a test: carried as far as it goes, asked about, and helped on from outside."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
+from django.contrib.auth import get_user_model
+from django.db.models import F, Min
+from django.db.models.functions import Now
+
 from executions.access.actor import Actor
+from executions.database.clock import database_now
 from executions.definition.graph.places import split
-from executions.models import WorkflowExecution
-from executions.states import FINAL
+from executions.models import Membership, WorkflowExecution, Workspace
+from executions.states import FINAL, UNFINISHED, Role
 from executions.triggers.event import publish_event
-from runners.models import Run
+from runners.models import CachedResult, Run
 from runners.segment.callback_urls import url_of
-from runners.states import RunState, WaitKind
-from runners.testing import passing_time
+from runners.states import LIVE, RunState, WaitKind
 from runners.testing.answers import Answers
 from runners.testing.drive import drive, family, silent
-from runners.testing.people import person
 from runners.testing.table import table
 from runners.waits import approvals, callbacks
 from runners.waits.signals import signal
+
+ANYBODY = "tester"
+
+
+def person(name: str, workspace: Workspace) -> Any:
+    """A member of the workspace by that name, a workflow author unless they are one already.
+
+    A role's name (`ADMIN`) stands for somebody of that role, no name for an administrator.
+    """
+    role = name if name in Role.values else (Role.WORKFLOW if name else Role.ADMIN)
+    user, _ = get_user_model().objects.get_or_create(username=name or ANYBODY)
+    Membership.objects.get_or_create(user=user, workspace=workspace, defaults={"role": role})
+    return user
+
+
+# Time passes for some executions: every instant in their rows is moved into the past.
+
+RUN_TIMES = ("started_at", "due_at", "retry_after", "deadline_at")
+EXECUTION_TIMES = ("created_at", "started_at", "deadline_at")
+
+
+def advance(ids: Sequence[UUID], span: timedelta) -> None:
+    """Let so much time pass for these executions, and for kept results."""
+    runs = Run.objects.filter(execution_id__in=ids, state__in=sorted(LIVE))
+    runs.update(**{name: F(name) - span for name in RUN_TIMES})
+    rows = WorkflowExecution.objects.filter(pk__in=ids, state__in=sorted(UNFINISHED))
+    rows.update(**{name: F(name) - span for name in EXECUTION_TIMES})
+    CachedResult.objects.update(expires_at=F("expires_at") - span)
+
+
+def until_next(ids: Sequence[UUID]) -> timedelta | None:
+    """How long until a timer, a retry or a deadline of theirs comes; None when none will."""
+    runs = Run.objects.filter(execution_id__in=ids)
+    retries = runs.filter(state=RunState.PENDING, retry_after__gt=Now())
+    timers = runs.filter(state=RunState.WAITING, due_at__isnull=False)
+    rows = WorkflowExecution.objects.filter(pk__in=ids, state__in=sorted(UNFINISHED))
+    instants = [
+        retries.aggregate(at=Min("retry_after"))["at"],
+        timers.aggregate(at=Min("due_at"))["at"],
+        rows.aggregate(at=Min("deadline_at"))["at"],
+    ]
+    known = [at for at in instants if at is not None]
+    return max(timedelta(), min(known) - database_now()) if known else None
+
 
 ACTOR = Actor.system("a test")
 
@@ -136,10 +183,10 @@ class WorkflowRun:
         """
         ids = family(self.id)
         if span is None:
-            span = passing_time.until_next(ids)
+            span = until_next(ids)
             assert span is not None, self._told("nothing waits for a time")
         by = span if isinstance(span, timedelta) else timedelta(seconds=span)
-        passing_time.advance(ids, by)
+        advance(ids, by)
         return self.carry()
 
     def approve(self, task: str, *, by: str = "", comment: str = "") -> "WorkflowRun":

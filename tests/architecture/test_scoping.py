@@ -69,7 +69,7 @@ OPEN: dict[str, str] = {
     "executions/api/bulk.py:MoveMany._moved": "`each` obtains every id by itself before it acts",
     "executions/api/executions.py:tests": "of all test versions the oldest's time; no row is told",
     "executions/api/history.py:OneCheckpoint.get": BELOW,
-    "executions/api/hook_result.py:_wait": "the execution that this webhook has just started",
+    "executions/api/hooks.py:_wait": "the execution that this webhook has just started",
     "executions/api/idempotency.py:_known": "answers kept for the caller alone",
     "executions/api/memberships.py:_user": PERSON,
     "executions/api/tiers.py:seen_tiers": "tiers of workspaces that were scoped, or a superuser",

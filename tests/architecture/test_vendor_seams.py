@@ -27,7 +27,7 @@ TEXT = {
 }
 OVERRIDDEN = {
     "valkyr_plugins.alerts.admin.forms.AlertRuleForm._post_clean",
-    "valkyr_plugins.connectors.mail.guarded.GuardedSmtp._get_socket",
+    "valkyr_plugins.connectors.mail.delivery.GuardedSmtp._get_socket",
     "valkyr_plugins.connectors.messaging.redis_sending.Guarded._connect",
     "valkyr_project.sso.views._Callback._get_state",
 }

@@ -5,7 +5,7 @@ from typing import Any
 from playwright.sync_api import expect
 
 from executions.models import Trigger
-from executions.triggers.secret import secret_of
+from executions.triggers.webhook import secret_of
 from tests.support import admin_rows as rows
 
 

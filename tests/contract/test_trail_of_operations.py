@@ -11,7 +11,7 @@ from rest_framework.test import APIClient
 
 from dlq.models import DeadLetterEntry, GroupFingerprint
 from executions.models import Activity, Tier, Trigger, Workflow, Workspace
-from executions.triggers.secret import secret_of
+from executions.triggers.webhook import secret_of
 from runners.models import CircuitBreaker, Run
 from tests.support.document import document
 from tests.support.failures import fail

@@ -9,7 +9,7 @@ from rest_framework.test import APIClient
 
 from executions.models import Activity, Trigger, Workspace
 from executions.publishing import versioning
-from executions.triggers.secret import secret_of
+from executions.triggers.webhook import secret_of
 from tests.support.triggers import only_trigger, publish_again, triggered
 from tests.support.workflows import ACTOR
 

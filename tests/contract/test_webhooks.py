@@ -12,7 +12,7 @@ from django.db import connection, connections
 from rest_framework.test import APIClient
 
 from executions import lifecycle
-from executions.api import hook_result
+from executions.api import hooks
 from executions.database.clock import database_now
 from executions.models import (
     Activity,
@@ -25,9 +25,9 @@ from executions.models import (
 )
 from executions.states import ExecutionState
 from executions.triggers import webhook
-from executions.triggers.secret import secret_of
 from executions.triggers.signature import header
 from executions.triggers.sync import switch
+from executions.triggers.webhook import secret_of
 from tests.support.triggers import NAMED, only_trigger, publish_again, triggered
 from tests.support.waiting import wait_until
 from tests.support.workflows import ACTOR
@@ -446,11 +446,11 @@ class TestResult:
     def test_where_too_many_wait_the_id_is_the_answer(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(hook_result, "_seats", threading.BoundedSemaphore(1))
+        monkeypatch.setattr(hooks, "_seats", threading.BoundedSemaphore(1))
         hook = self.waiting()
         started = time.monotonic()
 
-        with hook_result._seats:
+        with hooks._seats:
             answer = call(hook)
 
         assert answer.status_code == 202

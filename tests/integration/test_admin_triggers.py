@@ -20,7 +20,7 @@ from executions.models import (
 from executions.triggers.event import publish_event
 from executions.triggers.queues import intake
 from executions.triggers.queues.message import QueueMessage
-from executions.triggers.secret import secret_of
+from executions.triggers.webhook import secret_of
 from tests.support.triggers import NAMED, only_trigger, triggered
 from tests.support.workflows import ACTOR, default_workspace
 

@@ -17,9 +17,9 @@ from executions.triggers.event import publish_event
 from executions.triggers.queues import intake
 from executions.triggers.queues.message import QueueMessage
 from executions.triggers.request import ParentRun
-from executions.triggers.secret import secret_of
 from executions.triggers.start import start_batch, start_child, start_execution
 from executions.triggers.sync import switch
+from executions.triggers.webhook import secret_of
 from tests.support.triggers import only_trigger, publish_again, triggered
 from tests.support.workflows import ACTOR, limited_workspace, publish, start
 

@@ -28,7 +28,7 @@ from executions.triggers.cron_start import start_due
 from executions.triggers.event import publish_event
 from executions.triggers.queues.consumer import Consumer
 from executions.triggers.queues.redis_source import RedisSource
-from executions.triggers.secret import secret_of
+from executions.triggers.webhook import secret_of
 from tests.support.schedules import every_hour, let_pass, queued, scheduled, statuses
 from tests.support.schedules import workspace as workspace_of_schedules
 from tests.support.triggers import only_trigger, triggered

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from executions.public.definitions import Catalog, DefinitionError, storage_problems
-from valkyr_plugins.n8n import notes
 from valkyr_plugins.n8n.bodies import Builder
-from valkyr_plugins.n8n.export import MAIN, Export, Link, Node
+from valkyr_plugins.n8n.export import MAIN, STRETCH, Export, Link, Node
 from valkyr_plugins.n8n.graph import graph_of
 from valkyr_plugins.n8n.levels import Level, NodePort
 from valkyr_plugins.n8n.naming import workflow_slug
@@ -17,6 +16,36 @@ from valkyr_plugins.n8n.secrecy import without_secrets
 from valkyr_plugins.n8n.shape import UNKNOWN, Shape, one
 from valkyr_plugins.n8n.triggers import Started, is_trigger, started
 from valkyr_plugins.n8n.work import SUCCESS, Left
+
+KIND = "stickyNote"
+MAX_TEXT = 10_000
+MAX_NOTES = 500
+SIZES = (10, 5_000)
+# n8n's colours by number, as the nearest of the studio's.
+COLOURS = {1: "yellow", 2: "yellow", 3: "pink", 4: "green", 5: "blue", 6: "pink", 7: "grey"}
+
+
+def note(node: Node, number: int) -> dict[str, Any]:
+    """One note: where it lies, its size, its text in Markdown, the colour's name."""
+    parameters = node.parameters
+    text = parameters.get("content")
+    found = {
+        "id": f"note{number}",
+        "x": node.x,
+        "y": node.y,
+        "w": round(_size(parameters.get("width"), 240) * STRETCH),
+        "h": _size(parameters.get("height"), 160),
+        "text": without_secrets(text[:MAX_TEXT]) if isinstance(text, str) else "",
+    }
+    colour = parameters.get("color")
+    name = COLOURS.get(colour) if isinstance(colour, int) else None
+    return found | ({"color": name} if name else {})
+
+
+def _size(value: Any, default: int) -> float:
+    sound = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return round(min(max(value, SIZES[0]), SIZES[1])) if sound else default
+
 
 MAX_SECONDS = 31_536_000
 
@@ -76,9 +105,7 @@ class _Conversion:
         linked = {end for link in links if link.kind == MAIN for end in (link.source, link.target)}
         beside = (helpers - linked) | {node.name for node in self.triggers}
         return [
-            node.name
-            for node in self.export.nodes
-            if node.kind != notes.KIND and node.name not in beside
+            node.name for node in self.export.nodes if node.kind != KIND and node.name not in beside
         ]
 
     def _start(self) -> list[dict[str, Any]]:
@@ -221,8 +248,8 @@ class _Conversion:
     def _notes(self) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = []
         for node in self.export.nodes:
-            if node.kind == notes.KIND and len(found) < notes.MAX_NOTES:
-                found.append(notes.note(node, len(found) + 1))
+            if node.kind == KIND and len(found) < MAX_NOTES:
+                found.append(note(node, len(found) + 1))
                 self.rows[node.name].module = "note"
         return found
 

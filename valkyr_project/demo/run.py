@@ -4,17 +4,33 @@ import argparse
 import signal
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from types import FrameType
 
 from valkyr_project.demo import report
 from valkyr_project.demo.client import Api
 from valkyr_project.demo.drive import drive
 from valkyr_project.demo.errors import DemoError
-from valkyr_project.demo.mails import Mails
 from valkyr_project.demo.orders import expect, read_orders
 from valkyr_project.demo.partner import PartnerServer, open_partner
 from valkyr_project.demo.stack import Stack, find_or_start
 from valkyr_project.up.errors import UpError
+
+
+class Mails:
+    """Counts what a folder gains from now on."""
+
+    def __init__(self, folder: Path) -> None:
+        """Remember what is there; the folder need not exist yet."""
+        self._folder = folder
+        self._before = self._names()
+
+    def new(self) -> int | None:
+        """How many mails came; None when the folder is not there, so mail goes elsewhere."""
+        return len(self._names() - self._before) if self._folder.is_dir() else None
+
+    def _names(self) -> set[str]:
+        return {path.name for path in self._folder.glob("*.eml")}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

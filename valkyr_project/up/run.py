@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from valkyr_project.embedded import ServerError
 from valkyr_project.up import credentials as credentials_file
 from valkyr_project.up import scraping
+from valkyr_project.up.credentials import FILE, StackCredentials
 from valkyr_project.up.environment import stack_environment
 from valkyr_project.up.errors import UpError
 from valkyr_project.up.home import Home, open_home
@@ -17,7 +18,7 @@ from valkyr_project.up.ports import require_free
 from valkyr_project.up.prepare import prepare
 from valkyr_project.up.processes import specs
 from valkyr_project.up.readiness import probes
-from valkyr_project.up.report import closing_block
+from valkyr_project.up.scraping import FILE as TARGETS
 from valkyr_project.up.servers import Servers
 from valkyr_project.up.stopping import StopRequest
 from valkyr_project.up.supervisor import Supervisor
@@ -90,3 +91,37 @@ def _announce(home: Home, options: Options, servers: Servers, *, ready: bool) ->
             "ready": ready,
         }
     )
+
+
+def closing_block(
+    options: Options, credentials: StackCredentials, admin_state: str, seconds: float
+) -> str:
+    """Where everything is and how to sign in."""
+    stored = f"password in {options.home / FILE}"
+    flower = f"user {credentials.username}, {stored} (FLOWER_PASSWORD)"
+    return f"""
+Valkyr is ready ({seconds:.1f} s).
+
+  Admin     {options.web_url}/admin/
+            user {credentials.username}, {_password(credentials, admin_state, stored)}
+  API docs  {options.web_url}/docs
+  Flower    {options.flower_url}/
+            {flower}
+  Metrics   {options.web_url}/metrics (for Prometheus, all processes: {options.home / TARGETS})
+  Data      {options.home} (logs in logs/)
+
+Ctrl-C stops everything and keeps the data.
+"""
+
+
+def _password(credentials: StackCredentials, admin_state: str, stored: str) -> str:
+    if admin_state == "exists with another password":
+        return (
+            "with the password set earlier (forgotten? .venv/bin/python -m valkyr_project.up.shell "
+            f"changepassword {credentials.username})"
+        )
+    if not credentials.password_is_ours:
+        return "with the password from VALKYR_ADMIN_PASSWORD"
+    if admin_state == "created":
+        return f"password {credentials.password} (kept in {FILE} below)"
+    return f"{stored} (VALKYR_ADMIN_PASSWORD)"

@@ -4,9 +4,9 @@ Refused: more than 1 MiB, nesting past 64, a key given twice, aliases that multi
 cannot be stored.
 """
 
-from typing import Any
+import json
+from typing import Any, NoReturn
 
-from executions.definition.graph.json_text import read_json
 from executions.definition.graph.problem import DefinitionError, Problem, TextError
 from executions.definition.graph.storable import MAX_BYTES, storage_problems, too_large
 from executions.definition.graph.yaml_text import read_yaml
@@ -38,3 +38,29 @@ def _read(text: str, content_type: str) -> Any:
         raise DefinitionError([Problem("", error.code, str(error))]) from None
     message = f'a definition is YAML or JSON; "{content_type}" is neither'
     raise DefinitionError([Problem("", "content_type", message)])
+
+
+def read_json(text: str) -> Any:
+    """The value that the text describes; raises TextError."""
+    try:
+        return json.loads(text, object_pairs_hook=_object, parse_constant=_no_constant)
+    except json.JSONDecodeError as error:
+        message = f"the text is not JSON: {error.msg} (line {error.lineno}, column {error.colno})"
+        raise TextError("syntax", message) from None
+    except ValueError as error:
+        raise TextError("value", f"a number cannot be read: {error}") from None
+    except RecursionError:
+        raise TextError("too_deep", "values are nested too deeply") from None
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in values:
+            raise TextError("duplicate_key", f'the key "{key}" is given twice in one object')
+        values[key] = value
+    return values
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise TextError("value", f"JSON cannot hold the number {name}")

@@ -5,11 +5,11 @@ in sets. Every other keyword is the library's own, charged for what it does.
 """
 
 import functools
+import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from executions.definition.json_schema.budget import CHARACTERS, INSTRUCTIONS, current
-from executions.definition.json_schema.canonical import canonical
+from executions.definition.json_schema.budget import CHARACTERS, INSTRUCTIONS, Budget, current
 from executions.definition.patterns import Pattern, pattern
 from executions.vendor_seams.jsonschema_references import referenced
 
@@ -265,3 +265,31 @@ def _items_of(validator: Any, instance: Any, schema: Mapping[str, Any]) -> Itera
             for place, item in enumerate(instance):
                 if _fits(validator, item, schema[key]):
                     yield place
+
+
+def canonical(value: Any, budget: Budget) -> str:
+    """Return the text of a value; each value in it is charged. Raises BudgetExceeded."""
+    parts: list[str] = []
+    _write(value, parts, budget)
+    return "".join(parts)
+
+
+def _write(value: Any, parts: list[str], budget: Budget) -> None:
+    budget.spend(1)
+    if isinstance(value, dict):
+        parts.append("{")
+        for key in sorted(value):
+            parts.append(f"{json.dumps(key)}:")
+            _write(value[key], parts, budget)
+            parts.append(",")
+        parts.append("}")
+    elif isinstance(value, list | tuple):
+        parts.append("[")
+        for item in value:
+            _write(item, parts, budget)
+            parts.append(",")
+        parts.append("]")
+    elif isinstance(value, float) and value.is_integer():
+        parts.append(str(int(value)))  # 1.0 and 1 are one number
+    else:
+        parts.append(json.dumps(value))

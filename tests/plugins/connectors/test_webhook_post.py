@@ -17,7 +17,7 @@ from runners.segment.step_context import Context
 from runners.states import ErrorType
 from tests.support.module_fixtures import KEY
 from tests.support.partner import Partner
-from valkyr_plugins.connectors.messages.signing import keys, signatures
+from valkyr_plugins.connectors.messages.webhook_exchange import keys, signatures
 
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 PAYLOAD = {"type": "order.shipped", "data": {"orderId": "ORD-1", "note": "Grüße"}}

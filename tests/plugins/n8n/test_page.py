@@ -4,8 +4,8 @@ import re
 from pathlib import Path
 
 from valkyr_plugins.n8n.bodies import Builder
+from valkyr_plugins.n8n.conversion import KIND
 from valkyr_plugins.n8n.graph import LOOP
-from valkyr_plugins.n8n.notes import KIND
 from valkyr_plugins.n8n.triggers import MAKERS
 from valkyr_plugins.n8n.work import FAMILIES
 

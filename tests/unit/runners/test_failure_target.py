@@ -6,7 +6,7 @@ import pytest
 
 from runners.failures.classification import classify
 from runners.modules.base import StepError
-from runners.pipeline.failure_target import failure_target
+from runners.pipeline.execute import failure_target
 from runners.pipeline.reveal_secrets import Revealed
 from runners.secrets.scrubbing import Scrubber
 from runners.segment.inputs import Prepared

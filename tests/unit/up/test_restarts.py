@@ -1,6 +1,6 @@
 """When a process that ended is started again."""
 
-from valkyr_project.up.restarts import LONGEST_PAUSE, MOST_QUICK_DEATHS, QUICK_SECONDS, Restarts
+from valkyr_project.up.supervisor import LONGEST_PAUSE, MOST_QUICK_DEATHS, QUICK_SECONDS, Restarts
 
 
 def test_a_process_that_ends_at_once_again_and_again_is_failing_and_started_ever_more_slowly() -> (

@@ -38,7 +38,7 @@ def test_smtplib_opens_sockets_in_the_method_that_is_guarded() -> None:
     found = [*inspect.signature(smtplib.SMTP._get_socket).parameters]  # type: ignore[attr-defined]
 
     assert found == ["self", "host", "port", "timeout"], (
-        "see valkyr_plugins/connectors/mail/guarded.py"
+        "see valkyr_plugins/connectors/mail/delivery.py"
     )
 
 

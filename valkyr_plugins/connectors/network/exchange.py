@@ -4,6 +4,7 @@ Every module that speaks HTTP comes through here: the guarded client, the deadli
 body and the classes of failures are the same for all.
 """
 
+import base64
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -15,7 +16,6 @@ import httpx
 
 from executions.public.tracing import outgoing
 from runners.public.modules import StepContext, StepError
-from valkyr_plugins.connectors.network.authorization import authorization
 from valkyr_plugins.connectors.network.body import (
     ACCEPT_ENCODING,
     BodyTooLarge,
@@ -171,3 +171,24 @@ def _digest(call: Call, ctx: StepContext) -> httpx.DigestAuth | None:
         case {"username": username, "password": password}:
             return httpx.DigestAuth(username, password)
     raise StepError("authentication digest needs a credential of type basic: name one")
+
+
+def authorization(credential: Mapping[str, str]) -> str:
+    """Bearer (RFC 6750) or Basic (RFC 7617, in UTF-8); raises StepError for other fields."""
+    match credential:
+        case {"token": token}:
+            return f"Bearer {_one_line(token, 'token')}"
+        case {"username": username, "password": password}:
+            pair = f"{username}:{password}".encode()
+            return f"Basic {base64.b64encode(pair).decode()}"
+    raise StepError(
+        "the credential is of no type that HTTP knows: expected bearer (token) or basic (username "
+        f"and password), found the fields {', '.join(sorted(credential))}"
+    )
+
+
+def _one_line(text: str, field: str) -> str:
+    """A header is printable ASCII; httpx's own error would not say which field is wrong."""
+    if text.isascii() and text.isprintable():
+        return text
+    raise StepError(f"the credential's {field} is not printable ASCII, so no header can hold it")
