@@ -5,6 +5,7 @@ class WorkflowShape(CamelCaseSerializer):
     workspaceId = serializers.UUIDField(source="workspace.pk")       # another name: as written
 """
 
+from functools import cache
 from typing import Any, ClassVar
 
 from rest_framework import serializers
@@ -30,6 +31,7 @@ class CamelCaseSerializer(CamelCase, serializers.Serializer[Any]):
     """A serializer of plain fields."""
 
 
+@cache
 def camel_case(name: str) -> str:
     """Return `created_at` as `createdAt`."""
     first, *others = name.split("_")
