@@ -9,6 +9,8 @@ from executions.ports import Port
 if TYPE_CHECKING:
     from runners.failures.classification import Failure
     from runners.segment.context import SegmentContext
+    from runners.segment.live_run import LiveRun
+    from runners.segment.state import SegmentState
     from runners.segment.work import Unit, Work
 
 file_dead_letter: Port[[UUID, "Failure", bool, str | None], Any] = Port(
@@ -23,6 +25,14 @@ record_costs: Port[["SegmentContext", "Work", "Unit"], None] = Port(
     "runners.ports.record_costs", "runners"
 )
 """Count what an attempt spent; called last in the transaction that records the attempt. Optional.
+"""
+
+run_isolated: Port[["SegmentState", "LiveRun"], bool] = Port(
+    "runners.ports.run_isolated", "runners"
+)
+"""Run a suspect step in a process of its own, or send it later; False where it may run here.
+
+Provided in workers.
 """
 
 open_dead_letters: Port[[Sequence[UUID]], Mapping[UUID, UUID]] = Port(

@@ -11,6 +11,7 @@ from runners import metrics
 from runners.containers import children
 from runners.dispatch import messages
 from runners.errors import LeaseLost, StepFailed
+from runners.isolation import carrying  # noqa: F401 - provides the port
 from runners.pipeline import receive
 from runners.planning import plan_execution
 from runners.remote import preparing

@@ -14,6 +14,7 @@ from runners.isolation.client import End, ServerLost, client
 from runners.pipeline import end_run
 from runners.pipeline.crashes import mend
 from runners.pipeline.end_run import Looked
+from runners.ports import run_isolated
 from runners.process.cause_of_death import LOST, crash, judge
 from runners.process.draining import draining
 from runners.process.identity import gone, pid_of, process_identity
@@ -49,6 +50,15 @@ def apart(seen: LiveRun) -> bool:
         return False
     lost = seen.state == RunState.RUNNING and (seen.expired or gone(seen.leased_by))
     return lost or (seen.state == RunState.PENDING and seen.suspect)
+
+
+@run_isolated.provide
+def isolate(state: SegmentState, seen: LiveRun) -> bool:
+    """Run a suspect in a process of its own; return False where it may run here."""
+    if not apart(seen):
+        return False
+    carry(state, seen)
+    return True
 
 
 def carry(state: SegmentState, seen: LiveRun) -> None:

@@ -14,9 +14,9 @@ from django.db import connections
 
 from runners.isolation.order import Order, Report, packed
 from runners.pipeline import receive
+from runners.process import activity
 from runners.process.identity import isolate
 from runners.process.memory_limit import ISOLATED, limit_memory
-from runners.stalls import here
 
 log = logging.getLogger(__name__)
 
@@ -34,7 +34,7 @@ def main(order: Order, server: int, worker: socket.socket) -> NoReturn:
     isolate()
     try:
         _confine(order, server)
-        here.be_watched()
+        activity.be_watched()
         receive.run_one_step(order.execution_id, order.version_id, order.segment, links=order.links)
     except Exception as error:
         log.exception("a suspect step of %s could not be carried", order.execution)

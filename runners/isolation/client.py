@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from runners.isolation.order import Order, Report, packed, report
 from runners.isolation.server import PACKET
-from runners.stalls import here
+from runners.process import activity
 
 IDLE_SECONDS = 60.0
 
@@ -95,7 +95,7 @@ class IsolationClient:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "runners.isolation.server"],
                 stdin=theirs.fileno(),
-                pass_fds=here.descriptors(),
+                pass_fds=activity.descriptors(),
                 env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
             )
         self._socket = ours

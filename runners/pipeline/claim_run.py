@@ -17,6 +17,7 @@ from runners.conf import config
 from runners.dispatch.resend import resend
 from runners.failures.classification import Failure, classify, template_failure
 from runners.observability.tracing import tell_taken_over
+from runners.process import activity
 from runners.process.cause_of_death import Death, judge
 from runners.process.identity import gone, process_identity
 from runners.segment.context import SegmentContext
@@ -28,7 +29,6 @@ from runners.segment.state import SegmentState
 from runners.segment.template_data import TemplateData
 from runners.segment.template_scope import reads_of
 from runners.segment.work import Work
-from runners.stalls import here
 from runners.states import HOLDS, ErrorType, RunState
 
 Inputs = tuple[Prepared | None, Failure | None]  # of a step, or why they cannot be made
@@ -186,7 +186,7 @@ def claim(state: SegmentState, seen: LiveRun, inputs: Inputs | None = None) -> W
     if crashes >= limits.poison:
         failure = poisoned(state.path(seen.step), crashes, death.cause)
     else:
-        here.executes(seen.id, seen.token)  # its templates may stall the process too
+        activity.executes(seen.id, seen.token)  # its templates may stall the process too
         prepared, failure = inputs or _inputs(state, seen)
     me = process_identity()
     row = statements.fetch_one(
@@ -212,7 +212,7 @@ def claim(state: SegmentState, seen: LiveRun, inputs: Inputs | None = None) -> W
     )
     if row is None:
         return None
-    here.executes(seen.id, row[0])
+    activity.executes(seen.id, row[0])
     metrics.claimed(state.context.queue, row[1], state.received_at)
     state.received_at = 0.0
     if seen.state == RunState.RUNNING:

@@ -31,6 +31,7 @@ from runners.pipeline import (
 )
 from runners.pipeline.reveal_secrets import Revealed
 from runners.pipeline.step_failures import failure_of, seconds_for
+from runners.process import activity
 from runners.secrets.log_scrubbing import scrubbed_logs
 from runners.segment import run_rows
 from runners.segment.inputs import Prepared, prepare
@@ -39,7 +40,6 @@ from runners.segment.state import SegmentState
 from runners.segment.step_context import Context
 from runners.segment.time_limit import StepTimeout, time_limit
 from runners.segment.work import Broken, Done, Unit, Work
-from runners.stalls import here
 from runners.waits import announce
 
 log = logging.getLogger(__name__)
@@ -53,7 +53,7 @@ def perform(state: SegmentState, work: Work) -> Unit:
     if work.failure is not None or work.prepared is None:
         assert work.failure is not None
         return Unit(None, failure=work.failure)
-    here.executes(work.run_id, work.token)
+    activity.executes(work.run_id, work.token)
     if work.step.container:
         return bodies.perform(state, work)
     reused = result_cache.lookup(state, work.step, work.prepared)
@@ -61,7 +61,7 @@ def perform(state: SegmentState, work: Work) -> Unit:
         state.ended(work.step, reused.result.outcome, reused.result.outputs)
         return Unit(reused)
     unit = _run(state, work, work.prepared)
-    here.goes_on_after(work.run_id, work.token)
+    activity.goes_on_after(work.run_id, work.token)
     if unit.wait is None and not work.step.inline:
         durations.note(work.step, unit.head.milliseconds if unit.head else unit.milliseconds)
     if unit.head is not None:

@@ -20,10 +20,9 @@ from executions import payloads
 from runners import statements
 from runners.conf import config, pool
 from runners.failures.classification import Failure
-from runners.process import own_connection
+from runners.process import activity, own_connection
 from runners.segment.run_pack import Pack
 from runners.segment.work import Work
-from runners.stalls import here
 from runners.states import ErrorType
 
 log = logging.getLogger(__name__)
@@ -90,7 +89,7 @@ class Heart:
             return sum(beat.expired for beat in self._beats.values())
 
     def _mind(self) -> None:
-        here.heart_begins()
+        activity.heart_begins()
         while True:
             time.sleep(TICK)
             with self._lock:

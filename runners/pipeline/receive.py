@@ -11,17 +11,17 @@ from django.db import IntegrityError
 from runners.conf import config
 from runners.errors import LeaseLost, StepFailed
 from runners.failures.classification import Failure
-from runners.isolation import carrying
 from runners.pipeline import (
     claim_run,
     execute,
     record_result,
 )
+from runners.ports import run_isolated
+from runners.process import activity
 from runners.process.draining import draining
 from runners.segment import template_scope
 from runners.segment.state import Segment, SegmentState
 from runners.segment.work import Work
-from runners.stalls import here
 
 log = logging.getLogger(__name__)
 
@@ -65,7 +65,7 @@ def run_segment(
                     None if state.context.header or state.context.links else state.failure
                 )
     finally:
-        here.rests()
+        activity.rests()
     if failure is not None:
         raise StepFailed(f"{failure.exception}: {failure.message}")
 
@@ -157,8 +157,7 @@ def claim_segment(
     if found is None:
         return None
     state, seen = found
-    if carrying.apart(seen):
-        carrying.carry(state, seen)
+    if run_isolated.provided and run_isolated(state, seen):
         return state, None
     # A process that was lost with a suspect may have been lost by a step that follows in memory:
     # that one gets a run of its own, which can be blamed.

@@ -21,11 +21,11 @@ from runners.failures.classification import classify
 from runners.models import Run
 from runners.pipeline import claim_run, record_result, result_cache
 from runners.pipeline.reveal_secrets import secret_places
+from runners.process import activity
 from runners.segment.inputs import Prepared
 from runners.segment.live_run import LiveRun
 from runners.segment.state import SegmentState
 from runners.segment.work import Unit
-from runners.stalls import here
 from runners.states import RunState
 
 
@@ -57,11 +57,11 @@ def _prepare(execution_id: UUID, version_id: UUID, segment: str) -> bool:
     state.stays, state.hands_over = False, True
     if seen.crashes >= config().poison:
         return _end(state, seen, (None, None))
-    here.executes(seen.id, seen.token)  # its templates may stall the process
+    activity.executes(seen.id, seen.token)  # its templates may stall the process
     try:
         return _rendered(state, seen)
     finally:
-        here.rests()
+        activity.rests()
 
 
 def _rendered(state: SegmentState, seen: LiveRun) -> bool:

@@ -3,7 +3,7 @@
 import os
 from dataclasses import dataclass
 
-from runners.stalls.places import stat_of
+from runners.process.activity_slots import stat_of
 
 TICKS = os.sysconf("SC_CLK_TCK")
 # Waiting threads wake every 5 ms to ask for the interpreter lock; whoever holds it uses far more.

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from runners.stalls.places import EXECUTES, Note
+from runners.process.activity_slots import EXECUTES, Note
 
 RELEASE = Path(__file__).parents[1] / "sql" / "release.sql"
 # The run is not sent before somebody has looked at its crashes, or failed to for so long.

@@ -8,9 +8,8 @@ import sys
 from dataclasses import dataclass
 
 from runners.conf import config
-from runners.process import own_connection
-from runners.stalls import places
-from runners.stalls.here import DESCRIPTOR
+from runners.process import activity_slots, own_connection
+from runners.process.activity import DESCRIPTOR
 
 log = logging.getLogger(__name__)
 
@@ -30,7 +29,7 @@ class Keeper:
         if not (sys.platform.startswith("linux") and config().stall):
             return
         try:
-            descriptor = places.create()
+            descriptor = activity_slots.create()
             os.set_inheritable(descriptor, True)  # for the fork server of isolated steps
             os.environ[DESCRIPTOR] = str(descriptor)
             self._start()
@@ -40,7 +39,7 @@ class Keeper:
 
     def look(self) -> None:
         """Start the watchdog again if it ended."""
-        if self.pid and places.start_of(self.pid) != self.start:
+        if self.pid and activity_slots.start_of(self.pid) != self.start:
             log.warning("the watchdog ended; it starts again")
             try:
                 self._start()
@@ -49,7 +48,12 @@ class Keeper:
 
     def _start(self) -> None:
         me = os.getpid()
-        given = os.environ[DESCRIPTOR], str(config().stall), str(me), str(places.start_of(me))
+        given = (
+            os.environ[DESCRIPTOR],
+            str(config().stall),
+            str(me),
+            str(activity_slots.start_of(me)),
+        )
         done = subprocess.run(  # noqa: S603 - our own program
             # Without `site`: it needs nothing but the standard library, and is smaller.
             [sys.executable, "-S", "-m", PROGRAM, *given],
@@ -61,4 +65,4 @@ class Keeper:
             check=True,
         )
         self.pid = int(done.stdout)
-        self.start = places.start_of(self.pid)
+        self.start = activity_slots.start_of(self.pid)

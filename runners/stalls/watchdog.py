@@ -12,10 +12,10 @@ import signal
 import sys
 import time
 
+from runners.process.activity_slots import SlotHead, heads, note_of, start_of
 from runners.stalls import afterwards, cpu
 from runners.stalls.afterwards import Stall
 from runners.stalls.fencing import Fencer, say
-from runners.stalls.places import SlotHead, heads, note_of, start_of
 
 SECOND = 1_000_000_000
 LOOKS = 10  # for each limit: a stall is seen a tenth later than it could be

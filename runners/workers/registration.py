@@ -21,7 +21,7 @@ from django.db import Error, connection
 from executions.database.clock import ClockTimestamp
 from runners.models import Runner
 from runners.modules import registry
-from runners.stalls import here
+from runners.process import activity
 from runners.stalls.keeper import Keeper
 from runners.workers import consuming
 from runners.workers.shutdown import WorkerShutdown
@@ -69,19 +69,19 @@ def arrive(sender: Any = None, **_: Any) -> None:
     sender.timer.call_repeatedly(EVERY, _seen)
     sender.timer.call_repeatedly(EVERY, _keeper.look)
     if not _forks():
-        here.be_watched()
+        activity.be_watched()
 
 
 @worker_process_init.connect(weak=False)
 def begin_child(**_: Any) -> None:
     """A child of the pool executes steps: the watchdog looks after it."""
-    here.be_watched()
+    activity.be_watched()
 
 
 @worker_process_shutdown.connect(weak=False)
 def end_child(**_: Any) -> None:
     """A child that ends in order is watched no longer."""
-    here.be_left_alone()
+    activity.be_left_alone()
 
 
 @worker_shutting_down.connect(weak=False)
@@ -93,7 +93,7 @@ def leave(**_: Any) -> None:
 @worker_shutdown.connect(weak=False)
 def gone(**_: Any) -> None:
     """Close what this process holds."""
-    here.be_left_alone()
+    activity.be_left_alone()
     _departure.done()
     connection.close()
 

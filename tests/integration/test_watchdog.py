@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from runners.stalls import places
-from runners.stalls.here import DESCRIPTOR
+from runners.process import activity_slots
+from runners.process.activity import DESCRIPTOR
 from runners.stalls.watchdog import MOST_PERIOD
 from tests.support.waiting import wait_until, wait_until_gone
 
@@ -50,7 +50,7 @@ class Watched:
 
     def tick(self) -> int:
         """When it last said that its threads run."""
-        return next(head.tick for head in places.heads(self.descriptor))
+        return next(head.tick for head in activity_slots.heads(self.descriptor))
 
     def lives(self) -> bool:
         return self.process.poll() is None
@@ -58,7 +58,7 @@ class Watched:
 
 @pytest.fixture
 def watched() -> Iterator[Watched]:
-    descriptor = places.create()
+    descriptor = activity_slots.create()
     environment = os.environ | {DESCRIPTOR: str(descriptor), "VALKYR_STALL_SECONDS": str(LIMIT)}
     process = subprocess.Popen(
         [sys.executable, "-c", WATCHED],
@@ -70,7 +70,7 @@ def watched() -> Iterator[Watched]:
     )
     assert process.stdout is not None
     process.stdout.readline()
-    given = str(descriptor), str(LIMIT), str(process.pid), str(places.start_of(process.pid))
+    given = str(descriptor), str(LIMIT), str(process.pid), str(activity_slots.start_of(process.pid))
     begun = subprocess.run(
         [sys.executable, "-m", "runners.stalls.watchdog", *given],
         input=json.dumps({}).encode(),
@@ -106,7 +106,7 @@ def test_a_process_that_lost_the_thread_that_renews_its_leases_is_ended(watched:
 
 def test_a_process_that_left_is_watched_no_longer(watched: Watched) -> None:
     watched.tell("leave")
-    wait_until(lambda: not list(places.heads(watched.descriptor)), what="its leaving")
+    wait_until(lambda: not list(activity_slots.heads(watched.descriptor)), what="its leaving")
     left = time.monotonic_ns()
     wait_until(lambda: _seconds_since(left) > LIMIT + 3 * MOST_PERIOD, what="several looks")
     assert watched.lives()

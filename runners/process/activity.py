@@ -14,7 +14,7 @@ import time
 from uuid import UUID
 
 from runners.conf import config
-from runners.stalls.places import (
+from runners.process.activity_slots import (
     AFTERWARDS,
     EXECUTES,
     NOTHING,
