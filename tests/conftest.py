@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import django
+import hypothesis
 import pytest
 from django.conf import settings
 from xdist.remote import Producer
@@ -17,6 +18,10 @@ from xdist.scheduler import LoadFileScheduling
 
 from tests.support import left_out, static_files
 from tests.support.servers import TestServers
+
+# How long an example takes says how busy the machine is, and nothing of the code.
+hypothesis.settings.register_profile("untimed", deadline=None)
+hypothesis.settings.load_profile("untimed")
 
 # What starts and kills stacks and workers of its own, and waits for them: a machine that is busy
 # with computing tests would upset its clocks. `.ci/test` runs it after them.

@@ -20,16 +20,16 @@ LIMIT = 1.0
 # Watched like a worker's process; does what its one argument says, then rests.
 WATCHED = """
 import os, signal, sys, threading, time
-from runners.stalls import here
-here.be_watched()
+from runners.process import activity
+activity.be_watched()
 print(flush=True)
 told = sys.stdin.readline().strip()
 if told == "lose the heart":
-    beats = threading.Thread(target=here.heart_begins)
+    beats = threading.Thread(target=activity.heart_begins)
     beats.start()
     beats.join()
 if told == "leave":
-    here.be_left_alone()
+    activity.be_left_alone()
 while True:
     time.sleep(60)
 """
