@@ -23,7 +23,7 @@ from runners.models import Runner
 from runners.modules import registry
 from runners.process import activity
 from runners.stalls.keeper import Keeper
-from runners.workers import consuming
+from runners.workers import consuming, orphans
 from runners.workers.shutdown import WorkerShutdown
 
 log = logging.getLogger(__name__)
@@ -54,6 +54,7 @@ def warm_up(instance: Any = None, **_: Any) -> None:
 @worker_before_create_process.connect(weak=False)
 def share_memory(**_: Any) -> None:
     """Keep the collector off what children share: its marks would copy each page they touch."""
+    orphans.remember_parent()
     gc.freeze()
 
 
@@ -75,6 +76,7 @@ def arrive(sender: Any = None, **_: Any) -> None:
 @worker_process_init.connect(weak=False)
 def begin_child(**_: Any) -> None:
     """A child of the pool executes steps: the watchdog looks after it."""
+    orphans.end_without_parent()
     activity.be_watched()
 
 
