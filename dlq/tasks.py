@@ -31,22 +31,3 @@ def pulse() -> None:
     from dlq.pulse import beat
 
     beat()
-
-
-@shared_task(name="dlq.drive_redrives")
-def drive_redrives() -> int:
-    """Every second, and again at once while there is more: carry redrives on for a moment."""
-    from dlq.redrive import driving
-
-    turn = driving.drive_alone()
-    if turn.more:
-        drive_redrives.apply_async(queue="control", expires=5.0)
-    return turn.moved
-
-
-@shared_task(name="dlq.forget_redrives")
-def forget_redrives() -> int:
-    """Once an hour: delete redrives that nobody started for a day."""
-    from dlq.redrive.making import forget_drafts
-
-    return forget_drafts()

@@ -16,13 +16,11 @@ class ExecutionsConfig(AppConfig):
         from executions.database import migrating
         from executions.definition.limits import limits
         from executions.observability import metrics
-        from executions.observability.tracing import connect
         from executions.sealing import sources
         from executions.triggers import cron, error_workflow  # noqa: F401 - connect on import
 
         metrics.connect()
         migrating.connect(self)
-        connect()
         limits()
         sources.present()
         sources.old()

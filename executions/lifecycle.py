@@ -4,7 +4,7 @@ Each locks the execution first and ends or wakes its runs in a second statement 
 that a claim, which locks the execution FOR SHARE, never slips past.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -14,6 +14,7 @@ from django.db import transaction
 
 from executions import payloads, ports
 from executions.access.actor import Actor, record
+from executions.access.operation import Operation
 from executions.admission import concurrency
 from executions.admission.capacity import (
     active,
@@ -32,7 +33,7 @@ from executions.events import (
     execution_resumed,
 )
 from executions.models import Tier, WorkflowExecution
-from executions.states import FINAL, CapacityState, ExecutionState
+from executions.states import FINAL, UNFINISHED, CapacityState, ExecutionState
 
 State = ExecutionState
 
@@ -300,3 +301,36 @@ def _audit(
 
 def _fresh(execution_id: UUID) -> WorkflowExecution:
     return WorkflowExecution.objects.get(pk=execution_id)
+
+
+def _applying(move: Callable[..., WorkflowExecution]) -> Callable[..., WorkflowExecution]:
+    def apply(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> WorkflowExecution:
+        return move(pk, actor=actor, reason=data["reason"])
+
+    return apply
+
+
+def _refuse_unless(*states: str) -> Callable[[WorkflowExecution], str]:
+    def refuse(row: WorkflowExecution) -> str:
+        if row.state in states:
+            return ""
+        return f"Nothing to do: this execution is {ExecutionState(row.state).label}."
+
+    return refuse
+
+
+CANCEL = Operation(
+    name="cancel",
+    apply=_applying(cancel),
+    refuse=_refuse_unless(*UNFINISHED),
+)
+PAUSE = Operation(
+    name="pause",
+    apply=_applying(pause),
+    refuse=_refuse_unless(ExecutionState.RUNNING),
+)
+RESUME = Operation(
+    name="resume",
+    apply=_applying(resume),
+    refuse=_refuse_unless(ExecutionState.PAUSED),
+)

@@ -11,7 +11,7 @@ It is installed by its name in `INSTALLED_APPS`. Django finds the rest as it doe
 models and migrations, `admin.py`, `tasks.py`, management commands, checks and signal receivers.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, MutableMapping
 from datetime import timedelta
 from typing import Any, ClassVar, TypedDict
 
@@ -41,6 +41,12 @@ class PluginConfig(AppConfig):
     api: ClassVar[str] = ""
     """The Python module whose `urlpatterns` join the engine's API, or none."""
 
+    pages: ClassVar[str] = ""
+    """The Python module whose `urlpatterns` join the site outside of the API, or none."""
+
+    asgi: ClassVar[str] = ""
+    """The function that puts an ASGI application before the platform's own, or none."""
+
     api_tags: ClassVar[Mapping[str, str]] = {}
     """Tags of the API's description that its operations use, and what each is about."""
 
@@ -49,6 +55,13 @@ class PluginConfig(AppConfig):
 
     schedule: ClassVar[Mapping[str, PeriodicTask]] = {}
     """What beat sends, by a name that says what for."""
+
+    @classmethod
+    def configure(cls, settings: MutableMapping[str, Any]) -> None:
+        """Change Django's settings, by name, where a plugin needs more than to be installed.
+
+        It is called at the end of the settings module, before any app is loaded.
+        """
 
 
 def plugins() -> list[PluginConfig]:

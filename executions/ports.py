@@ -52,3 +52,6 @@ end_runs: Port[[UUID], Any] = Port("executions.ports.end_runs", "runners")
 
 failed_step: Port[[UUID], dict[str, str] | None] = Port("executions.ports.failed_step", "runners")
 """Return the step that failed an execution, and its class of error; None without one."""
+
+trace_headers: Port[[], dict[str, str]] = Port("executions.ports.trace_headers", "telemetry")
+"""Return headers that name the present span; none outside of one. Optional."""

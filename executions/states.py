@@ -43,13 +43,6 @@ class TickStatus(TextChoices):
     REFUSED = "REFUSED", "could not be started"
 
 
-class CheckpointKind(TextChoices):
-    """Who took a checkpoint."""
-
-    AUTO = "AUTO", "by the engine"
-    MANUAL = "MANUAL", "by a person"
-
-
 class VersionKind(TextChoices):
     """A published version serves every trigger; a test version only a person."""
 
@@ -85,14 +78,6 @@ class Permission(TextChoices):
     BULK = "bulk", "act on many objects at once"
     DISCARD = "discard", "discard dead letters"
     CONFIGURE = "configure", "set credentials, quotas and triggers' secrets"
-
-
-class Resource(TextChoices):
-    """What a quota counts."""
-
-    EXECUTIONS = "executions", "executions"
-    MODULE = "module", "steps of a module type"
-    TOKENS = "tokens", "tokens of language models"
 
 
 class QuotaWindow(TextChoices):

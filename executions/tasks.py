@@ -6,11 +6,10 @@ from celery import shared_task
 from django.db import InterfaceError, OperationalError
 
 from executions import quotas
-from executions.accounts import sessions
+from executions.accounts import browser_sessions, sessions
 from executions.audit import seals
-from executions.history import kept_answers, retention
 from executions.jobs import running
-from executions.triggers import cron, told, webhook
+from executions.triggers import cron, kept_answers, told, webhook
 
 
 @shared_task(
@@ -66,13 +65,13 @@ def prune_sessions() -> int:
     return sessions.prune()
 
 
+@shared_task(name="executions.clear_browser_sessions")
+def clear_browser_sessions() -> int:
+    """Every hour: Django's sessions that are over; how many."""
+    return browser_sessions.clear()
+
+
 @shared_task(name="executions.expire_told")
 def expire_told() -> dict[str, int]:
     """Every hour: delete old events and resolved refused messages."""
     return told.expire()
-
-
-@shared_task(name="executions.expire_checkpoints")
-def expire_checkpoints() -> int:
-    """Every hour: delete checkpoints of executions that ended long enough ago."""
-    return retention.expire()

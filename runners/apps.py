@@ -16,21 +16,12 @@ class RunnersConfig(AppConfig):
         from executions.definition import catalog
         from executions.plugins import plugins
         from runners import checks, receivers  # noqa: F401 - connect on import
-        from runners.budgets import door, spending  # noqa: F401 - connect on import
-        from runners.budgets import gate as budgets
-        from runners.circuits import gate as circuits
         from runners.modules.declared import declare
-        from runners.pipeline import gates
-        from runners.quotas import gate as quotas
-        from runners.time_travel import verification_jobs
         from runners.workers import health  # noqa: F401 - connects on import
 
         for plugin in plugins():
             declare(plugin.name, plugin.modules)
         catalog.register(_modules)
-        verification_jobs.connect()
-        for gate in (budgets.ask, quotas.ask, circuits.ask):  # in the order they are asked
-            gates.register(gate)
 
 
 def _modules() -> Catalog:

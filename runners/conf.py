@@ -34,7 +34,6 @@ class Config:
     chord_headers: int  # headers a chord has at most
     stuck_threads: int  # threads past their deadline before a worker drains
     worker_memory: int  # MiB of address space that a process of a prefork pool may have; 0: any
-    remote_waiters: int  # remote runners that one process lets wait for work at once
 
 
 @lru_cache(maxsize=1)
@@ -63,7 +62,6 @@ def config() -> Config:
         chord_headers=100,
         stuck_threads=env.integer("VALKYR_STUCK_THREADS", 8),
         worker_memory=env.whole("VALKYR_WORKER_MEMORY_MB", machine_memory.share_of_a_process()),
-        remote_waiters=env.integer("VALKYR_REMOTE_WAITERS", 32),
     )
 
 

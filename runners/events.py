@@ -2,7 +2,5 @@
 
 from django.dispatch import Signal
 
-# budget, what ("budget.soft" or "budget.spent"), spent - a threshold was passed, told once a period
-budget_reached = Signal()
-# breaker_id, workspace_id, target - of a circuit that failures opened
-circuit_opened = Signal()
+# execution_ids - of which segments are sent again when this transaction commits
+segments_resent = Signal()

@@ -1,13 +1,16 @@
 """What this app asks of the apps above it: typed functions that one of them provides."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from executions.ports import Port
 
 if TYPE_CHECKING:
+    from django.db.models import QuerySet
+
     from runners.failures.classification import Failure
+    from runners.models import Run
     from runners.segment.context import SegmentContext
     from runners.segment.live_run import LiveRun
     from runners.segment.state import SegmentState
@@ -39,3 +42,32 @@ open_dead_letters: Port[[Sequence[UUID]], Mapping[UUID, UUID]] = Port(
     "runners.ports.open_dead_letters", "dlq"
 )
 """Return the open dead letters of dead runs, by run."""
+
+trace_run: Port[[Callable[["SegmentState", "Work"], "Unit"], "SegmentState", "Work"], "Unit"] = (
+    Port("runners.ports.trace_run", "telemetry")
+)
+"""Perform a claimed run, by the function given, inside a span. Optional."""
+
+traceparents: Port[[Sequence["Run"]], Mapping[UUID, str]] = Port(
+    "runners.ports.traceparents", "telemetry"
+)
+"""Return the `traceparent` that a remote runner is given with each leased run, by run. Optional."""
+
+trace_remote_run: Port[["SegmentState", "Work", "Unit", float], None] = Port(
+    "runners.ports.trace_remote_run", "telemetry"
+)
+"""Tell the span of a run that a remote runner reported, with the milliseconds that it took.
+
+Called in the transaction that records the report. Optional.
+"""
+
+open_circuits: Port[[], "QuerySet[Any]"] = Port("runners.ports.open_circuits", "circuits")
+"""Return the circuits that are not closed: rows, each of a workspace. Optional."""
+take_checkpoint: Port[[UUID, int, str], object] = Port(
+    "runners.ports.take_checkpoint", "timetravel"
+)
+"""Keep the variables of an execution as they are now, whose lock the caller holds.
+
+Called with how many automatic checkpoints to keep, and the path of the step it is taken after.
+Optional: nothing is counted or kept without it.
+"""

@@ -30,22 +30,6 @@ class WaitKind(StrEnum):
     QUOTA = "quota"  # it would go over a quota: the step was not run yet
 
 
-class CircuitState(StrEnum):
-    """Whether calls of a target are let through: all, none, or one that probes."""
-
-    CLOSED = "CLOSED"
-    OPEN = "OPEN"
-    HALF_OPEN = "HALF_OPEN"
-
-
-class BudgetPeriod(StrEnum):
-    """After what a budget begins anew; days and months in UTC."""
-
-    DAY = "day"
-    MONTH = "month"
-    TOTAL = "total"
-
-
 class ErrorType(StrEnum):
     """The four classes of failure: the first and third are retried, the last waits."""
 

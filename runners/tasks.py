@@ -5,26 +5,16 @@ from typing import Any
 from uuid import UUID
 
 from celery import shared_task
-from django.db import InterfaceError, OperationalError
 
 from runners import metrics
 from runners.containers import children
-from runners.dispatch import messages
+from runners.dispatch.task_retries import TRANSPORT
 from runners.errors import LeaseLost, StepFailed
 from runners.isolation import carrying  # noqa: F401 - provides the port
 from runners.pipeline import receive
 from runners.planning import plan_execution
-from runners.remote import preparing
 from runners.waits.deliver import deliver
 from runners.workers import registration  # noqa: F401 - signals connect
-
-# The transport's own trouble: try the message again. Steps are retried by rows, never here.
-TRANSPORT: dict[str, Any] = {
-    "autoretry_for": (OperationalError, InterfaceError),
-    "retry_backoff": 1,
-    "retry_backoff_max": 10,
-    "max_retries": 8,
-}
 
 
 @shared_task(name="runners.run_segment", bind=True, throws=(StepFailed,), **TRANSPORT)
@@ -45,12 +35,6 @@ def run_segment(
     except LeaseLost:
         metrics.FENCED.inc()
         return
-
-
-@shared_task(name=messages.PREPARE_REMOTE, **TRANSPORT)
-def prepare_remote(execution_id: str, version_id: str, segments: Sequence[str]) -> None:
-    """Render the inputs of remote steps, so that they can be leased."""
-    preparing.prepare_runs(UUID(execution_id), UUID(version_id), segments)
 
 
 @shared_task(name="runners.advance", **TRANSPORT)
@@ -97,11 +81,3 @@ def sweep() -> dict[str, int]:
     from runners.recovery.sweeper import seldom
 
     return seldom()
-
-
-@shared_task(name="runners.roll_figures")
-def roll_figures() -> dict[str, int]:
-    """Every minute: count the hours that are over, for dashboards."""
-    from runners.figures.rollup import roll
-
-    return roll()

@@ -1,5 +1,6 @@
 """The tests' own servers and settings, set before anything imports Django's settings."""
 
+import argparse
 import atexit
 import base64
 import gc
@@ -34,7 +35,7 @@ STARTING = (
     "tests/integration/test_secret_canary.py",
     "tests/integration/test_up.py",
     "tests/integration/test_walkthrough.py",
-    "tests/integration/traces/",
+    "tests/plugins/telemetry/traces/",
     "tests/servers/",
 )
 
@@ -75,8 +76,10 @@ LONGEST = (
 
 def _shares_out() -> bool:
     """Whether this process only hands tests out to others (`-n`), which have their own servers."""
-    asked = any(argument.startswith(("-n", "--numprocesses")) for argument in sys.argv[1:])
-    return asked and "PYTEST_XDIST_WORKER" not in os.environ
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("-n", "--numprocesses", default="0")
+    asked, _ = parser.parse_known_args(sys.argv[1:])
+    return asked.numprocesses != "0" and "PYTEST_XDIST_WORKER" not in os.environ
 
 
 def _prepare() -> TestServers:
@@ -97,7 +100,8 @@ def _prepare() -> TestServers:
     os.environ["DJANGO_SETTINGS_MODULE"] = "valkyr_project.settings"
     os.environ["VALKYR_SECRET_KEY"] = "tests-" + "0123456789abcdef" * 4
     os.environ["VALKYR_KEY_PREFIX"] = "valkyr-tests:"
-    os.environ["VALKYR_REMOTE_QUEUES"] = "remote,gpu"
+    if not left_out.ASKED:
+        os.environ["VALKYR_REMOTE_QUEUES"] = "remote,gpu"
     os.environ["VALKYR_PYTHON_CODE"] = "1"
     os.environ["VALKYR_KEY"] = base64.b64encode(b"k" * 32).decode()
     static_files.choose_root()

@@ -1,14 +1,9 @@
 """The admin site as an app of its own, so that it can carry our title and pages."""
 
-from django.apps import apps
 from django.contrib import admin
 from django.contrib.admin.apps import SimpleAdminConfig
 
 from executions import environment as env
-
-# allauth's tables; who is linked is `manage.py link_sign_in`'s business.
-UNSEEN = {"account", "socialaccount"}
-
 
 # Those that serve no pages: the admin's forms and views would be a fifth of their memory, and
 # more of their start.
@@ -30,8 +25,5 @@ class AdminSite(SimpleAdminConfig):
 
 
 def discover() -> None:
-    """Find every admin page, and leave out those that mean nothing here; twice changes nothing."""
+    """Find every admin page; twice changes nothing."""
     admin.autodiscover()
-    for model in apps.get_models():
-        if model._meta.app_label in UNSEEN and admin.site.is_registered(model):
-            admin.site.unregister(model)

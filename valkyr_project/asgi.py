@@ -6,9 +6,12 @@ import os
 
 import django
 from django.conf import settings
+from django.utils.module_loading import import_string
 
 from executions.observability.proxies import Proxies
+from executions.plugins import plugins
 from valkyr_project.http.handler import Handler
+from valkyr_project.http.request_ids import App, RequestIds
 from valkyr_project.http.request_limits import Gate
 from valkyr_project.processes.production import warnings
 
@@ -18,15 +21,16 @@ os.environ.setdefault("VALKYR_PROCESS", "web")
 os.environ.setdefault("VALKYR_POOL", "threads")
 django.setup(set_prefix=False)
 from valkyr_project.http.websockets import Sockets  # noqa: E402 - it knows views, and they know models
-from valkyr_project.telemetry.requests import Requests  # noqa: E402
 
 _handler = Handler()
-application = Requests(
-    Proxies(
-        Sockets(Gate(_handler, settings.DATA_UPLOAD_MAX_MEMORY_SIZE), _handler),
-        settings.TRUSTED_PROXIES,
-    )
+_application: App = Proxies(
+    Sockets(Gate(_handler, settings.DATA_UPLOAD_MAX_MEMORY_SIZE), _handler),
+    settings.TRUSTED_PROXIES,
 )
+for _plugin in plugins():
+    if _plugin.asgi:
+        _application = import_string(_plugin.asgi)(_application)
+application = RequestIds(_application)
 for _warning in warnings(settings.INSTALLATION):
     logging.getLogger(__name__).warning(_warning)
 # All is loaded and stays: the collector looks only through what comes from now on.

@@ -8,9 +8,9 @@ from celery.signals import task_postrun, task_prerun, worker_process_init
 from django.db import connections
 from psycopg.pq import TransactionStatus
 
-from executions.vendor_seams import celery_consumer, django_connections, kombu_redis
+from executions.vendor_seams import celery_consumer, django_connections
+from valkyr_project.logs import task_ids
 from valkyr_project.metrics import processes  # noqa: F401 - connects on import
-from valkyr_project.telemetry import messages
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "valkyr_project.settings")
 
@@ -18,18 +18,17 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "valkyr_project.settings")
 # every page and endpoint for it: 8 MB and a second. `manage.py check` tells.
 os.environ.setdefault("CELERY_SKIP_CHECKS", "true")
 
-kombu_redis.use()
 celery_consumer.leave_delays_out()
 # Flower reads events and asks workers; it needs the broker's settings and none of the apps, which
 # would double its memory.
 app = Celery(
     "valkyr",
-    amqp="executions.vendor_seams.kombu_reconnect:Amqp",
+    amqp="executions.vendor_seams.kombu_connection:Amqp",
     fixups=[] if os.environ.get("VALKYR_PROCESS") == "flower" else None,
 )
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
-messages.connect()
+task_ids.connect()
 
 
 @task_prerun.connect(weak=False)

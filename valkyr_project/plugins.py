@@ -1,15 +1,28 @@
 """Which plugins the stand-alone platform has: all of them, unless somebody names others."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, MutableMapping
 from functools import cache
 from importlib import import_module
+from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
 
 from executions import environment as env
 from executions.plugins import PeriodicTask, PluginConfig
 
-PLUGINS = ("connectors", "alerts", "n8n")
+PLUGINS = (
+    "connectors",
+    "alerts",
+    "circuits",
+    "figures",
+    "limits",
+    "n8n",
+    "redrive",
+    "remote",
+    "sso",
+    "telemetry",
+    "timetravel",
+)
 NONE = "none"
 # What another one needs to be there.
 NEEDS = {"alerts": "connectors"}
@@ -19,7 +32,7 @@ def chosen() -> list[str]:
     """The names in `VALKYR_PLUGINS`, or all; raises ImproperlyConfigured where they do not fit."""
     names = env.words("VALKYR_PLUGINS", PLUGINS)
     if names == [NONE]:
-        return []
+        names = []
     if unknown := sorted(set(names) - set(PLUGINS)):
         raise ImproperlyConfigured(
             f"VALKYR_PLUGINS names {unknown[0]!r}, which is no plugin; expected {NONE!r} or some "
@@ -30,6 +43,16 @@ def chosen() -> list[str]:
             raise ImproperlyConfigured(
                 f"VALKYR_PLUGINS names {name!r}, which needs {needed!r}: add it, or leave out both."
             )
+    if "sso" not in names and env.flag("VALKYR_OIDC_ONLY", False):
+        raise ImproperlyConfigured(
+            "VALKYR_OIDC_ONLY is 1 but VALKYR_PLUGINS leaves out 'sso', so passwords would be "
+            "accepted. Add it, or set VALKYR_OIDC_ONLY=0."
+        )
+    if "remote" not in names and env.words("VALKYR_REMOTE_QUEUES"):
+        raise ImproperlyConfigured(
+            "VALKYR_REMOTE_QUEUES names queues but VALKYR_PLUGINS leaves out 'remote', so nobody "
+            "could lease their runs. Add it, or unset VALKYR_REMOTE_QUEUES."
+        )
     return names
 
 
@@ -46,6 +69,12 @@ def api_enums() -> dict[str, str]:
 def schedule() -> dict[str, PeriodicTask]:
     """What beat sends for the plugins."""
     return {name: entry for config in _configs() for name, entry in config.schedule.items()}
+
+
+def configure(settings: MutableMapping[str, Any]) -> None:
+    """Let the plugins change Django's settings."""
+    for config in _configs():
+        config.configure(settings)
 
 
 @cache

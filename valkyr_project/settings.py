@@ -14,10 +14,9 @@ from executions.vendor_seams import psycopg_reconnect
 from valkyr_project import plugins
 from valkyr_project.database import replica
 from valkyr_project.http.content_security import ADMIN_POLICY
+from valkyr_project.logs.configuration import configuration as logging
 from valkyr_project.messaging import periodic_tasks
 from valkyr_project.processes import production
-from valkyr_project.sso.configuration import from_environment as single_sign_on
-from valkyr_project.telemetry import logs
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 HOME = Path(env.text("VALKYR_HOME", str(BASE_DIR / ".valkyr")))
@@ -84,10 +83,6 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "django.contrib.staticfiles",
     "guardian",
-    "allauth",
-    "allauth.account",
-    "allauth.socialaccount",
-    "valkyr_project.sso",
     "django_celery_beat",
     "rest_framework",
     "drf_spectacular",
@@ -111,19 +106,11 @@ MIDDLEWARE = [
     "executions.accounts.browser_sessions.BrowserSessions",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    "allauth.account.middleware.AccountMiddleware",
 ]
 AUTHENTICATION_BACKENDS = [
-    "valkyr_project.sso.backends.PasswordBackend",
+    "django.contrib.auth.backends.ModelBackend",
     "guardian.backends.ObjectPermissionBackend",
-    "valkyr_project.sso.backends.SingleSignOnBackend",
 ]
-# ---- Single sign-on: docs/security.md. Of allauth nothing but the conversation is used.
-SINGLE_SIGN_ON = single_sign_on()
-SOCIALACCOUNT_ADAPTER = "valkyr_project.sso.adapter.SocialAccounts"
-ACCOUNT_ADAPTER = "valkyr_project.sso.adapter.Accounts"
-ACCOUNT_EMAIL_VERIFICATION = "none"
-SOCIALACCOUNT_REQUESTS_TIMEOUT = 5
 # From sign-in, whatever happens meanwhile: how late a change at the provider may be noticed.
 SESSION_COOKIE_AGE = round(env.number("VALKYR_SESSION_HOURS", 12) * 3600)
 # Nobody is somebody: what is open is open by its view, not by an account.
@@ -141,7 +128,6 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "valkyr_project.sso.context.sign_in",
                 "valkyr_project.up.stack_health.context",
             ]
         },
@@ -261,6 +247,7 @@ CELERY_TASK_ROUTES = {
     "executions.*": {"queue": "control"},
     "dlq.*": {"queue": "control"},
     "valkyr_alerts.*": {"queue": "control"},
+    "valkyr_figures.*": {"queue": "control"},
 }
 CELERY_RESULT_EXPIRES = 3600
 CELERY_RESULT_CHORD_EXPIRES = 7 * 86_400
@@ -309,7 +296,6 @@ SIMPLE_JWT = {
     "UPDATE_LAST_LOGIN": False,
     # Tokens end with the password that they were given for, and with the right to use one.
     "CHECK_REVOKE_TOKEN": True,
-    "USER_AUTHENTICATION_RULE": "valkyr_project.sso.backends.may_use_a_password",
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Valkyr",
@@ -332,12 +318,9 @@ SPECTACULAR_SETTINGS = {
         **plugins.api_enums(),
         "FailureType": "dlq.models.FailureType",
         "GroupStatus": "dlq.models.GroupStatus",
-        "ItemState": "dlq.models.ItemState",
         "JobState": "executions.states.JobState",
-        "RedriveState": "dlq.models.RedriveState",
         "SettableStatus": "dlq.api.group_shapes.SETTABLE",
         "Resolution": "dlq.models.Resolution",
-        "CheckpointKind": "executions.states.CheckpointKind",
         "VersionKind": "executions.states.VersionKind",
         "Role": "executions.states.Role",
         "Permission": "executions.states.Permission",
@@ -397,10 +380,12 @@ from valkyr_project.unfold import UNFOLD  # noqa: E402, F401 - read by django-un
 
 # Columns for whoever sits before them, objects for what collects them from many machines.
 _people = DEBUG or INSTALLATION.local
-LOGGING = logs.configuration(
+LOGGING = logging(
     env.text("VALKYR_LOG_FORMAT", "text" if _people else "json"),
     env.text("VALKYR_LOG_LEVEL", "WARNING"),
 )
 if INSTALLATION.local:
     # One folder for all workspaces: where others come in, only who says so shares one.
     os.environ.setdefault("VALKYR_FILES_ROOT", str(HOME / "files"))
+
+plugins.configure(globals())

@@ -50,6 +50,31 @@ def _alerts() -> list[dict[str, Any]]:
     ]
 
 
+def _circuits() -> list[dict[str, Any]]:
+    if "circuits" not in plugins.chosen():
+        return []
+    return [
+        _list_of("Circuits", "electrical_services", "valkyr_circuits.circuitbreaker"),
+        _list_of("Circuit rules", "rule", "valkyr_circuits.circuitrule"),
+    ]
+
+
+def _limits() -> list[dict[str, Any]]:
+    if "limits" not in plugins.chosen():
+        return []
+    return [
+        _list_of("Quotas", "data_usage", "valkyr_limits.quota"),
+        _list_of("Budgets", "savings", "valkyr_limits.budget"),
+        _list_of("Costs", "payments", "valkyr_limits.costentry"),
+    ]
+
+
+def _redrives() -> list[dict[str, Any]]:
+    if "redrive" not in plugins.chosen():
+        return []
+    return [_list_of("Redrives", "replay", "valkyr_redrive.redrive")]
+
+
 UNFOLD: dict[str, Any] = {
     "SITE_TITLE": "Valkyr",
     "SITE_HEADER": "Valkyr",
@@ -57,13 +82,13 @@ UNFOLD: dict[str, Any] = {
     "SITE_URL": None,
     "SITE_ICON": _icon,
     "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": _icon}],
-    "LOGIN": {"form": "valkyr_project.sso.password_form.PasswordForm"},
+    "LOGIN": {"form": "executions.accounts.password_form.PasswordForm"},
     "SHOW_HISTORY": False,
     "SHOW_VIEW_ON_SITE": False,
     "DASHBOARD_CALLBACK": "dlq.admin.dashboard.context",
     "STYLES": [
         lambda request: static("ui/valkyr.css"),
-        lambda request: static("ui/figures.css"),
+        lambda request: static("ui/home.css"),
         lambda request: static("ui/health.css"),
         lambda request: static("dlq/entry.css"),
     ],
@@ -71,7 +96,6 @@ UNFOLD: dict[str, Any] = {
         lambda request: static("ui/alpine-csp.js"),
         lambda request: static("ui/valkyr.js"),
         *([lambda request: static("ui/health.js")] if supervised() else []),
-        lambda request: static("ui/figures.js"),
     ],
     "ACCOUNT": {
         "navigation": [
@@ -105,7 +129,7 @@ UNFOLD: dict[str, Any] = {
                     _list_of("Runs", "list_alt", "runners.run"),
                     _list_of("Approvals", "how_to_reg", "runners.approval"),
                     _list_of("Dead letters", "inbox", "dlq.deadletterentry"),
-                    _list_of("Redrives", "replay", "dlq.redrive"),
+                    *_redrives(),
                 ],
             },
             {
@@ -114,8 +138,7 @@ UNFOLD: dict[str, Any] = {
                 "items": [
                     *_alerts(),
                     _list_of("Workers", "memory", "runners.runner"),
-                    _list_of("Circuits", "electrical_services", "runners.circuitbreaker"),
-                    _list_of("Circuit rules", "rule", "runners.circuitrule"),
+                    *_circuits(),
                     _list_of("Triggers", "bolt", "executions.trigger"),
                     _list_of("Credentials", "password", "executions.credential"),
                     _list_of("Schedules", "schedule", "django_celery_beat.periodictask"),
@@ -133,9 +156,7 @@ UNFOLD: dict[str, Any] = {
                 "items": [
                     _list_of("Workspaces", "workspaces", "executions.workspace"),
                     _list_of("Tiers", "speed", "executions.tier"),
-                    _list_of("Quotas", "data_usage", "executions.quota"),
-                    _list_of("Budgets", "savings", "runners.budget"),
-                    _list_of("Costs", "payments", "runners.costentry"),
+                    *_limits(),
                     _list_of("Members", "badge", "executions.membership"),
                     _list_of("Service accounts", "smart_toy", "executions.serviceaccount"),
                     _list_of("API tokens", "key", "executions.apitoken"),

@@ -12,7 +12,7 @@ discover()
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", RedirectView.as_view(pattern_name="admin:index"), name="home"),
     path("admin/", admin.site.urls),
-    path("", include("valkyr_project.sso.urls")),
+    *(path("", include(plugin.pages)) for plugin in plugins() if plugin.pages),
     path("", include("executions.studio.urls")),
     path("", include("executions.api.urls")),
     path("", include("runners.api.urls")),

@@ -1,10 +1,3 @@
 """Admin pages of this app; importing the package registers them."""
 
-from dlq.admin import (  # noqa: F401 - importing registers
-    entry,
-    groups,
-    panels,
-    quarantine,
-    redrives,
-    workflow_figures,
-)
+from dlq.admin import entry, groups, panels, quarantine  # noqa: F401 - importing registers

@@ -15,7 +15,7 @@ LEAST = 2  # what took any time at all is to be seen
 
 
 @dataclass(frozen=True, slots=True)
-class Spent:
+class AttemptTime:
     """Seconds of an attempt."""
 
     backing_off: float
@@ -37,13 +37,13 @@ class Spent:
         return [part for part in every if part[2] > 0]
 
 
-def spent(run: Run, now: datetime) -> Spent:
+def spent(run: Run, now: datetime) -> AttemptTime:
     """How long the attempt did what, so far."""
     due = max(run.queued_at, run.retry_after) if run.retry_after else run.queued_at
     end = run.finished_at or now
     begun = run.started_at or end
     due = min(due, begun)
-    return Spent(
+    return AttemptTime(
         _seconds(run.queued_at, due),
         _seconds(due, begun),
         _seconds(begun, end) if run.started_at else 0.0,
@@ -57,7 +57,7 @@ def bars(runs: Sequence[Run], now: datetime) -> list[SafeString]:
     return [_bar(time, longest) for time in times]
 
 
-def _bar(time: Spent, longest: float) -> SafeString:
+def _bar(time: AttemptTime, longest: float) -> SafeString:
     drawn, at = [], 0.0
     for name, kind, seconds in time.parts():
         width = max(LEAST, WIDE * seconds / longest)

@@ -1,26 +1,19 @@
-"""The operation "Fix with outputs…": a person gives the result of the step that failed."""
+"""The form of "Fix with outputs…": a user gives the result of the step that failed."""
 
 import json
-from collections.abc import Mapping
 from typing import Any
-from uuid import UUID
 
 from django import forms
 from unfold.widgets import UnfoldAdminTextInputWidget
 
-from dlq.admin.repair import check_entry_repair
 from dlq.models import DeadLetterEntry
-from dlq.resolve.fix import fix
 from dlq.resolve.outputs_template import template
-from executions.access.actor import Actor
-from executions.admin import links
 from executions.admin.forms import JSONTextField, NotesForm
-from executions.admin.operations import Operation
 from executions.admin.scope import may
 from executions.errors import PayloadError
 from executions.states import Permission
+from runners.repair.approvals import ApprovalNeeded
 from runners.repair.manual_results import ResultRefused, check
-from runners.time_travel.approvals import ApprovalNeeded
 
 DIALOG_IDS = "dialog_%s"
 HELP = "What the step's module would have given; later steps read it."
@@ -77,31 +70,3 @@ class FixForm(NotesForm):
                 where = "outcome" if problem.path == "outcome" else "outputs"
                 self.add_error(where, f"{problem.path}: {problem.message}")
         return given
-
-
-def _fix(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> Any:
-    check_entry_repair(pk, actor)
-    return fix(
-        pk,
-        data["outputs"],
-        outcome=data["outcome"] or None,
-        actor=actor,
-        notes=data["notes"],
-    )
-
-
-def fix_operation(refuse: Any) -> Operation:
-    """The operation; `refuse` says why an entry cannot be resolved."""
-    return Operation(
-        name="fix",
-        title="Fix with outputs…",
-        icon="build",
-        done="fixed",
-        question="Takes these outputs as the step's result, without running it, and goes on.",
-        apply=_fix,
-        needs=Permission.REDRIVE_CHANGED,
-        refuse=refuse,
-        form=FixForm,
-        bulk=False,
-        destination=lambda run: links.page("executions_workflowexecution", run.execution_id),
-    )

@@ -18,7 +18,7 @@ STEP = 6  # hours in a bar of the week
 
 
 @dataclass(slots=True)
-class Figures:
+class GroupFigures:
     """Of one group: failures by hour (the newest last), versions, and what waits longest."""
 
     hours: list[int] = field(default_factory=lambda: [0] * WEEK)
@@ -42,10 +42,10 @@ def hour_of(at: datetime) -> datetime:
     return at.replace(minute=0, second=0, microsecond=0)
 
 
-def figures(groups: Sequence[FailureGroup]) -> dict[UUID, Figures]:
+def figures(groups: Sequence[FailureGroup]) -> dict[UUID, GroupFigures]:
     """The figures of these groups, by id. Three queries."""
     ids = [group.pk for group in groups]
-    found: dict[UUID, Figures] = defaultdict(Figures)
+    found: dict[UUID, GroupFigures] = defaultdict(GroupFigures)
     start = hour_of(timezone.now()) - timedelta(hours=WEEK - 1)
     hours = GroupHour.objects.filter(group_id__in=ids, hour__gte=start)
     for pk, hour, many in hours.values_list("group_id", "hour", "count"):

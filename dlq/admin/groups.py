@@ -1,19 +1,17 @@
 """Failure groups, the front page of triage: a row a kind of failure, and a page for each."""
 
 from typing import Any
-from urllib.parse import urlencode
-from uuid import UUID
 
 from django.contrib import admin
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from unfold.decorators import display
 
 from dlq.admin import group_figures
-from dlq.admin.group_figures import Figures
+from dlq.admin.additions import links_of
+from dlq.admin.group_figures import GroupFigures
 from dlq.admin.groups_filters import GroupFieldsFilter, StatusFilter
 from dlq.admin.groups_marks import status
 from dlq.admin.groups_operations import OPERATIONS
@@ -24,9 +22,7 @@ from dlq.models import FailureGroup
 from executions.admin import links, marks
 from executions.admin.engine import FactAdmin
 from executions.admin.operating import OperatingAdmin
-from executions.admin.scope import holds
 from executions.admin.sections import Page, facts
-from executions.states import Permission
 
 ENTRIES = "dlq_deadletterentry"
 MANY = 50  # groups of one list of dead letters
@@ -80,7 +76,7 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
         found = group_figures.figures(rows)
         for row in rows:
             row.figures = found[row.pk]
-            row.redrive = _redrive(request, row)
+            row.plugin_links = links_of(request, row)
 
     @display(description="failure")
     def failure(self, row: FailureGroup) -> Any:
@@ -103,23 +99,24 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
 
     @display(description="open")
     def many(self, row: Any) -> Any:
-        """How many are open, of how many ever seen; the links lead to them and to a redrive."""
-        redrive = row.redrive
+        """How many are open, of how many ever seen; the links lead to them, and to plugins."""
         return format_html(
             '<span class="vk-count"><a class="vk-link" href="{}"><strong>{}</strong> open</a>'
             "<br>of {}{}</span>",
             links.listing(ENTRIES, group=row.pk),
             f"{max(0, row.open):,}",
             f"{row.total:,}",
-            format_html('<br><a class="vk-link" href="{}" data-row-key="r">Redrive…</a>', redrive)
-            if redrive
-            else "",
+            format_html_join(
+                "",
+                '<br><a class="vk-link" href="{}" data-row-key="{}">{}</a>',
+                ((link.path, link.key, link.title) for link in row.plugin_links),
+            ),
         )
 
     @display(description="last 24 h, 7 d")
     def trend(self, row: Any) -> Any:
         """Two sparklines."""
-        own: Figures = row.figures
+        own: GroupFigures = row.figures
         return format_html(
             '<span class="vk-trend"><span>{} 24{}h</span><span>{} 7{}d</span></span>',
             sparkline(own.day, f"{sum(own.day):,} in the last 24 hours"),
@@ -131,7 +128,7 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
     @display(description="seen, waiting")
     def seen(self, row: Any) -> Any:
         """When last and first; how long the oldest open one waits, when the next is deleted."""
-        own: Figures = row.figures
+        own: GroupFigures = row.figures
         pairs = [
             ("last", row.last_seen),
             ("first", row.first_seen),
@@ -153,7 +150,7 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
 
     @admin.action(description="Show their dead letters", permissions=["view"])
     def show_entries(self, request: HttpRequest, queryset: QuerySet[Any]) -> HttpResponse:
-        """To the list of their dead letters, where all can be redriven, discarded or exported."""
+        """To the list of their dead letters, where all can be requeued, discarded or exported."""
         ids = [str(pk) for pk in queryset.values_list("pk", flat=True)[:MANY]]
         return HttpResponseRedirect(links.listing(ENTRIES, group=",".join(ids)))
 
@@ -172,7 +169,7 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
             for button in context.get("actions_detail", [])
         ]
         context["actions_detail"] = []
-        context["redrive"] = _redrive(request, obj)
+        context["plugin_links"] = links_of(request, obj) if isinstance(obj, FailureGroup) else []
         return super().render_change_form(request, context, add, change, form_url, obj)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
@@ -185,14 +182,7 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
         )
 
 
-def _redrive(request: HttpRequest, group: Any) -> str:
-    """The page that plans a redrive of its open entries; empty without any, or the power to."""
-    if group is None or group.open <= 0 or not holds(request, Permission.REDRIVE):
-        return ""
-    return redrive_address(group.pk)
-
-
-def _versions(figures: Figures) -> str:
+def _versions(figures: GroupFigures) -> str:
     least, greatest, _ = figures.versions
     if not greatest:
         return ""
@@ -202,8 +192,3 @@ def _versions(figures: Figures) -> str:
 # After the operations', which the class makes of itself; the rest of them are on the page.
 FailureGroupAdmin.actions = (*(FailureGroupAdmin.actions or ()), "show_entries")
 FailureGroupAdmin.actions_row = tuple(f"operate_{name}" for name in IN_ROWS)
-
-
-def redrive_address(group_id: UUID) -> str:
-    """The page that plans a redrive of a group."""
-    return f"{reverse('admin:dlq_redrive_new')}?{urlencode({'group': group_id})}"

@@ -7,12 +7,13 @@ from django.http import HttpRequest
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from dlq.admin.group_figures import Figures
+from dlq.admin.additions import GROUP_SECTIONS
+from dlq.admin.group_figures import GroupFigures
 from dlq.admin.groups_marks import status
 from dlq.admin.marks import resolution
 from dlq.admin.sparkline import sparkline
 from dlq.groups.breakdown import breakdown
-from dlq.models import DeadLetterEntry, FailureGroup, GroupNote, GroupStatus, GroupVersion, Redrive
+from dlq.models import DeadLetterEntry, FailureGroup, GroupNote, GroupStatus, GroupVersion
 from executions.admin import links, marks
 from executions.admin.done import done_to
 from executions.admin.scope import scoped
@@ -22,7 +23,7 @@ ENTRIES, GROUPS = "dlq_deadletterentry", "dlq_failuregroup"
 SHOWN = 10
 
 
-def sentence(group: FailureGroup, figures: Figures) -> SafeString:
+def sentence(group: FailureGroup, figures: GroupFigures) -> SafeString:
     """What fails, where, how often, since when."""
     if group.merged_into_id:
         into = links.to(GROUPS, group.merged_into_id, "another group")
@@ -62,7 +63,7 @@ def terms(group: FailureGroup) -> SafeString | str:
     return format_html("It wakes {}.", format_html_join(", or ", "{}", ((end,) for end in ends)))
 
 
-def facts_of(group: FailureGroup, figures: Figures) -> list[tuple[str, Any]]:
+def facts_of(group: FailureGroup, figures: GroupFigures) -> list[tuple[str, Any]]:
     """What is known in a word or a link."""
     everything = links.listing(ENTRIES, group=group.pk, resolution="all")
     opened = links.link(
@@ -82,7 +83,7 @@ def facts_of(group: FailureGroup, figures: Figures) -> list[tuple[str, Any]]:
     ]
 
 
-def sections(request: HttpRequest, group: FailureGroup, figures: Figures) -> list[PageSection]:
+def sections(request: HttpRequest, group: FailureGroup, figures: GroupFigures) -> list[PageSection]:
     """The panels below the facts."""
     return [
         _trend(figures),
@@ -92,12 +93,12 @@ def sections(request: HttpRequest, group: FailureGroup, figures: Figures) -> lis
         _versions(group),
         _newest(request, group),
         _similar(request, group),
-        _redrives(request, group),
+        *(section(request, group) for section in GROUP_SECTIONS),
         done_to(group.pk),
     ]
 
 
-def _trend(figures: Figures) -> PageSection:
+def _trend(figures: GroupFigures) -> PageSection:
     said = (
         f"Failures an hour over 7 days: {sum(figures.hours):,} in all, "
         f"{max(figures.hours):,} in the worst hour, {sum(figures.day):,} in the last 24 hours."
@@ -206,24 +207,3 @@ def _alike(group: FailureGroup, other: FailureGroup) -> str:
     if group.exception and (group.exception, group.module) == (other.exception, other.module):
         words.append("exception and module")
     return ", ".join(words)
-
-
-def _redrives(request: HttpRequest, group: FailureGroup) -> PageSection:
-    rows = scoped(request, Redrive.objects.filter(group=group)).order_by("-created_at")
-    return PageSection(
-        "Redrives",
-        headers=("When", "Who", "State", "Entries", "Succeeded", "Failed again"),
-        rows=[
-            [
-                marks.ago(row.created_at),
-                row.created_by_name,
-                str(row.get_state_display()),
-                f"{row.total:,}",
-                f"{row.succeeded:,}",
-                f"{row.failed_again:,}",
-            ]
-            for row in rows[:SHOWN]
-        ],
-        empty="It was never redriven as a group.",
-        folded=True,
-    )

@@ -57,7 +57,7 @@ class KeysetChangeList(BoundedChangeList):
         rows, moved = self._wanted(backwards)
         try:
             found = self._look(rows)
-        except bounded_list.TooMany:
+        except bounded_list.TooManyRows:
             self.too_many, found = True, bounded_list.Found([], 0)
         ids = found.ids[: self.list_per_page]
         more = len(found.ids) > len(ids)

@@ -6,9 +6,10 @@ from django.contrib import admin
 
 from dlq.intake.quarantine import quarantine
 from executions.access import Action
+from executions.access.operation import Operation
 from executions.admin import links
 from executions.admin.forms import ReasonForm
-from executions.admin.operations import Operation
+from executions.admin.operations import AdminOperation
 from runners.admin.run import RunAdmin
 from runners.models import Run
 from runners.states import LIVE
@@ -26,15 +27,17 @@ def _quarantine(pk: Any, actor: Any, data: Any) -> Any:
     return quarantine(pk, actor=actor, reason=data["reason"])
 
 
-QUARANTINE = Operation(
-    name="quarantine",
+QUARANTINE = AdminOperation(
+    Operation(
+        name="quarantine",
+        apply=_quarantine,
+        needs=Action.OPERATE,
+        refuse=lambda run: "" if run.state in LIVE else "Nothing to do: this run has ended.",
+    ),
     title="Quarantine…",
     icon="inbox",
     done="quarantined",
     question="Takes this live run out of the flow into the dead-letter queue.",
-    apply=_quarantine,
-    needs=Action.OPERATE,
-    refuse=lambda run: "" if run.state in LIVE else "Nothing to do: this run has ended.",
     form=QuarantineForm,
     danger=True,
     destination=lambda entry: links.page("dlq_deadletterentry", entry.pk),

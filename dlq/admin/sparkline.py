@@ -11,7 +11,7 @@ LEAST = 1.5  # of a bar that is not nothing, so that one failure beside thousand
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
+class SparklineBar:
     """One bar, in the drawing's units; y grows downwards."""
 
     x: float
@@ -20,14 +20,14 @@ class Bar:
     height: float
 
 
-def bars(counts: Sequence[int], width: float = 4.0, height: float = HEIGHT) -> list[Bar]:
+def bars(counts: Sequence[int], width: float = 4.0, height: float = HEIGHT) -> list[SparklineBar]:
     """A bar a count that is not 0, as high as its share of the greatest."""
     top = max(counts, default=0)
     drawn = []
     for at, count in enumerate(counts):
         if count > 0:
             tall = max(LEAST, height * count / top)
-            drawn.append(Bar(at * width, height - tall, width - 1, tall))
+            drawn.append(SparklineBar(at * width, height - tall, width - 1, tall))
     return drawn
 
 

@@ -1,6 +1,6 @@
 """Failure groups over HTTP: list, read, say what one makes of them, merge and split."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -24,53 +24,55 @@ from dlq.api.group_shapes import (
     SplitBody,
     UnmergeBody,
 )
-from dlq.groups import joining, notes, status
+from dlq.groups import joining, operations
 from dlq.groups.breakdown import breakdown
 from dlq.models import FailureGroup, GroupStatus
 from executions.access import Action, obtain, visible
 from executions.access.actor import Actor
+from executions.access.operation import Operation
 from executions.api.bulk import ManyDone, each
 from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
 from executions.api.paging import narrowed, page
 from executions.database.clock import database_now
 
+MOVES = {
+    GroupStatus.NEW: operations.REOPEN,
+    GroupStatus.ACKNOWLEDGED: operations.ACKNOWLEDGE,
+    GroupStatus.SNOOZED: operations.SNOOZE,
+    GroupStatus.RESOLVED: operations.RESOLVE,
+    GroupStatus.IGNORED: operations.IGNORE,
+}
+
+
+def _asked(given: Mapping[str, Any]) -> Iterator[tuple[Operation, dict[str, Any]]]:
+    """The operations that a body asks for, and the data of each."""
+    if "status" in given:
+        to = GroupStatus(given["status"])
+        yield (
+            MOVES[to],
+            {
+                "until": given.get("snoozeUntil"),
+                "total": given.get("snoozeTotal"),
+                "version": given.get(
+                    "snoozeVersion" if to is GroupStatus.SNOOZED else "resolvedIn"
+                ),
+            },
+        )
+    if "ownerId" in given:
+        yield operations.ASSIGN, {"owner": given["ownerId"]}
+    if "muted" in given:
+        yield operations.MUTE if given["muted"] else operations.UNMUTE, {}
+
 
 @transaction.atomic
-def change(group_id: UUID, given: Mapping[str, Any], *, actor: Actor) -> None:
-    """Make every change of the body, or none. Raises what the single changes raise."""
-    reason = given["reason"]
-    if "status" in given:
-        _move(group_id, given, actor, reason)
-    if "ownerId" in given:
-        status.assign(group_id, given["ownerId"], actor=actor, reason=reason)
-    if "muted" in given:
-        status.mute(group_id, given["muted"], actor=actor, reason=reason)
+def _change(group_id: UUID, actor: Actor, given: Mapping[str, Any]) -> None:
+    """Make every change of the body, or none. Raises what the operations raise."""
+    for asked, data in _asked(given):
+        asked.apply(group_id, actor, data | {"reason": given["reason"]})
 
 
-def _move(group_id: UUID, given: Mapping[str, Any], actor: Actor, reason: str) -> None:
-    to = GroupStatus(given["status"])
-    if to is GroupStatus.SNOOZED:
-        status.snooze(
-            group_id,
-            until=given.get("snoozeUntil"),
-            total=given.get("snoozeTotal"),
-            version=given.get("snoozeVersion"),
-            actor=actor,
-            reason=reason,
-        )
-    elif to is GroupStatus.RESOLVED:
-        number = given.get("resolvedIn")
-        status.resolve(group_id, in_version=number, actor=actor, reason=reason)
-    else:
-        moves = {
-            GroupStatus.NEW: status.reopen,
-            GroupStatus.ACKNOWLEDGED: status.acknowledge,
-            GroupStatus.IGNORED: status.ignore,
-        }
-        moves[to](group_id, actor=actor, reason=reason)
-
-
+CHANGE = Operation(name="change", apply=_change)
 TAG = "FailureGroup"
 FILTERS = {
     "workflowId": "workflow_id",
@@ -139,8 +141,7 @@ class OneGroup(Endpoint):
     )
     def patch(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """Say what you make of it: its status, its owner, whether it raises alerts."""
-        obtain(self.user, groups(), id, Action.OPERATE)
-        change(id, self.body(GroupChange), actor=self.actor)
+        self.perform(CHANGE, groups(), id, GroupChange)
         return shown(self._again(id))
 
     def _again(self, pk: UUID) -> FailureGroup:
@@ -153,13 +154,8 @@ class ChangeGroups(Endpoint):
     @operation("changeFailureGroups", TAG, {200: ManyDone}, request=GroupChangeMany)
     def post(self, request: Request) -> Response:
         """The same change in each group; one in which it cannot be made stops no other."""
-        given: Mapping[str, Any] = self.body(GroupChangeMany)
-        actor = self.actor
-
-        def act(pk: UUID) -> None:
-            change(pk, given, actor=actor)
-
-        return each(self.user, FailureGroup.objects.all(), given["ids"], Action.OPERATE, act)
+        given = self.body(GroupChangeMany)
+        return each(self.user, FailureGroup.objects.all(), CHANGE, self.actor, given)
 
 
 class GroupNotes(Endpoint):
@@ -175,8 +171,7 @@ class GroupNotes(Endpoint):
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """Write a note under the group."""
-        obtain(self.user, groups(), id, Action.OPERATE)
-        note = notes.add(id, self.body(NewNote)["text"], actor=self.actor)
+        note, _ = self.perform(operations.NOTE, groups(), id, NewNote)
         return Response(NoteShape(note).data, 201)
 
 
@@ -232,7 +227,5 @@ class SplitGroup(Endpoint):
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """From now on each value of a facet has a group of its own; the most frequent stays."""
-        obtain(self.user, groups(), id, Action.OPERATE)
-        given = self.body(SplitBody)
-        parts = joining.split(id, given["by"], actor=self.actor, reason=given["reason"])
+        parts, _ = self.perform(operations.SPLIT, groups(), id, SplitBody)
         return Response(PartShape(parts, many=True).data, 201)

@@ -9,13 +9,10 @@ from rest_framework.response import Response
 
 from dlq.api.entries import LARGE, TAG, entries, shown
 from dlq.api.entry_shapes import DeadLetterQueue, Why
-from dlq.models import DeadLetterEntry
-from dlq.resolve import triage
-from executions.access import Action, obtain
-from executions.access.table import Power
+from dlq.resolve.operations import PIN, RESTORE, UNPIN
+from executions.access.operation import Operation
 from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
-from executions.states import Permission
 
 
 def _described(name: str) -> Callable[[Any], Any]:
@@ -29,9 +26,9 @@ def _described(name: str) -> Callable[[Any], Any]:
 
 
 class _Kept(Endpoint):
-    def _done(self, id: UUID, power: Power, act: Callable[..., DeadLetterEntry]) -> Response:  # noqa: A002
-        _, may = obtain(self.user, entries().defer(*LARGE), id, power)
-        return shown(act(id, actor=self.actor, reason=self.body(Why)["reason"]), may)
+    def _done(self, operation: Operation, pk: UUID) -> Response:
+        entry, may = self.perform(operation, entries().defer(*LARGE), pk, Why)
+        return shown(entry, may)
 
 
 class RestoreEntry(_Kept):
@@ -40,7 +37,7 @@ class RestoreEntry(_Kept):
     @_described("restore")
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
         """A discarded dead letter is open again, as long as it is kept."""
-        return self._done(id, Permission.DISCARD, triage.restore)
+        return self._done(RESTORE, id)
 
 
 class PinEntry(_Kept):
@@ -49,7 +46,7 @@ class PinEntry(_Kept):
     @_described("pin")
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """Retention never deletes a pinned dead letter; what is pinned already stays so."""
-        return self._done(id, Action.OPERATE, triage.pin)
+        return self._done(PIN, id)
 
 
 class UnpinEntry(_Kept):
@@ -58,4 +55,4 @@ class UnpinEntry(_Kept):
     @_described("unpin")
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """Retention deletes it when its time is over, as any other."""
-        return self._done(id, Action.OPERATE, triage.unpin)
+        return self._done(UNPIN, id)

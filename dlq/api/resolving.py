@@ -1,6 +1,5 @@
 """What operators do with dead letters: requeue, fix, skip, discard one or many."""
 
-from typing import Any
 from uuid import UUID
 
 from drf_spectacular.types import OpenApiTypes
@@ -11,17 +10,13 @@ from rest_framework.response import Response
 from dlq.api.entries import LARGE, TAG, entries, shown
 from dlq.api.entry_shapes import DeadLetterQueue, Discard, DiscardMany, FixBody, SkipBody
 from dlq.models import DeadLetterEntry
-from dlq.resolve.fix import fix
-from dlq.resolve.requeue import requeue
-from dlq.resolve.skip import skip
-from dlq.resolve.triage import discard
+from dlq.resolve.operations import DISCARD, FIX, REQUEUE, REQUEUE_WITH, SKIP
 from executions.access import obtain
 from executions.api.bulk import ManyDone, each
 from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
-from executions.states import Permission
 from runners.api.run_shapes import RunShape
-from runners.time_travel.fork_permissions import check_repair
+from runners.repair.permissions import check_repair
 
 
 class Requeue(Endpoint):
@@ -40,13 +35,13 @@ class Requeue(Endpoint):
         Other inputs after an approval was given need *author* as well.
         """
         overrides = request.data
-        needed = Permission.REDRIVE_CHANGED if overrides else Permission.REDRIVE
-        entry, may = obtain(self.user, entries().defer(*LARGE), id, needed)
+        requeue = REQUEUE_WITH if overrides else REQUEUE
+        entry, may = obtain(self.user, entries().defer(*LARGE), id, requeue.needs)
         if not isinstance(overrides, dict):
             raise ValidationError("Expected an object: input overrides.", code="object")
         if overrides:
             check_repair(may, entry.execution_id)
-        run = requeue(id, actor=self.actor, overrides=overrides or None)
+        run = requeue.apply(id, self.actor, {"overrides": overrides})
         return Response(RunShape(run, context={"may": may}).data)
 
 
@@ -60,16 +55,10 @@ class Fix(Endpoint):
         After an approval was given this needs *author* as well. An approval itself is not given by
         hand: requeue it, and it is asked again.
         """
-        entry, may = obtain(self.user, entries().defer(*LARGE), id, Permission.REDRIVE_CHANGED)
+        entry, may = obtain(self.user, entries().defer(*LARGE), id, FIX.needs)
         given = self.body(FixBody)
         check_repair(may, entry.execution_id)
-        run = fix(
-            id,
-            given["outputs"],
-            outcome=given.get("outcome"),
-            actor=self.actor,
-            notes=given["notes"],
-        )
+        run = FIX.apply(id, self.actor, given)
         return Response(RunShape(run, context={"may": may}).data)
 
 
@@ -81,8 +70,7 @@ class Skip(Endpoint):
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """The step is recorded as skipped, and so is what depends on it alone."""
-        _, may = obtain(self.user, entries().defer(*LARGE), id, Permission.REDRIVE_CHANGED)
-        run = skip(id, actor=self.actor, reason=self.body(SkipBody)["notes"])
+        run, may = self.perform(SKIP, entries().defer(*LARGE), id, SkipBody)
         return Response(RunShape(run, context={"may": may}).data)
 
 
@@ -98,8 +86,8 @@ class DiscardEntry(Endpoint):
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """Resolve a dead letter as given up."""
-        _, may = obtain(self.user, entries().defer(*LARGE), id, Permission.DISCARD)
-        return shown(discard(id, actor=self.actor, notes=self.body(Discard)["notes"]), may)
+        entry, may = self.perform(DISCARD, entries().defer(*LARGE), id, Discard)
+        return shown(entry, may)
 
 
 class DiscardEntries(Endpoint):
@@ -109,10 +97,4 @@ class DiscardEntries(Endpoint):
     def post(self, request: Request) -> Response:
         """Resolve dead letters as given up; one that is resolved is refused and stops no other."""
         given = self.body(DiscardMany)
-        actor = self.actor
-
-        def act(pk: UUID) -> Any:
-            return discard(pk, actor=actor, notes=given["notes"])
-
-        rows = DeadLetterEntry.objects.all()
-        return each(self.user, rows, given["ids"], Permission.DISCARD, act)
+        return each(self.user, DeadLetterEntry.objects.all(), DISCARD, self.actor, given)

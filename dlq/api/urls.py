@@ -2,17 +2,15 @@
 
 from django.urls import URLPattern, path
 
-from dlq.api import copying, entries, export, figures, groups, keeping, redrives, resolving, reveal
+from dlq.api import copying, entries, export, groups, keeping, resolving, reveal
 
 ENTRY = "v1/DeadLetterQueue/<uuid:id>"
-REDRIVE = "v1/Redrive/<uuid:id>"
 GROUP = "v1/FailureGroup/<uuid:id>"
 
 urlpatterns: list[URLPattern] = [
     path("v1/DeadLetterQueue", entries.Entries.as_view()),
     path("v1/DeadLetterQueue/export", export.ExportEntries.as_view()),
     path("v1/DeadLetterQueue/discard", resolving.DiscardEntries.as_view()),
-    path("v1/DeadLetterQueue/requeue", redrives.RequeueEntries.as_view()),
     path(ENTRY, entries.OneEntry.as_view()),
     path(f"{ENTRY}/requeue", resolving.Requeue.as_view()),
     path(f"{ENTRY}/discard", resolving.DiscardEntry.as_view()),
@@ -32,13 +30,4 @@ urlpatterns: list[URLPattern] = [
     path(f"{GROUP}/merge", groups.MergeGroups.as_view()),
     path(f"{GROUP}/unmerge", groups.UnmergeGroup.as_view()),
     path(f"{GROUP}/split", groups.SplitGroup.as_view()),
-    path("v1/Redrive", redrives.Redrives.as_view()),
-    path(REDRIVE, redrives.OneRedrive.as_view()),
-    path(f"{REDRIVE}/items", redrives.Items.as_view()),
-    path(f"{REDRIVE}/preview", redrives.PreviewRedrive.as_view()),
-    path(f"{REDRIVE}/start", redrives.StartRedrive.as_view()),
-    path(f"{REDRIVE}/pause", redrives.PauseRedrive.as_view()),
-    path(f"{REDRIVE}/resume", redrives.ResumeRedrive.as_view()),
-    path(f"{REDRIVE}/abort", redrives.AbortRedrive.as_view()),
-    path("v1/Figures", figures.FiguresOf.as_view()),
 ]

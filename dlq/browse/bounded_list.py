@@ -28,7 +28,7 @@ ALONE = "SET LOCAL max_parallel_workers_per_gather = 0"
 WALKING = f"SET LOCAL enable_bitmapscan = off;{ALONE}"
 
 
-class TooMany(Exception):
+class TooManyRows(Exception):
     """There are too many rows to look through in time."""
 
 
@@ -48,7 +48,7 @@ def first(rows: QuerySet[Any], many: int, bound: int) -> Found:
     try:
         with patience(WALK_MS, WALKING):
             ids = list(rows.values_list("id", flat=True)[:many])
-    except TooMany:
+    except TooManyRows:
         return _gather(rows, many, bound)
     return Found(ids, len(ids) if len(ids) < many else None)
 
@@ -58,7 +58,7 @@ def count(rows: QuerySet[Any], bound: int) -> int | None:
     try:
         with patience(COUNT_MS, ALONE):
             return rows.order_by().values("id")[:bound].count()
-    except TooMany:
+    except TooManyRows:
         return None
 
 
@@ -88,5 +88,5 @@ def patience(milliseconds: int, settings: str = "") -> Iterator[None]:
             transaction.set_rollback(True)
     except OperationalError as error:
         if isinstance(error.__cause__, QueryCanceled):
-            raise TooMany from None
+            raise TooManyRows from None
         raise

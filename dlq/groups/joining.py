@@ -14,6 +14,7 @@ from uuid import UUID
 from django.db import transaction
 from uuid6 import uuid7
 
+from dlq.events import groups_merged
 from dlq.groups import moving, tally
 from dlq.groups.errors import CannotJoin, CannotSplit
 from dlq.groups.facets import FACETS, facet, label
@@ -26,7 +27,6 @@ from dlq.models import (
     GroupMove,
     GroupNote,
     GroupStatus,
-    Redrive,
 )
 from executions.access.actor import Actor, record
 from executions.errors import WrongState
@@ -138,7 +138,7 @@ def _repoint(target: FailureGroup, ids: list[UUID]) -> None:
     FailureGroup.objects.filter(pk__in=ids).update(merged_into=target)
     GroupMove.objects.filter(target_id__in=ids).update(target=target)
     GroupNote.objects.filter(group_id__in=ids).update(group=target)
-    Redrive.objects.filter(group_id__in=ids).update(group=target)
+    groups_merged.send(FailureGroup, group_id=target.pk, merged_ids=ids)
 
 
 def _begin(moves: Iterable[GroupMove]) -> None:

@@ -21,7 +21,7 @@ MOVES: Mapping[GroupStatus, frozenset[GroupStatus]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class GroupStanding:
     """Where a group stands, since when, and what ends that.
 
     `before` is where a SNOOZED or REDRIVING one goes back to. `resolved_in` is the version from
@@ -45,7 +45,7 @@ class Occurrence:
     last: Mapping[int, datetime]
 
 
-def regressed_in(standing: Standing, seen: Occurrence) -> int | None:
+def regressed_in(standing: GroupStanding, seen: Occurrence) -> int | None:
     """The newest version in which a resolved group was seen again; None where it was not.
 
     One that is being redriven counts as what it was before. What failed before it was resolved,
@@ -62,7 +62,7 @@ def regressed_in(standing: Standing, seen: Occurrence) -> int | None:
     return max(again, default=None)
 
 
-def wakes(standing: Standing, seen: Occurrence, now: datetime) -> bool:
+def wakes(standing: GroupStanding, seen: Occurrence, now: datetime) -> bool:
     """Whether a snoozed group has slept long enough: by time, by count, or by a later version."""
     if standing.status is not _S.SNOOZED:
         return False
@@ -73,12 +73,12 @@ def wakes(standing: Standing, seen: Occurrence, now: datetime) -> bool:
     return standing.version is not None and any(n > standing.version for n in seen.last)
 
 
-def back(standing: Standing) -> GroupStatus:
+def back(standing: GroupStanding) -> GroupStatus:
     """Where a group goes back to from a nap, or from redrives that left something open."""
     return standing.before or _S.NEW
 
 
-def after_redrives(standing: Standing, *, clean: bool, anything_open: bool) -> GroupStatus:
+def after_redrives(standing: GroupStanding, *, clean: bool, anything_open: bool) -> GroupStatus:
     """Where the last of its redrives leaves a group; an ignored one stays ignored."""
     if clean and not anything_open and back(standing) is not _S.IGNORED:
         return _S.RESOLVED

@@ -137,9 +137,9 @@ def end_redrive(group_ids: Iterable[UUID], clean: bool) -> None:
         group.save(update_fields=["redriving"])
 
 
-def standing_of(group: FailureGroup) -> rules.Standing:
+def standing_of(group: FailureGroup) -> rules.GroupStanding:
     """Where the group stands, as the rules look at it."""
-    return rules.Standing(
+    return rules.GroupStanding(
         status=GroupStatus(group.status),
         since=group.status_at,
         before=GroupStatus(group.status_before) if group.status_before else None,

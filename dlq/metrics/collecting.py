@@ -16,8 +16,8 @@ from prometheus_client.registry import Collector
 
 from dlq.metrics.readings import READINGS, Reading
 from executions.database.clock import database_now
+from executions.database.time_limit import hurried
 from executions.health import checking
-from runners.figures.patience import hurried
 
 log = logging.getLogger(__name__)
 KEPT_SECONDS = 12.0

@@ -1,7 +1,7 @@
 """The state of the installation, read from its tables: a bounded query or two a reading.
 
 None scans what has ended: each uses an index of what lives or is open and counts to a bound. Labels
-have closed lists of values; of workspaces and budgets so many are named, and the other workspaces
+have closed lists of values; of workspaces so many are named, and the other workspaces
 are summed up as `(others)`.
 """
 
@@ -14,15 +14,14 @@ from django.db.models import Count, Sum
 from prometheus_client.core import GaugeMetricFamily as Family
 
 from dlq import statements
-from dlq.models import FailureGroup, GroupStatus, Redrive, RedriveState
+from dlq.models import FailureGroup, GroupStatus
 from dlq.pulse import last_beat
 from executions.audit import seals
 from executions.definition.limits import OWN_QUEUES, limits
 from executions.models import Trigger, Workspace
-from runners.budgets.usage import uses_of
-from runners.figures.queues import is_live, queues
-from runners.models import Approval, Budget, CircuitBreaker, Run, Runner
-from runners.states import LIVE, CircuitState, RunState
+from runners.models import Approval, Run, Runner
+from runners.states import LIVE, RunState
+from runners.workers.queues import is_live, queues
 
 # Rows that one reading counts, of each state that it tells apart.
 BOUND = 20_000
@@ -106,29 +105,6 @@ def failures(now: datetime) -> Iterator[Family]:
     )
 
 
-def circuits(now: datetime) -> Iterator[Family]:
-    """Targets that rest."""
-    rows = CircuitBreaker.objects.exclude(state=CircuitState.CLOSED).order_by()
-    states = [CircuitState.OPEN, CircuitState.HALF_OPEN]
-    found = {str(state): rows.filter(state=state)[:BOUND].count() for state in states}
-    yield _family("circuits", "Circuits that are not closed, by state.", "state", found)
-
-
-def budgets(now: datetime) -> Iterator[Family]:
-    """What is spent of budgets: those of which most is."""
-    some = list(Budget.objects.select_related("workspace").order_by("pk")[:500])
-    uses = uses_of(some)
-    some.sort(key=lambda budget: -uses[budget.pk].percent)
-    family = Family(
-        "valkyr_budget_used_ratio",
-        f"Share of a budget that is spent in its present period; the {NAMED} with the most.",
-        labels=["workspace", "budget"],
-    )
-    for budget in some[:NAMED]:
-        family.add_metric([budget.workspace.slug, str(budget.pk)], uses[budget.pk].percent / 100)
-    yield family
-
-
 def beat(now: datetime) -> Iterator[Family]:
     """When a duty of beat's last ran, nothing where none ever did; how far sealing has come."""
     last = last_beat()
@@ -156,16 +132,14 @@ def schedules(now: datetime) -> Iterator[Family]:
     yield Family("valkyr_schedules_late", "Schedules more than 30 s behind their time.", late)
 
 
-def redrives_and_approvals(now: datetime) -> Iterator[Family]:
-    """Redrives under way, and steps that wait for a person."""
-    redrives = Redrive.objects.filter(busy=True, state=RedriveState.RUNNING)[:BOUND].count()
-    yield Family("valkyr_redrives_running", "Redrives under way.", redrives)
+def approvals(now: datetime) -> Iterator[Family]:
+    """Steps that wait for a person."""
     asked = Approval.objects.filter(state=RunState.WAITING).order_by()[:BOUND].count()
     yield Family("valkyr_approvals_waiting", "Steps that wait for a person's decision.", asked)
 
 
 # What people look after; plugins add to it.
-TRIAGE: list[Reading] = [redrives_and_approvals]
+TRIAGE: list[Reading] = [approvals]
 
 
 def triage(now: datetime) -> Iterator[Family]:
@@ -174,13 +148,12 @@ def triage(now: datetime) -> Iterator[Family]:
         yield from part(now)
 
 
-READINGS: Mapping[str, Reading] = {
+# Plugins add readings of their own.
+READINGS: dict[str, Reading] = {
     "executions": executions,
     "steps": steps,
     "queues": waiting,
     "failures": failures,
-    "circuits": circuits,
-    "budgets": budgets,
     "beat": beat,
     "schedules": schedules,
     "triage": triage,

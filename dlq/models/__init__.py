@@ -11,7 +11,6 @@ from dlq.models.group import (
     GroupVersion,
 )
 from dlq.models.pulse import BeatPulse
-from dlq.models.redrive import ItemState, Redrive, RedriveItem, RedriveScope, RedriveState
 from dlq.models.retention import RetentionMark
 from dlq.models.view import SavedView
 from dlq.states import GroupStatus
@@ -28,11 +27,6 @@ __all__ = [
     "GroupNote",
     "GroupStatus",
     "GroupVersion",
-    "ItemState",
-    "Redrive",
-    "RedriveItem",
-    "RedriveScope",
-    "RedriveState",
     "Resolution",
     "RetentionMark",
     "SavedView",

@@ -1,9 +1,19 @@
-"""Signals that tell what happened."""
+"""Signals that tell what happened, and whether it still holds."""
 
-from dlq.events import group_new, group_regressed, redrive_stopped
+from dlq.events import (
+    StoppedRedrive,
+    group_new,
+    group_regressed,
+    groups_merged,
+    redrive_stopped,
+)
+from dlq.ports import stopped_redrives
 
 __all__ = [
+    "StoppedRedrive",
     "group_new",
     "group_regressed",
+    "groups_merged",
     "redrive_stopped",
+    "stopped_redrives",
 ]

@@ -2,11 +2,13 @@
 
 from prometheus_client.core import GaugeMetricFamily as Family
 
-from dlq.metrics.readings import BOUND, TRIAGE, Reading
+from dlq.metrics.readings import BOUND, NAMED, READINGS, TRIAGE, Reading
 from executions.observability.metric_values import Counter
 
 __all__ = [
     "BOUND",
+    "NAMED",
+    "READINGS",
     "TRIAGE",
     "Counter",
     "Family",

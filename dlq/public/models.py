@@ -5,8 +5,6 @@ from dlq.models import (
     FailureGroup,
     GroupHour,
     GroupStatus,
-    Redrive,
-    RedriveState,
     Resolution,
 )
 
@@ -15,7 +13,5 @@ __all__ = [
     "FailureGroup",
     "GroupHour",
     "GroupStatus",
-    "Redrive",
-    "RedriveState",
     "Resolution",
 ]

@@ -13,8 +13,8 @@ from executions import lifecycle as executions
 from executions.access.actor import Actor
 from runners.models import Run
 from runners.repair import reruns
-from runners.time_travel.approvals import refuse_other_inputs
-from runners.time_travel.overrides import names_of
+from runners.repair.approvals import refuse_other_inputs
+from runners.repair.forks import names_of
 
 
 def requeue(

@@ -115,12 +115,14 @@ def requeue_many(
     actor: Actor,
     notes: str,
     workspace_id: UUID,
-    redrive_id: UUID,
+    object_type: str,
+    object_id: UUID,
 ) -> set[UUID]:
     """PENDING → REQUEUED for many, in the caller's transaction; the ids of those that moved.
 
     Who is resolved already stays as it is: the caller locks them before, or undoes what it did for
-    them. Their groups hear of it once each, and one line in the audit trail names them all.
+    them. Their groups hear of it once each, and one line in the audit trail names them all, under
+    the object for which they were requeued.
     """
     rows = statements.fetch(
         "requeue_entries",
@@ -141,8 +143,8 @@ def requeue_many(
         actor,
         "dead_letter.requeued",
         workspace_id=workspace_id,
-        object_type="Redrive",
-        object_id=redrive_id,
+        object_type=object_type,
+        object_id=object_id,
         reason=notes,
         details={"deadLetterIds": sorted(str(pk) for pk, _ in rows)},
     )

@@ -1,13 +1,12 @@
 """What goes by its age alone: nothing that stays needs it any more."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
-from django.db.models import Max, Min, QuerySet
+from django.db.models import Max, Min, Model, QuerySet
 
-from dlq.models import Redrive, RedriveItem, RedriveState
 from dlq.retention import conf
 from dlq.retention.pace import PruningPace
 from dlq.retention.tally import PruningTally
@@ -17,8 +16,8 @@ from executions.models import CronTick
 from executions.states import TickStatus
 from executions.triggers import told
 from executions.vendor_seams.django_deletion import delete_without_cascade
-from runners.models import CostEntry
 
+NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 # Times of schedules that started nothing; those that did go with their execution.
 STARTED_NOTHING = (TickStatus.MISSED, TickStatus.SKIPPED, TickStatus.REFUSED)
 
@@ -28,7 +27,8 @@ class Aged:
     """Rows of a kind that are older than a time; `order` is what an index gives them in.
 
     `workspace` and `workflow` say how a row is found by them; a kind without does not go where one
-    workspace or workflow alone is pruned.
+    workspace or workflow alone is pruned. `clear` deletes at most so many rows that belong to the
+    rows with these keys and have a foreign key to them; it returns how many there were.
     """
 
     kind: str
@@ -38,6 +38,12 @@ class Aged:
     order: str
     workspace: str
     workflow: str = ""
+    clear: Callable[[Sequence[Any], int], int] | None = None
+
+    @property
+    def model(self) -> type[Model]:
+        """What its rows are."""
+        return self.rows(NEVER).model
 
     def due(self, wanted: Wanted) -> QuerySet[Any] | None:
         """What is to go; None where nothing is."""
@@ -56,28 +62,12 @@ def _ticks(before: datetime) -> QuerySet[CronTick]:
     return CronTick.objects.filter(status__in=STARTED_NOTHING, pk__lt=first_id_at(before))
 
 
-def _costs(before: datetime) -> QuerySet[CostEntry]:
-    return CostEntry.objects.filter(created_at__lt=before)
-
-
-def _redrives(before: datetime) -> QuerySet[Redrive]:
-    over = (RedriveState.DONE, RedriveState.ABORTED)
-    return Redrive.objects.filter(state__in=over, busy=False, finished_at__lt=before)
-
-
-KINDS: Mapping[str, Aged] = {
+KINDS: dict[str, Aged] = {
     one.kind: one
     for one in (
         Aged(
             "ticks", conf.tick_days, _ticks, "fire_at", "pk",
             "trigger__workflow__workspace_id", "trigger__workflow_id",
-        ),
-        Aged(
-            "costs", conf.cost_days, _costs, "created_at", "created_at",
-            "workspace_id", "workflow_id",
-        ),
-        Aged(
-            "redrives", conf.redrive_days, _redrives, "finished_at", "pk", "workspace_id",
         ),
         Aged("events", told.days, told.events, "created_at", "pk", "workspace_id"),
         Aged(
@@ -86,6 +76,15 @@ KINDS: Mapping[str, Aged] = {
         ),
     )
 }  # fmt: skip
+
+
+def add_kind(kind: Aged) -> None:
+    """Let retention and `manage.py prune` delete one more kind.
+
+    Raises ValueError if another kind has its name.
+    """
+    if KINDS.setdefault(kind.kind, kind) is not kind:
+        raise ValueError(f"Retention has a kind {kind.kind!r} already. Choose another name.")
 
 
 def prune(kind: str, wanted: Wanted, pace: PruningPace) -> PruningTally:
@@ -116,18 +115,12 @@ def _some(aged: Aged, rows: QuerySet[Any], most: int, tally: PruningTally) -> in
     """Delete a batch; how many rows, those that hang on them included."""
     chosen = rows.order_by(aged.order).select_for_update(skip_locked=True, of=("self",))
     found = list(chosen.values_list("pk", aged.time)[:most])
-    if aged.kind == "redrives" and (items := _items([pk for pk, _ in found], most)):
-        return items
-    gone = rows.model._default_manager.filter(pk__in=[pk for pk, _ in found])
+    ids = [pk for pk, _ in found]
+    if aged.clear is not None and aged.clear(ids, most):
+        return most  # not the end: the rows themselves go with the next batch
+    gone = rows.model._default_manager.filter(pk__in=ids)
     delete_without_cascade(gone)
     tally.rows += len(found)
     for _, at in found:
         tally.span(at, at)
     return len(found)
-
-
-def _items(redrives: list[Any], most: int) -> int:
-    """Delete what is left of redrives' items; says `most` where there may be more to do."""
-    items = RedriveItem.objects.filter(redrive_id__in=redrives)
-    some = RedriveItem.objects.filter(pk__in=items.values("pk")[:most])
-    return most if delete_without_cascade(some) else 0

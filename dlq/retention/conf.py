@@ -15,35 +15,25 @@ EXAMPLE = '{"default/order-import": {"succeeded": 7}, "finance": {"failed": 0}, 
 def keep_days() -> dict[str, float]:
     """How long executions stay after their end, by how they ended; what they are made of too."""
     return {
-        "succeeded": _days("VALKYR_KEEP_SUCCEEDED_DAYS", 30),
-        "failed": _days("VALKYR_KEEP_FAILED_DAYS", 90),
-        "cancelled": _days("VALKYR_KEEP_CANCELLED_DAYS", 30),
+        "succeeded": days("VALKYR_KEEP_SUCCEEDED_DAYS", 30),
+        "failed": days("VALKYR_KEEP_FAILED_DAYS", 90),
+        "cancelled": days("VALKYR_KEEP_CANCELLED_DAYS", 30),
     }
 
 
 def log_days() -> float:
     """How long the logs of steps stay after their execution's end; 0: as long as the execution."""
-    return _days("VALKYR_KEEP_LOGS_DAYS", 0)
+    return days("VALKYR_KEEP_LOGS_DAYS", 0)
 
 
 def test_days() -> float:
     """How long test versions stay, and what ran of them."""
-    return _days("VALKYR_TEST_VERSION_HOURS", 24, "hours") / 24
-
-
-def cost_days() -> float:
-    """How long entries of what steps cost stay, also beyond their executions."""
-    return _days("VALKYR_KEEP_COSTS_DAYS", 400)
+    return days("VALKYR_TEST_VERSION_HOURS", 24, "hours") / 24
 
 
 def tick_days() -> float:
     """How long times of schedules stay at which nothing was started."""
-    return _days("VALKYR_KEEP_TICKS_DAYS", 30)
-
-
-def redrive_days() -> float:
-    """How long redrives stay that are done or aborted."""
-    return _days("VALKYR_KEEP_REDRIVES_DAYS", 90)
+    return days("VALKYR_KEEP_TICKS_DAYS", 30)
 
 
 def overrides() -> dict[str, dict[str, float]]:
@@ -63,11 +53,12 @@ def overrides() -> dict[str, dict[str, float]]:
     return {str(place): _checked(str(place), days) for place, days in found.items()}
 
 
-def _days(name: str, default: float, unit: str = "days") -> float:
-    days = env.number(name, default)
-    if days < 0:
-        raise ImproperlyConfigured(f"{name} is {days:g}; expected {unit}, or 0 for ever.")
-    return days
+def days(name: str, default: float, unit: str = "days") -> float:
+    """A number of days from the environment. Raises ImproperlyConfigured where it is below 0."""
+    number = env.number(name, default)
+    if number < 0:
+        raise ImproperlyConfigured(f"{name} is {number:g}; expected {unit}, or 0 for ever.")
+    return number
 
 
 def _checked(place: str, days: Any) -> dict[str, float]:

@@ -1,15 +1,20 @@
 """Dead letters go when their time is over (`expires_at`, set as one is resolved), with their items.
 
-Unless they are pinned, their execution is under way, or a redrive holds them; open ones stay for
+Unless they are pinned, their execution is under way, or something holds them; open ones stay for
 ever.
 """
 
-from datetime import datetime
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import reduce
+from operator import or_
+from typing import Any
 
 from django.db.models import Exists, Max, Min, OuterRef, Q, QuerySet
 
 from dlq.conf import retention_days
-from dlq.models import DeadLetterEntry, RedriveItem, Resolution
+from dlq.models import DeadLetterEntry, Resolution
+from dlq.retention.families import LettersGone
 from dlq.retention.pace import PruningPace
 from dlq.retention.tally import PruningTally
 from dlq.retention.wanted import Wanted
@@ -17,6 +22,22 @@ from executions.states import FINAL
 from executions.vendor_seams.django_deletion import delete_without_cascade
 
 KIND = "dead letters"
+
+
+@dataclass(frozen=True, slots=True)
+class LetterHold:
+    """Rows that keep dead letters from being deleted.
+
+    `rows` gives those that do so at present; `entry` names their foreign key to the dead letter,
+    by which an index finds them.
+    """
+
+    rows: Callable[[], QuerySet[Any]]
+    entry: str
+
+
+# Who refers to dead letters that must not be deleted adds what holds them.
+HOLDS: list[LetterHold] = []
 
 
 def prune(wanted: Wanted, pace: PruningPace) -> PruningTally:
@@ -41,20 +62,19 @@ def look(wanted: Wanted) -> PruningTally:
     return tally
 
 
-def gone_by(wanted: Wanted) -> tuple[datetime | None, datetime | None]:
-    """Until when those have expired, and were resolved, that this takes (each time, or None)."""
+def gone_by(wanted: Wanted) -> LettersGone:
+    """Until when those have expired, or were resolved, that this takes; and which are held."""
+    held = _resolved(wanted).filter(_held())
+    ids = tuple(held.values_list("pk", flat=True))
     if wanted.older_than is None:
-        return wanted.now, None
-    return None, wanted.before(retention_days())
+        return LettersGone(expired=wanted.now, held=ids)
+    return LettersGone(resolved=wanted.before(retention_days()), held=ids)
 
 
 def _some(wanted: Wanted, most: int, tally: PruningTally) -> int:
     rows = _due(wanted).order_by("expires_at").select_for_update(skip_locked=True, of=("self",))
     found = list(rows.values_list("pk", "resolved_at")[:most])
     ids = [pk for pk, _ in found]
-    items = RedriveItem.objects.filter(entry_id__in=ids)
-    delete_without_cascade(items)
-    RedriveItem.objects.filter(again_id__in=ids).update(again=None)
     DeadLetterEntry.objects.filter(follows_id__in=ids).update(follows=None)
     letters = DeadLetterEntry.objects.filter(pk__in=ids)
     delete_without_cascade(letters)
@@ -65,10 +85,18 @@ def _some(wanted: Wanted, most: int, tally: PruningTally) -> int:
 
 
 def _due(wanted: Wanted) -> QuerySet[DeadLetterEntry]:
-    held = RedriveItem.objects.filter(entry=OuterRef("pk"), active=True)
+    return _resolved(wanted).filter(~_held(), execution__state__in=FINAL)
+
+
+def _resolved(wanted: Wanted) -> QuerySet[DeadLetterEntry]:
+    """Those whose time is over, held or not."""
     rows = _scoped(wanted).filter(_old(wanted), expires_at__isnull=False, pinned=False)
-    rows = rows.filter(~Exists(held), execution__state__in=FINAL)
     return rows.exclude(resolution=Resolution.PENDING)
+
+
+def _held() -> Q:
+    holding = (hold.rows().filter(**{hold.entry: OuterRef("pk")}) for hold in HOLDS)
+    return reduce(or_, (Q(Exists(rows)) for rows in holding), Q(pk__in=()))
 
 
 def _old(wanted: Wanted) -> Q:

@@ -14,18 +14,26 @@ from uuid import UUID
 from django.db.models import Model
 
 from dlq import statements
-from dlq.retention.families import Family, PruningPosition, families, horizon, walk
+from dlq.retention.families import (
+    NONE_GONE,
+    Family,
+    LettersGone,
+    PruningPosition,
+    families,
+    horizon,
+    walk,
+)
 from dlq.retention.pace import PruningPace
 from dlq.retention.tally import PruningTally
 from dlq.retention.wanted import Wanted
-from executions.models import Checkpoint, CronTick, RefusedMessage, WorkflowExecution
+from executions.models import CronTick, RefusedMessage, WorkflowExecution
 from executions.vendor_seams.django_deletion import delete_without_cascade
 from runners.models import EarlyCallback, Run, Waiter
 
 RUNS_AT_ONCE = 5_000
 ASKED_AT_ONCE = 200
 # What belongs to an execution, has a foreign key to it, and goes before it and its runs.
-BELONGINGS: tuple[type[Model], ...] = (Waiter, EarlyCallback, Checkpoint, CronTick)
+BELONGINGS: tuple[type[Model], ...] = (Waiter, EarlyCallback, CronTick)
 
 
 def prune(
@@ -70,7 +78,7 @@ def look_at(
     wanted: Wanted,
     before: datetime,
     tally: PruningTally,
-    without: tuple[datetime | None, datetime | None] = (None, None),
+    without: LettersGone = NONE_GONE,
 ) -> set[UUID]:
     """Count what `clear` would delete; the roots that stay."""
     kept: set[UUID] = set()
@@ -85,9 +93,7 @@ def look_at(
     return kept
 
 
-def look(
-    wanted: Wanted, pace: PruningPace, without: tuple[datetime | None, datetime | None]
-) -> PruningTally:
+def look(wanted: Wanted, pace: PruningPace, without: LettersGone) -> PruningTally:
     """What `prune` would delete, from the beginning."""
     tally = PruningTally("executions")
     before = horizon(wanted)

@@ -4,17 +4,14 @@ A family goes when each of its members has ended and its time is over, no dead l
 (open and pinned ones stay), no dead letter points at it, and no fork under way began from it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from uuid import UUID
 
 from dlq import statements
 from dlq.retention.terms import parameters, youngest_end
 from dlq.retention.wanted import Wanted
-from executions.models import CountedHour
-from runners.figures.reading import LIVE_HOURS
-from runners.figures.rollup import due
 
 CHUNK = 2_000
 REASONS = {
@@ -27,6 +24,9 @@ REASONS = {
 MEMBERS = 500
 START = datetime(1970, 1, 1, tzinfo=UTC)
 NOBODY = UUID(int=0)
+# Plugins that read executions add a function of the time: it returns the end of the first execution
+# that they still need, and no execution that ended later is deleted.
+HORIZONS: list[Callable[[datetime], datetime]] = []
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,23 @@ class PruningPosition:
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class LettersGone:
+    """Dead letters that count as gone, since they go before executions do.
+
+    Resolved ones that expired by the first or were resolved before the second time, but for those
+    that are `held`.
+    """
+
+    expired: datetime | None = None
+    resolved: datetime | None = None
+    held: tuple[UUID, ...] = ()
+
+
+NONE_GONE = LettersGone()
+
+
+@dataclass(frozen=True, slots=True)
+class WalkBatch:
     """A piece of a walk: the roots whose time is over, with their ends, and where it ended."""
 
     roots: dict[UUID, datetime]
@@ -65,16 +81,14 @@ class Stretch:
 
 
 def horizon(wanted: Wanted) -> datetime | None:
-    """Nothing that ended later goes: by the terms, and for dashboards that have yet to count it."""
+    """Nothing that ended later is deleted: by the terms, and by what plugins still need."""
     youngest = youngest_end(wanted.terms, wanted.now)
     if youngest is None:
         return None
-    known = dict(CountedHour.objects.values_list("hour", "counted_at"))
-    uncounted = min(due(known, wanted.now), default=wanted.now)
-    return min(youngest, uncounted, wanted.now - timedelta(hours=LIVE_HOURS + 1))
+    return min([youngest, *(needed_since(wanted.now) for needed_since in HORIZONS)])
 
 
-def walk(wanted: Wanted, since: PruningPosition, before: datetime) -> Iterator[Stretch]:
+def walk(wanted: Wanted, since: PruningPosition, before: datetime) -> Iterator[WalkBatch]:
     """The finished executions that ended before a time, in the order of their ends."""
     told = parameters(wanted.terms, wanted.scope, wanted.now)
     while True:
@@ -83,7 +97,7 @@ def walk(wanted: Wanted, since: PruningPosition, before: datetime) -> Iterator[S
         if not rows:
             return
         since = PruningPosition(rows[-1][1], rows[-1][0])
-        yield Stretch({pk: at for pk, at, over in rows if over}, since)
+        yield WalkBatch({pk: at for pk, at, over in rows if over}, since)
 
 
 def families(
@@ -91,19 +105,14 @@ def families(
     wanted: Wanted,
     before: datetime,
     *,
-    without: tuple[datetime | None, datetime | None] = (None, None),
+    without: LettersGone = NONE_GONE,
 ) -> list[Family]:
-    """The families of these roots, in no order.
-
-    `without`: dead letters resolved that expired by the first or were resolved before the second
-    time count as gone, since they go before executions do.
-    """
-    expired, resolved = without
+    """The families of these roots, in no order, as if the dead letters `without` were gone."""
     found = statements.fetch(
         "prune_families",
         parameters(wanted.terms, wanted.scope, wanted.now)
         | {"roots": list(roots), "before": before, "most": MEMBERS}
-        | {"expired": expired, "resolved": resolved},
+        | {"expired": without.expired, "resolved": without.resolved, "held": list(without.held)},
     )
     return [
         Family(root, size, runs, REASONS.get(reason, ""), tuple(members))

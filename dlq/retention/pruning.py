@@ -4,18 +4,21 @@ from collections.abc import Iterator, Sequence
 
 from dlq.models import RetentionMark
 from dlq.retention import aged, evidence, executions, groups, logs, trials
-from dlq.retention.families import PruningPosition
+from dlq.retention.families import NONE_GONE, PruningPosition
 from dlq.retention.pace import PruningPace
 from dlq.retention.tally import PruningTally
 from dlq.retention.wanted import Wanted
 
-KINDS = ("dead letters", "executions", "tests", "logs", *aged.KINDS)
+
+def kinds() -> tuple[str, ...]:
+    """What can be pruned, in the order in which it goes."""
+    return ("dead letters", "executions", "tests", "logs", *aged.KINDS)
 
 
-def prune(kinds: Sequence[str], wanted: Wanted, pace: PruningPace) -> Iterator[PruningTally]:
+def prune(chosen: Sequence[str], wanted: Wanted, pace: PruningPace) -> Iterator[PruningTally]:
     """Delete what is due of each kind, from the beginning; a tally each."""
-    for kind in KINDS:
-        if kind not in kinds:
+    for kind in kinds():
+        if kind not in chosen:
             continue
         if kind == "dead letters":
             yield evidence.prune(wanted, pace)
@@ -29,16 +32,16 @@ def prune(kinds: Sequence[str], wanted: Wanted, pace: PruningPace) -> Iterator[P
             yield aged.prune(kind, wanted, pace)
 
 
-def look(kinds: Sequence[str], wanted: Wanted, pace: PruningPace) -> Iterator[PruningTally]:
+def look(chosen: Sequence[str], wanted: Wanted, pace: PruningPace) -> Iterator[PruningTally]:
     """What `prune` would delete, and why the rest stays; changes nothing."""
-    for kind in KINDS:
-        if kind not in kinds:
+    for kind in kinds():
+        if kind not in chosen:
             continue
         if kind == "dead letters":
             yield evidence.look(wanted)
         elif kind == "executions":
-            letters = "dead letters" in kinds
-            without = evidence.gone_by(wanted) if letters else (None, None)
+            letters = "dead letters" in chosen
+            without = evidence.gone_by(wanted) if letters else NONE_GONE
             yield executions.look(wanted, pace, without)
         elif kind == "tests":
             yield trials.look(wanted, pace)

@@ -2,21 +2,17 @@
 
 from django.db import connection, models
 
-from dlq.models import DeadLetterEntry, Redrive
+from dlq.models import DeadLetterEntry
+from dlq.retention import aged
 from dlq.retention.tally import PruningTally
-from executions.models import CronTick, Event, RefusedMessage, WorkflowExecution, WorkflowVersion
-from runners.models import CostEntry, Run
+from executions.models import WorkflowExecution, WorkflowVersion
+from runners.models import Run
 
 MODELS: dict[str, type[models.Model]] = {
     "dead letters": DeadLetterEntry,
     "executions": WorkflowExecution,
     "tests": WorkflowVersion,
     "runs": Run,
-    "ticks": CronTick,
-    "costs": CostEntry,
-    "redrives": Redrive,
-    "events": Event,
-    "messages": RefusedMessage,
 }
 # Without a count (never analysed) nothing can be said: the smallest row there is.
 SIZE = """
@@ -33,7 +29,7 @@ def weigh(tally: PruningTally) -> int:
 
 
 def _each(kind: str) -> float:
-    model = MODELS.get(kind)
+    model = aged.KINDS[kind].model if kind in aged.KINDS else MODELS.get(kind)
     if model is None:
         return 0.0
     with connection.cursor() as cursor:

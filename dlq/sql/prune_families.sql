@@ -2,7 +2,7 @@
 -- those without children first, as many as are wanted. A family is what the root started and what was
 -- started for its failures. Reasons: 5 a member is under way, 4 its time is not over, 3 an open dead
 -- letter, 2 another dead letter, 1 a fork under way that began from it. Dead letters that go before
--- (a look ahead; else both times are null) count as gone. Each question is asked by an index: a plain
+-- (a look ahead; else both times are null) count as gone, but for those that are held. Each question is asked by an index: a plain
 -- EXISTS might be answered for all rows at once, by reading the whole table.
 WITH RECURSIVE member (root, id, depth) AS (
      SELECT r.id, r.id, 0 FROM unnest(%(roots)s::uuid[]) AS r (id)
@@ -45,8 +45,7 @@ SELECT m.root, count(*), sum(x.runs)::bigint, max(x.reason),
               AND (SELECT o.finished_at IS NOT NULL
                           AND (%(states)s::text[] IS NULL OR o.state = ANY(%(states)s::text[]))
                      FROM executions_workflowexecution o WHERE o.id = l.execution_id)
-              AND (SELECT i.id FROM dlq_redriveitem i
-                    WHERE i.entry_id = l.id AND i.active LIMIT 1) IS NULL, false)) l ON true
+              AND l.id <> ALL(%(held)s::uuid[]), false)) l ON true
  CROSS JOIN LATERAL (
        SELECT (SELECT count(*) FROM runners_run r WHERE r.execution_id = e.id) AS runs,
               CASE WHEN e.finished_at IS NULL THEN 5

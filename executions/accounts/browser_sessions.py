@@ -14,8 +14,10 @@ from django.contrib import auth
 from django.contrib.auth.middleware import AuthenticationMiddleware
 from django.contrib.auth.models import AnonymousUser
 from django.contrib.auth.signals import user_logged_in, user_logged_out
+from django.contrib.sessions.models import Session
 from django.dispatch import receiver
 from django.http import HttpRequest
+from django.utils import timezone
 from django.utils.functional import SimpleLazyObject
 
 from executions.accounts import sessions
@@ -27,6 +29,7 @@ from executions.states import SessionEnd, SessionKind
 
 # The entry of Django's session.
 ENTRY = "valkyr_session"
+MOST_CLEARED = 10_000
 
 
 class BrowserSessions(AuthenticationMiddleware):
@@ -55,6 +58,16 @@ def current(request: Any) -> UUID | None:
         return UUID(session[ENTRY]) if session is not None else None
     except (KeyError, ValueError, TypeError):
         return None
+
+
+def clear() -> int:
+    """Delete Django's sessions that are over, the oldest first, 10,000 at most; how many.
+
+    Who begins to sign in at an identity provider and gives up leaves one, too.
+    """
+    over = Session.objects.filter(expire_date__lt=timezone.now()).order_by("expire_date")
+    keys = list(over.values_list("pk", flat=True)[:MOST_CLEARED])
+    return Session.objects.filter(pk__in=keys).delete()[0]
 
 
 @receiver(user_logged_in)

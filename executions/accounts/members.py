@@ -15,7 +15,7 @@ from executions.accounts.audit import audit
 from executions.accounts.errors import LastAdministrator, Taken
 from executions.admission.capacity import lock_workspace
 from executions.database.clock import ClockTimestamp, database_now
-from executions.definition.graph.problem import Problem
+from executions.definition.graph.problem import DefinitionProblem
 from executions.errors import NotFound, WithProblems, WrongState
 from executions.models import ApiToken, Membership, ServiceAccount, Workspace
 from executions.states import Permission, Role
@@ -38,7 +38,9 @@ def add_member(
     check_role(role, permissions)
     if ServiceAccount.objects.filter(user=user).exists():
         message = f"{user.get_username()!r} is a service account; it stays in its own workspace."
-        raise WithProblems("Not valid: userId.", [Problem("userId", "service_account", message)])
+        raise WithProblems(
+            "Not valid: userId.", [DefinitionProblem("userId", "service_account", message)]
+        )
     membership = Membership(
         workspace=workspace,
         user=user,
@@ -151,10 +153,10 @@ def check_role(role: str, permissions: Collection[str]) -> None:
     found = []
     if role not in Role.values:
         message = f"There is no role {role!r}; there are: {', '.join(Role.values)}."
-        found.append(Problem("role", "unknown_role", message))
+        found.append(DefinitionProblem("role", "unknown_role", message))
     for unknown in sorted(set(permissions) - set(Permission.values)):
         message = f"There is no permission {unknown!r}; there are: {', '.join(Permission.values)}."
-        found.append(Problem("permissions", "unknown_permission", message))
+        found.append(DefinitionProblem("permissions", "unknown_permission", message))
     if found:
         raise WithProblems("The membership is not valid.", found)
 

@@ -16,7 +16,7 @@ from executions.accounts.errors import Taken
 from executions.accounts.members import check_role
 from executions.admission.capacity import lock_workspace
 from executions.database.clock import database_now
-from executions.definition.graph.problem import Problem
+from executions.definition.graph.problem import DefinitionProblem
 from executions.errors import NotFound, WithProblems
 from executions.models import Membership, ServiceAccount, Workspace
 from executions.states import Role
@@ -104,7 +104,7 @@ def username_of(workspace: Workspace, name: str) -> str:
     if len(username) > MAX_USERNAME:
         most = MAX_USERNAME - len(username) + len(name)
         message = f"In this workspace a name has {most} characters at most, found {len(name)}."
-        raise WithProblems("Not valid: name.", [Problem("name", "max_length", message)])
+        raise WithProblems("Not valid: name.", [DefinitionProblem("name", "max_length", message)])
     return username
 
 

@@ -15,7 +15,7 @@ from executions.accounts import token_text
 from executions.accounts.audit import audit
 from executions.accounts.standing import refuse_narrow_token, scopes_of
 from executions.database.clock import database_now
-from executions.definition.graph.problem import Problem
+from executions.definition.graph.problem import DefinitionProblem
 from executions.errors import NotFound, WithProblems, WrongState
 from executions.models import ApiToken, Workspace
 
@@ -189,7 +189,7 @@ def _locked(token_id: UUID) -> ApiToken:
 
 
 def _invalid(path: str, code: str, message: str) -> WithProblems:
-    return WithProblems(f"Not valid: {path}.", [Problem(path, code, message)])
+    return WithProblems(f"Not valid: {path}.", [DefinitionProblem(path, code, message)])
 
 
 def _all() -> str:

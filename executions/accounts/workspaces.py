@@ -16,7 +16,7 @@ from executions.accounts.audit import audit
 from executions.accounts.errors import Taken
 from executions.admission.capacity import lock_workspace
 from executions.database.clock import database_now
-from executions.definition.graph.problem import Problem
+from executions.definition.graph.problem import DefinitionProblem
 from executions.errors import NotFound, WithProblems
 from executions.models import Tier, Workspace
 from executions.triggers import sync
@@ -32,7 +32,7 @@ def create_workspace(name: str, tier: Tier, *, actor: Actor, slug: str = "") -> 
     slug = slug or slugify(name)[:80].strip("-")
     if not slug:
         message = f"No slug can be made from {name[:40]!r}; give one of letters, digits, hyphens."
-        raise WithProblems("Not valid: slug.", [Problem("slug", "required", message)])
+        raise WithProblems("Not valid: slug.", [DefinitionProblem("slug", "required", message)])
     workspace = Workspace(name=name, slug=slug, tier=tier, created_at=database_now())
     try:
         with transaction.atomic():

@@ -3,7 +3,6 @@
 from executions.admin import (  # noqa: F401 - importing registers
     accounts,
     activity,
-    checkpoints,
     credentials,
     events,
     execution,
@@ -11,7 +10,6 @@ from executions.admin import (  # noqa: F401 - importing registers
     members,
     own_password,
     programs,
-    quotas,
     refused,
     schedules,
     sessions,

@@ -17,7 +17,7 @@ from executions.credentials.kinds import checked, checked_changes
 from executions.credentials.limits import LISTS, CredentialLimits, problems_of
 from executions.credentials.suggestions import suggested_hosts
 from executions.credentials.writing import unknown_workflows
-from executions.definition.graph.problem import Problem
+from executions.definition.graph.problem import DefinitionProblem
 from executions.models import Credential, Workspace
 
 # Of type `custom`: rows for fields that there are not yet.
@@ -129,7 +129,9 @@ class CredentialForm(forms.ModelForm):  # type: ignore[type-arg] # not subscript
             asked["hosts"] = suggested_hosts(self.kind, texts)
         return asked
 
-    def _unknown(self, workspace: Workspace | None, asked: CredentialLimits) -> list[Problem]:
+    def _unknown(
+        self, workspace: Workspace | None, asked: CredentialLimits
+    ) -> list[DefinitionProblem]:
         found = asked.get("workflows")
         return unknown_workflows(workspace.pk, found) if workspace and found else []
 

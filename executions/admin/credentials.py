@@ -13,11 +13,12 @@ from unfold.decorators import display
 from executions import credentials
 from executions.access import Action
 from executions.access.actor import Actor
+from executions.access.operation import Operation
 from executions.admin import links, marks
 from executions.admin.credential_forms import CredentialForm, form_for, inputs_of
 from executions.admin.forms import ReasonForm
 from executions.admin.operating import OperatingAdmin
-from executions.admin.operations import Operation
+from executions.admin.operations import AdminOperation
 from executions.admin.writing import WritingAdmin
 from executions.credentials import KINDS
 from executions.credentials.boundary import ANY
@@ -34,14 +35,16 @@ def _delete(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> None:
     credentials.delete(pk, actor=actor, reason=data["reason"])
 
 
-DELETE = Operation(
-    name="remove",
+DELETE = AdminOperation(
+    Operation(
+        name="remove",
+        apply=_delete,
+        needs=Permission.CONFIGURE,
+    ),
     title="Delete…",
     icon="delete",
     done="deleted",
     question="Its values are gone for good. One that a published workflow names stays.",
-    apply=_delete,
-    needs=Permission.CONFIGURE,
     form=ReasonForm,
     danger=True,
     bulk=False,

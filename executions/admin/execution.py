@@ -15,7 +15,7 @@ from executions.admin.done import done_to
 from executions.admin.engine import FactAdmin
 from executions.admin.filters import AgeFilter, KindFilter, TabFilter, WorkflowFilter
 from executions.admin.operating import OperatingAdmin
-from executions.admin.operations import Operation
+from executions.admin.operations import AdminOperation
 from executions.admin.revealing import reveal_operation
 from executions.admin.scope import may
 from executions.admin.sections import (
@@ -32,7 +32,6 @@ from executions.states import (
     ACTIVE,
     UNFINISHED,
     CapacityState,
-    ExecutionState,
     Permission,
     TriggerType,
     VersionKind,
@@ -43,43 +42,27 @@ Panel = Callable[[HttpRequest, WorkflowExecution], PageSection | None]
 panels: list[Panel] = []
 
 
-def _refuse_unless(*states: str) -> Callable[[Any], str]:
-    def refuse(row: WorkflowExecution) -> str:
-        if row.state in states:
-            return ""
-        word = ExecutionState(row.state).label
-        return f"Nothing to do: this execution is {word}."
-
-    return refuse
-
-
-CANCEL = Operation(
-    name="cancel",
+CANCEL = AdminOperation(
+    lifecycle.CANCEL,
     title="Cancel…",
     icon="do_not_disturb_on",
     done="cancelled",
     question="Live steps are cancelled and their results refused. This cannot be undone.",
-    apply=lambda pk, actor, data: lifecycle.cancel(pk, actor=actor, reason=data["reason"]),
-    refuse=_refuse_unless(*UNFINISHED),
     danger=True,
 )
-PAUSE = Operation(
-    name="pause",
+PAUSE = AdminOperation(
+    lifecycle.PAUSE,
     title="Pause…",
     icon="pause_circle",
     done="paused",
     question="Steps that run will finish; nothing new starts until it is resumed.",
-    apply=lambda pk, actor, data: lifecycle.pause(pk, actor=actor, reason=data["reason"]),
-    refuse=_refuse_unless(ExecutionState.RUNNING),
 )
-RESUME = Operation(
-    name="resume",
+RESUME = AdminOperation(
+    lifecycle.RESUME,
     title="Resume…",
     icon="play_circle",
     done="resumed",
     question="It goes on where the pause stopped it.",
-    apply=lambda pk, actor, data: lifecycle.resume(pk, actor=actor, reason=data["reason"]),
-    refuse=_refuse_unless(ExecutionState.PAUSED),
 )
 
 

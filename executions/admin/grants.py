@@ -13,10 +13,11 @@ from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget, UnfoldAdminT
 
 from executions.access import Action, grants
 from executions.access.actor import Actor
+from executions.access.operation import Operation
 from executions.admin import links
 from executions.admin.engine import FactAdmin
 from executions.admin.operating import OperatingAdmin
-from executions.admin.operations import Operation
+from executions.admin.operations import AdminOperation
 from executions.admin.sections import Page, facts
 from executions.models import Workflow, WorkflowGroupPermission, WorkflowUserPermission
 
@@ -57,15 +58,17 @@ def _share(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> grants.Grant:
     )
 
 
-SHARE = Operation(
-    name="share",
+SHARE = AdminOperation(
+    Operation(
+        name="share",
+        apply=_share,
+        needs=Action.ADMINISTER,
+    ),
     title="Share…",
     icon="person_add",
     done="shared",
     question="Opens this workflow, its executions, runs and dead letters to a member whose role "
     "alone does not, or to a group.",
-    apply=_share,
-    needs=Action.ADMINISTER,
     form=ShareForm,
     bulk=False,
 )
@@ -88,16 +91,18 @@ def _take_back(model: Any) -> Any:
     return apply
 
 
-def taking_back(model: Any) -> Operation:
+def taking_back(model: Any) -> AdminOperation:
     """The operation that takes one permission away."""
-    return Operation(
-        name="take_back",
+    return AdminOperation(
+        Operation(
+            name="take_back",
+            apply=_take_back(model),
+            needs=Action.ADMINISTER,
+        ),
         title="Take back…",
         icon="person_remove",
         done="taken back",
         question="The person or group loses this permission on the workflow at once.",
-        apply=_take_back(model),
-        needs=Action.ADMINISTER,
         danger=True,
         bulk=False,
         destination=lambda _: links.listing(f"executions_{model._meta.model_name}"),

@@ -10,11 +10,12 @@ from unfold.decorators import display
 
 from executions.access import Action
 from executions.access.actor import Actor
+from executions.access.operation import Operation
 from executions.accounts import members
 from executions.admin import links, marks
 from executions.admin.member_forms import MembershipForm, NewMembershipForm
 from executions.admin.operating import OperatingAdmin
-from executions.admin.operations import Operation
+from executions.admin.operations import AdminOperation
 from executions.admin.writing import WritingAdmin
 from executions.models import Membership
 from executions.states import Role
@@ -37,15 +38,17 @@ def _remove(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> None:
     members.remove_member(pk, actor=actor, reason=data["reason"])
 
 
-REMOVE = Operation(
-    name="remove",
+REMOVE = AdminOperation(
+    Operation(
+        name="remove",
+        apply=_remove,
+        needs=Action.ADMINISTER,
+    ),
     title="Remove…",
     icon="person_remove",
     done="removed",
     question="They may do nothing in this workspace any more, at once; their tokens for it "
     "are revoked.",
-    apply=_remove,
-    needs=Action.ADMINISTER,
     danger=True,
     destination=lambda _: links.listing("executions_membership"),
 )

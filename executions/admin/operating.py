@@ -19,7 +19,7 @@ from unfold.enums import ActionVariant
 from executions.access.actor import Actor
 from executions.admin.engine import ScopedAdmin
 from executions.admin.marks import copyable
-from executions.admin.operations import Operation, OperationReport, perform
+from executions.admin.operations import AdminOperation, OperationReport, perform
 from executions.admin.paginator import bounded_count
 from executions.admin.scope import holds, may
 
@@ -30,7 +30,7 @@ BULK_LIMIT = 1_000
 class OperatingAdmin(ScopedAdmin):
     """An admin with `operations`; subclasses get every kind of action from that one list."""
 
-    operations: ClassVar[tuple[Operation, ...]] = ()
+    operations: ClassVar[tuple[AdminOperation, ...]] = ()
     # Methods that show another page of one object; their buttons come before those of operations.
     views: ClassVar[tuple[str, ...]] = ()
 
@@ -39,7 +39,7 @@ class OperatingAdmin(ScopedAdmin):
         cls.offer()
 
     @classmethod
-    def offer(cls, *more: Operation) -> None:
+    def offer(cls, *more: AdminOperation) -> None:
         """Add operations; upper apps add theirs to the pages of lower ones."""
         cls.operations = (*cls.operations, *more)
         names = []
@@ -83,18 +83,20 @@ class OperatingAdmin(ScopedAdmin):
         can = {
             f"operate_{op.name}"
             for op in self.operations
-            if row and not op.refuse(row) and self.may_operate(request, op, row)
+            if row and not op.operation.refuse(row) and self.may_operate(request, op, row)
         } | set(self.views)
         offered = super().get_actions_detail(request, object_id)
         return [action for action in offered if action.method.original_function_name in can]
 
-    def may_operate(self, request: HttpRequest, operation: Operation, row: Any = None) -> bool:
+    def may_operate(self, request: HttpRequest, operation: AdminOperation, row: Any = None) -> bool:
         """Whether the person may do it to this row, or to any."""
         if row is None:
             return holds(request, operation.needs)
         return may(request, row, operation.needs)
 
-    def tell(self, request: HttpRequest, operation: Operation, report: OperationReport) -> None:
+    def tell(
+        self, request: HttpRequest, operation: AdminOperation, report: OperationReport
+    ) -> None:
         """Leave the report for the next page."""
         if report.skipped:
             level = messages.WARNING if report.done else messages.ERROR
@@ -103,7 +105,7 @@ class OperatingAdmin(ScopedAdmin):
         self.message_user(request, report.sentence(operation), level)
 
 
-def _permission(operation: Operation) -> Callable[..., bool]:
+def _permission(operation: AdminOperation) -> Callable[..., bool]:
     """What Django asks before it offers the operation; the row itself is asked about later."""
 
     def permitted(admin: OperatingAdmin, request: HttpRequest, obj: Any = None) -> bool:
@@ -112,7 +114,7 @@ def _permission(operation: Operation) -> Callable[..., bool]:
     return permitted
 
 
-def _dialog(operation: Operation) -> Callable[..., HttpResponse]:
+def _dialog(operation: AdminOperation) -> Callable[..., HttpResponse]:
     def operate(admin: OperatingAdmin, request: HttpRequest, object_id: str) -> HttpResponse:
         row = admin.get_or_refuse(request, object_id)
         if not admin.may_operate(request, operation, row):
@@ -130,7 +132,7 @@ def _dialog(operation: Operation) -> Callable[..., HttpResponse]:
             "form_submit_text": operation.title.rstrip("…"),
             "danger": operation.danger,
         }
-        context = {"dialog": dialog, "form": form, "refusal": operation.refuse(row)}
+        context = {"dialog": dialog, "form": form, "refusal": operation.operation.refuse(row)}
         return TemplateResponse(request, "unfold/helpers/dialog.html", context)
 
     operate.__name__ = f"operate_{operation.name}"
@@ -149,7 +151,7 @@ def _dialog(operation: Operation) -> Callable[..., HttpResponse]:
 
 
 def _shown(
-    request: HttpRequest, operation: Operation, row: Any, report: OperationReport
+    request: HttpRequest, operation: AdminOperation, row: Any, report: OperationReport
 ) -> HttpResponse:
     """The result, in the dialog alone: messages are stored on their way to the next page."""
     dialog = {"title": f"{operation.shows}: {row}"}
@@ -163,7 +165,7 @@ def _shown(
 def _leave(
     admin: OperatingAdmin,
     request: HttpRequest,
-    operation: Operation,
+    operation: AdminOperation,
     report: OperationReport,
     pk: UUID,
 ) -> HttpResponse:
@@ -188,7 +190,7 @@ def _came_from(request: HttpRequest) -> str:
     return f"{parts.path}?{parts.query}" if parts.query else parts.path
 
 
-def _bulk(operation: Operation) -> Callable[..., HttpResponse | None]:
+def _bulk(operation: AdminOperation) -> Callable[..., HttpResponse | None]:
     def bulk(
         admin: OperatingAdmin, request: HttpRequest, queryset: QuerySet[Any]
     ) -> HttpResponse | None:
@@ -239,7 +241,7 @@ def _uuid_or_refuse(text: str) -> UUID:
 def _question(
     admin: OperatingAdmin,
     request: HttpRequest,
-    operation: Operation,
+    operation: AdminOperation,
     rows: QuerySet[Any],
     form: Any,
 ) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Operations of the admin: one description serves the row menu, the object's page and the bulk bar.
 
-Each asks first (GET shows the question, POST acts), calls the function that the API calls, and
+Each asks first (GET shows the question, POST acts), does the operation that the API does, and
 reports what was done and what was skipped and why. Nothing changes state on GET.
 """
 
@@ -12,38 +12,42 @@ from uuid import UUID
 from django.db import DatabaseError
 from unfold.forms import BaseDialogForm
 
-from executions.access import Action
 from executions.access.actor import Actor
+from executions.access.operation import Operation
 from executions.access.table import Power
 from executions.admin.forms import ReasonForm
 from executions.errors import ValkyrError, WithProblems
 
 
 @dataclass(frozen=True)
-class Operation:
-    """Something a person may do to rows of one model.
+class AdminOperation:
+    """How the admin offers an operation: its words, its form and where it leads.
 
-    `apply(pk, actor, cleaned form data)` does it to one row and raises ValkyrError when it cannot.
-    `needs` is what the person's role in the workspace must allow. `refuse(object)` says why it
-    cannot be done now, or "". `destination` gives the page to show after doing it to one row,
-    from what `apply` returned. With `shows`, what it returned is shown once, under that label,
-    and nowhere else.
+    `destination` gives the page to show after doing it to one row, from what the operation
+    returned. With `shows`, what it returned is shown once, under that label, and nowhere else.
     """
 
-    name: str
+    operation: Operation
     title: str
     icon: str
     done: str
     question: str
-    apply: Callable[[UUID, Actor, Mapping[str, Any]], Any]
-    needs: Power = Action.OPERATE
-    refuse: Callable[[Any], str] = field(default=lambda row: "")
     form: type[BaseDialogForm] = ReasonForm
     danger: bool = False
     primary: bool = False
     bulk: bool = True
     destination: Callable[[Any], str] | None = None
     shows: str = ""
+
+    @property
+    def name(self) -> str:
+        """The operation's name: part of the page's address."""
+        return self.operation.name
+
+    @property
+    def needs(self) -> Power:
+        """The power that the user needs in the row's workspace."""
+        return self.operation.needs
 
 
 @dataclass
@@ -54,7 +58,7 @@ class OperationReport:
     skipped: list[str] = field(default_factory=list)
     result: Any = None
 
-    def sentence(self, operation: Operation, limit: int = 3) -> str:
+    def sentence(self, operation: AdminOperation, limit: int = 3) -> str:
         """What was done and what not: "3 requeued, 2 skipped: …", `limit` reasons at most."""
         text = f"{self.done} {operation.done}"
         if not self.skipped:
@@ -66,13 +70,13 @@ class OperationReport:
 
 
 def perform(
-    operation: Operation, ids: Iterable[UUID], actor: Actor, data: Mapping[str, Any]
+    operation: AdminOperation, ids: Iterable[UUID], actor: Actor, data: Mapping[str, Any]
 ) -> OperationReport:
     """Do it to each row, each in its own transaction; one that cannot be done stops no other."""
     report = OperationReport()
     for pk in ids:
         try:
-            report.result = operation.apply(pk, actor, data)
+            report.result = operation.operation.apply(pk, actor, data)
         except WithProblems as error:
             report.skipped += [f"{error} {_where(problem)}" for problem in error.problems] or [
                 str(error)

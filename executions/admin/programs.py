@@ -10,13 +10,14 @@ from unfold.decorators import display
 
 from executions.access import Action
 from executions.access.actor import Actor
+from executions.access.operation import Operation
 from executions.accounts import service_accounts as accounts
 from executions.accounts import tokens
 from executions.admin import links, marks
 from executions.admin.member_forms import ServiceAccountForm
 from executions.admin.members import role_mark
 from executions.admin.operating import OperatingAdmin
-from executions.admin.operations import Operation
+from executions.admin.operations import AdminOperation
 from executions.admin.token_forms import TokenForm, options_of
 from executions.admin.tokens import once
 from executions.admin.writing import WritingAdmin
@@ -37,40 +38,46 @@ def _new_token(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> Any:
     return once(made[1])
 
 
-NEW_TOKEN = Operation(
-    name="new_token",
+NEW_TOKEN = AdminOperation(
+    Operation(
+        name="new_token",
+        apply=_new_token,
+        needs=Action.ADMINISTER,
+        refuse=lambda row: "It is switched off; switch it on first." if row.disabled_at else "",
+    ),
     title="New token…",
     icon="key",
     done="given a token",
     question="Signs in as this account, within its role and the scopes. You see it once.",
-    apply=_new_token,
-    needs=Action.ADMINISTER,
-    refuse=lambda row: "It is switched off; switch it on first." if row.disabled_at else "",
     form=TokenForm,
     primary=True,
     bulk=False,
     shows="The token",
 )
-SWITCH_OFF = Operation(
-    name="switch_off",
+SWITCH_OFF = AdminOperation(
+    Operation(
+        name="switch_off",
+        apply=_switch(False),
+        needs=Action.ADMINISTER,
+        refuse=lambda row: "Nothing to do: it is off." if row.disabled_at else "",
+    ),
     title="Switch off…",
     icon="toggle_off",
     done="switched off",
     question="Its tokens open nothing any more, from the next request on.",
-    apply=_switch(False),
-    needs=Action.ADMINISTER,
-    refuse=lambda row: "Nothing to do: it is off." if row.disabled_at else "",
     danger=True,
 )
-SWITCH_ON = Operation(
-    name="switch_on",
+SWITCH_ON = AdminOperation(
+    Operation(
+        name="switch_on",
+        apply=_switch(True),
+        needs=Action.ADMINISTER,
+        refuse=lambda row: "" if row.disabled_at else "Nothing to do: it is on.",
+    ),
     title="Switch on…",
     icon="toggle_on",
     done="switched on",
     question="Its tokens that are neither revoked nor expired open again.",
-    apply=_switch(True),
-    needs=Action.ADMINISTER,
-    refuse=lambda row: "" if row.disabled_at else "Nothing to do: it is on.",
 )
 
 

@@ -9,12 +9,13 @@ from django.http import HttpRequest
 from unfold.decorators import display
 
 from executions.access.actor import Actor
+from executions.access.operation import Operation
 from executions.admin import links, marks
 from executions.admin.engine import FactAdmin
 from executions.admin.filters import AgeFilter, TabFilter
 from executions.admin.forms import JSONTextField, ReasonForm
 from executions.admin.operating import OperatingAdmin
-from executions.admin.operations import Operation
+from executions.admin.operations import AdminOperation
 from executions.admin.scope import may
 from executions.admin.sections import Page, facts, hidden_section, payload_section, text_section
 from executions.models import RefusedMessage, WorkflowExecution
@@ -50,28 +51,32 @@ def _refuse_resolved(row: RefusedMessage) -> str:
     return f"Nothing to do: it is {MARKS[row.resolution][0]}." if row.resolved_at else ""
 
 
-START_AGAIN = Operation(
-    name="start_again",
+START_AGAIN = AdminOperation(
+    Operation(
+        name="start_again",
+        apply=_start_again,
+        needs=Permission.REDRIVE,
+        refuse=_refuse_resolved,
+    ),
     title="Start again…",
     icon="replay",
     done="started",
     question="Starts the workflow's latest version with this message.",
-    apply=_start_again,
-    needs=Permission.REDRIVE,
-    refuse=_refuse_resolved,
     form=StartAgainForm,
     primary=True,
     destination=lambda execution: links.page("executions_workflowexecution", execution.pk),
 )
-DISCARD = Operation(
-    name="discard",
+DISCARD = AdminOperation(
+    Operation(
+        name="discard",
+        apply=lambda pk, actor, data: refused.discard(pk, actor=actor, reason=data["reason"]),
+        needs=Permission.REDRIVE,
+        refuse=_refuse_resolved,
+    ),
     title="Discard…",
     icon="do_not_disturb_on",
     done="discarded",
     question="Nothing is started; the message stays here, put away.",
-    apply=lambda pk, actor, data: refused.discard(pk, actor=actor, reason=data["reason"]),
-    needs=Permission.REDRIVE,
-    refuse=_refuse_resolved,
 )
 
 

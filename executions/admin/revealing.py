@@ -9,8 +9,9 @@ from django.db.models import Model
 from django.utils.safestring import SafeString
 
 from executions.access.actor import Actor
+from executions.access.operation import Operation
 from executions.admin.forms import ReasonForm
-from executions.admin.operations import Operation
+from executions.admin.operations import AdminOperation
 from executions.admin.values import preformatted
 from executions.audit.revealing import reveal
 from executions.states import Permission
@@ -24,22 +25,24 @@ class GivenReasonForm(ReasonForm):
         self.fields["reason"].required = True
 
 
-def reveal_operation(model: type[Model], fields: Mapping[str, str]) -> Operation:
+def reveal_operation(model: type[Model], fields: Mapping[str, str]) -> AdminOperation:
     """The operation that shows the `fields` (attributes by name) of one row of `model`."""
 
     def apply(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> SafeString:
         values = reveal(model, pk, fields, actor=actor, reason=data["reason"])
         return preformatted(json.dumps(values, ensure_ascii=False, indent=2, default=str))
 
-    return Operation(
-        name="reveal",
+    return AdminOperation(
+        Operation(
+            name="reveal",
+            apply=apply,
+            needs=Permission.REVEAL,
+        ),
         title="Reveal…",
         icon="visibility",
         done="revealed",
         question="Shows the payloads as they are stored, nothing hidden or masked. That you saw "
         "them, and why, is kept in the activity log.",
-        apply=apply,
-        needs=Permission.REVEAL,
         form=GivenReasonForm,
         bulk=False,
         shows="Payloads",

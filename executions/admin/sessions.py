@@ -14,12 +14,13 @@ from unfold.enums import ActionVariant
 from unfold.forms import BaseDialogForm
 
 from executions.access.actor import Actor
+from executions.access.operation import Operation
 from executions.access.table import Power
 from executions.accounts import browser_sessions, sessions
 from executions.admin import marks
 from executions.admin.engine import FactAdmin
 from executions.admin.operating import OperatingAdmin
-from executions.admin.operations import Operation
+from executions.admin.operations import AdminOperation
 from executions.admin.scope import is_superuser
 from executions.admin.sections import Page, facts
 from executions.models import AccountSession
@@ -30,13 +31,15 @@ def _end(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> None:
     sessions.end(pk, actor=actor, reason=data["reason"])
 
 
-END = Operation(
-    name="end",
+END = AdminOperation(
+    Operation(
+        name="end",
+        apply=_end,
+    ),
     title="End session…",
     icon="logout",
     done="ended",
     question="Its tokens or its cookie open nothing from the next request on.",
-    apply=_end,
     danger=True,
 )
 OTHERS = {
@@ -75,7 +78,7 @@ class AccountSessionAdmin(OperatingAdmin, FactAdmin):
         """Everybody ends their own."""
         return True
 
-    def may_operate(self, request: HttpRequest, operation: Operation, row: Any = None) -> bool:
+    def may_operate(self, request: HttpRequest, operation: AdminOperation, row: Any = None) -> bool:
         """Who sees a session may end it."""
         return self.has_view_permission(request, row)
 

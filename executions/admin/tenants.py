@@ -11,11 +11,12 @@ from unfold.decorators import display
 
 from executions.access import Action
 from executions.access.actor import Actor
+from executions.access.operation import Operation
 from executions.access.table import Power
 from executions.accounts import tiers, workspaces
 from executions.admin import links, marks
 from executions.admin.operating import OperatingAdmin
-from executions.admin.operations import Operation
+from executions.admin.operations import AdminOperation
 from executions.admin.scope import is_superuser
 from executions.admin.writing import WritingAdmin
 from executions.models import Tier, Workspace
@@ -33,37 +34,43 @@ def _delete_tier(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> None:
     tiers.delete_tier(pk, actor=actor, reason=data["reason"])
 
 
-ARCHIVE = Operation(
-    name="archive",
+ARCHIVE = AdminOperation(
+    Operation(
+        name="archive",
+        apply=_archive,
+        needs=Action.ADMINISTER,
+        refuse=lambda row: "Nothing to do: it is archived." if row.archived_at else "",
+    ),
     title="Archive…",
     icon="archive",
     done="archived",
     question="Nothing starts there any more, schedules rest, and tokens start nothing. What runs "
     "goes on to its end, and every row stays. It can be restored.",
-    apply=_archive,
-    needs=Action.ADMINISTER,
-    refuse=lambda row: "Nothing to do: it is archived." if row.archived_at else "",
     danger=True,
     bulk=False,
 )
-RESTORE = Operation(
-    name="restore",
+RESTORE = AdminOperation(
+    Operation(
+        name="restore",
+        apply=_restore,
+        needs=Action.ADMINISTER,
+        refuse=lambda row: "" if row.archived_at else "Nothing to do: it is not archived.",
+    ),
     title="Restore…",
     icon="unarchive",
     done="restored",
     question="Things start there again. Schedules do not catch up on the time between.",
-    apply=_restore,
-    needs=Action.ADMINISTER,
-    refuse=lambda row: "" if row.archived_at else "Nothing to do: it is not archived.",
     bulk=False,
 )
-DELETE_TIER = Operation(
-    name="delete_tier",
+DELETE_TIER = AdminOperation(
+    Operation(
+        name="delete_tier",
+        apply=_delete_tier,
+    ),
     title="Delete…",
     icon="delete",
     done="deleted",
     question="Only a tier that no workspace is on can be deleted.",
-    apply=_delete_tier,
     danger=True,
     bulk=False,
     destination=lambda _: links.listing("executions_tier"),
@@ -81,7 +88,7 @@ class RootAdmin(OperatingAdmin, WritingAdmin):
         """Nobody by Django's page, which would say nothing to the audit trail of why."""
         return False
 
-    def may_operate(self, request: HttpRequest, operation: Operation, row: Any = None) -> bool:
+    def may_operate(self, request: HttpRequest, operation: AdminOperation, row: Any = None) -> bool:
         """Superusers."""
         return is_superuser(request)
 

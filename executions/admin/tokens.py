@@ -15,13 +15,14 @@ from unfold.enums import ActionVariant
 
 from executions.access import Action
 from executions.access.actor import Actor
+from executions.access.operation import Operation
 from executions.access.table import Power
 from executions.accounts import tokens
 from executions.admin import marks
 from executions.admin.engine import FactAdmin
 from executions.admin.forms import ReasonForm
 from executions.admin.operating import OperatingAdmin
-from executions.admin.operations import Operation
+from executions.admin.operations import AdminOperation
 from executions.admin.scope import is_superuser, may
 from executions.admin.sections import Page, facts
 from executions.admin.token_forms import OwnTokenForm, options_of
@@ -41,15 +42,17 @@ def _revoke(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> ApiToken:
     return tokens.revoke_token(pk, actor=actor, maker=data["maker"], reason=data["reason"])
 
 
-REVOKE = Operation(
-    name="revoke",
+REVOKE = AdminOperation(
+    Operation(
+        name="revoke",
+        apply=_revoke,
+        needs=Action.ADMINISTER,
+        refuse=lambda row: "Nothing to do: it is revoked." if row.revoked_at else "",
+    ),
     title="Revoke…",
     icon="key_off",
     done="revoked",
     question="It opens nothing any more, from the next request on. This cannot be undone.",
-    apply=_revoke,
-    needs=Action.ADMINISTER,
-    refuse=lambda row: "Nothing to do: it is revoked." if row.revoked_at else "",
     form=RevokeForm,
     danger=True,
 )
@@ -95,7 +98,7 @@ class ApiTokenAdmin(OperatingAdmin, FactAdmin):
         """Everybody makes their own; it allows no more than they may."""
         return True
 
-    def may_operate(self, request: HttpRequest, operation: Operation, row: Any = None) -> bool:
+    def may_operate(self, request: HttpRequest, operation: AdminOperation, row: Any = None) -> bool:
         """One's own token is one's own to revoke."""
         return self.has_view_permission(request, row)
 

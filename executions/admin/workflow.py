@@ -10,27 +10,21 @@ from unfold.decorators import display
 
 from executions.access import Action
 from executions.access.actor import Actor
+from executions.access.operation import Operation
 from executions.admin import links, marks
 from executions.admin.draft import DraftForm
 from executions.admin.forms import PayloadForm, ReasonForm
 from executions.admin.grants import SHARE
 from executions.admin.operating import OperatingAdmin
-from executions.admin.operations import Operation, OperationReport
-from executions.definition.graph.problem import Problem
+from executions.admin.operations import AdminOperation, OperationReport
+from executions.definition.graph.problem import DefinitionProblem
 from executions.errors import ValkyrError
 from executions.models import Workflow, WorkflowExecution, WorkflowVersion
-from executions.publishing.versioning import archive_workflow, check, publish, warnings
+from executions.publishing import operations
+from executions.publishing.versioning import check, warnings
 from executions.triggers.start import start_execution
 
 SHOWN_PROBLEMS = 10
-
-
-def _publish(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> WorkflowVersion:
-    return publish(pk, actor=actor)
-
-
-def _archive(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> Workflow:
-    return archive_workflow(pk, actor=actor, reason=data["reason"])
 
 
 def _run(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> WorkflowExecution:
@@ -38,42 +32,39 @@ def _run(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> WorkflowExecution:
     return start_execution(workflow, data["payload"], actor=actor).execution
 
 
-PUBLISH = Operation(
-    name="publish",
+PUBLISH = AdminOperation(
+    operations.PUBLISH,
     title="Publish…",
     icon="publish",
     done="published",
     question="Makes an immutable version of the draft; new executions and triggers use it.",
-    apply=_publish,
-    needs=Action.AUTHOR,
     form=ReasonForm,
     destination=lambda version: links.page("executions_workflowversion", version.pk),
 )
-RUN = Operation(
-    name="run",
+RUN = AdminOperation(
+    Operation(
+        name="run",
+        apply=_run,
+        needs=Action.TRIGGER,
+        refuse=lambda row: (
+            "" if row.latest_version_id else "Nothing to run: publish the workflow first."
+        ),
+    ),
     title="Run…",
     icon="play_arrow",
     done="started",
     question="Starts one execution of the latest version.",
-    apply=_run,
-    needs=Action.TRIGGER,
-    refuse=lambda row: (
-        "" if row.latest_version_id else "Nothing to run: publish the workflow first."
-    ),
     form=PayloadForm,
     primary=True,
     bulk=False,
     destination=lambda execution: links.page("executions_workflowexecution", execution.pk),
 )
-ARCHIVE = Operation(
-    name="archive",
+ARCHIVE = AdminOperation(
+    operations.ARCHIVE,
     title="Archive…",
     icon="archive",
     done="archived",
     question="Nothing triggers it any more; its executions stay. This cannot be undone here.",
-    apply=_archive,
-    needs=Action.DELETE,
-    refuse=lambda row: "Nothing to do: it is archived." if row.archived_at else "",
     danger=True,
 )
 
@@ -159,7 +150,9 @@ class WorkflowAdmin(OperatingAdmin):
             self._list(request, told, "warnings")
             self.message_user(request, "The draft has no problems; it can be published.")
 
-    def tell(self, request: HttpRequest, operation: Operation, report: OperationReport) -> None:
+    def tell(
+        self, request: HttpRequest, operation: AdminOperation, report: OperationReport
+    ) -> None:
         """Leave the report; after publishing also what is probably a mistake in the definition."""
         super().tell(request, operation, report)
         if operation is PUBLISH and isinstance(report.result, WorkflowVersion):
@@ -167,7 +160,7 @@ class WorkflowAdmin(OperatingAdmin):
             found = warnings(version.source, version.workflow.workspace_id)
             self._list(request, found, "warnings")
 
-    def _list(self, request: HttpRequest, found: list[Problem], what: str) -> None:
+    def _list(self, request: HttpRequest, found: list[DefinitionProblem], what: str) -> None:
         for problem in found[:SHOWN_PROBLEMS]:
             place = f"{problem.path}: " if problem.path else ""
             self.message_user(request, f"{place}{problem.message}", messages.WARNING)

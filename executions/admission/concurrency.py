@@ -12,8 +12,8 @@ from uuid import UUID
 from executions import payloads
 from executions.database import statements
 from executions.definition.graph.model import Concurrency
-from executions.definition.graph.problem import Problem
-from executions.definition.templates import Budget, TemplateError
+from executions.definition.graph.problem import DefinitionProblem
+from executions.definition.templates import RenderBudget, TemplateError
 from executions.definition.templating import refusal
 from executions.errors import InvalidPayload, PayloadError
 
@@ -55,14 +55,16 @@ def _render_all(
     rule: Concurrency, workflow_id: UUID, payload_list: Sequence[Any]
 ) -> list[ConcurrencyKey | None]:
     keys: list[ConcurrencyKey | None] = []
-    problems: list[Problem] = []
-    budget = Budget()  # one for all payloads of a request
+    problems: list[DefinitionProblem] = []
+    budget = RenderBudget()  # one for all payloads of a request
     for number, payload in enumerate(payload_list):
         path = f"payloads[{number}]" if len(payload_list) > 1 else "params"
         try:
             text = render(rule, payload, budget)
         except (TemplateError, PayloadError) as error:
-            problems.append(Problem(path, "concurrency_key", f"settings.concurrency.key: {error}"))
+            problems.append(
+                DefinitionProblem(path, "concurrency_key", f"settings.concurrency.key: {error}")
+            )
             continue
         keys.append(None if text is None else ConcurrencyKey(workflow_id, text))
     if problems:
@@ -72,7 +74,7 @@ def _render_all(
     return keys
 
 
-def render(rule: Concurrency, payload: Any, budget: Budget | None = None) -> str | None:
+def render(rule: Concurrency, payload: Any, budget: RenderBudget | None = None) -> str | None:
     """The text of a payload's key; None when it yields null or "": then no rule applies.
 
     A value that is no text counts as its canonical JSON, a key longer than 300 characters as its

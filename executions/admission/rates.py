@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 from ipaddress import ip_address, ip_network
+from math import ceil
 from threading import Lock
 from time import monotonic
 from typing import Any
@@ -66,6 +67,17 @@ class Excess:
 
     rate: Rate
     seconds: float
+
+    @property
+    def whole_seconds(self) -> int:
+        """How long to wait, in whole seconds."""
+        return max(1, ceil(self.seconds))
+
+    def __str__(self) -> str:
+        return (
+            f"More than {self.rate.most:,} {self.rate.what} in a minute. "
+            f"Try again in {self.whole_seconds} s."
+        )
 
 
 def count(rates: Sequence[Rate]) -> Excess | None:

@@ -1,6 +1,6 @@
 """One operation on many objects: each in a transaction of its own, one refusal stops no other."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from typing import Any
 from uuid import UUID
 
@@ -9,14 +9,16 @@ from django.db.models import Model, QuerySet
 from rest_framework import serializers
 from rest_framework.response import Response
 
-from executions import lifecycle
 from executions.access import Action, User, visible
+from executions.access.actor import Actor
+from executions.access.operation import Operation
 from executions.access.table import Power
 from executions.api.camel_case import CamelCaseSerializer
 from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
 from executions.api.fields import Body, Id, Text
 from executions.errors import ValkyrError
+from executions.lifecycle import CANCEL, PAUSE, RESUME
 from executions.models import WorkflowExecution
 from executions.states import Permission
 
@@ -60,23 +62,22 @@ class ManyDone(CamelCaseSerializer):
 def each(
     user: User,
     rows: QuerySet[Any],
-    ids: Iterable[UUID],
-    power: Power,
-    act: Callable[[UUID], Any],
+    operation: Operation,
+    actor: Actor,
+    given: Mapping[str, Any],
 ) -> Response:
-    """Do `act` to each row to which the user may do `power`; answers with done and refused.
+    """Do the operation to each of `given["ids"]`; answers with done and refused.
 
-    `act` opens its own transaction and raises ValkyrError when it cannot be done. An id given
-    twice counts once.
+    `given` is a body of the form `Many`, with the operation's data. An id given twice counts once.
     """
-    wanted = list(dict.fromkeys(ids))
-    refusals = _forbidden(user, rows.filter(pk__in=wanted).order_by(), wanted, power)
+    wanted = list(dict.fromkeys(given["ids"]))
+    refusals = _forbidden(user, rows.filter(pk__in=wanted).order_by(), wanted, operation.needs)
     done: list[UUID] = []
     for pk in wanted:
         if pk in refusals:
             continue
         try:
-            act(pk)
+            operation.apply(pk, actor, given)
         except ValkyrError as error:
             refusals[pk] = (error.code, error.message)
         except DatabaseError:
@@ -119,16 +120,11 @@ def _ids(rows: QuerySet[Any]) -> set[UUID]:
 class MoveMany(Endpoint):
     """A change of state of many executions by a person."""
 
-    move: Callable[..., Any]
+    move: Operation
 
     def _moved(self) -> Response:
         given = self.body(ManyWithReason)
-        move, actor = type(self).move, self.actor
-
-        def act(pk: UUID) -> Any:
-            return move(pk, actor=actor, reason=given["reason"])
-
-        return each(self.user, WorkflowExecution.objects.all(), given["ids"], Action.OPERATE, act)
+        return each(self.user, WorkflowExecution.objects.all(), self.move, self.actor, given)
 
 
 def _described(name: str) -> Callable[[Any], Any]:
@@ -140,7 +136,7 @@ def _described(name: str) -> Callable[[Any], Any]:
 class CancelMany(MoveMany):
     """End them."""
 
-    move = staticmethod(lifecycle.cancel)
+    move = CANCEL
 
     @_described("cancel")
     def post(self, request: Any) -> Response:
@@ -151,7 +147,7 @@ class CancelMany(MoveMany):
 class PauseMany(MoveMany):
     """Hold them."""
 
-    move = staticmethod(lifecycle.pause)
+    move = PAUSE
 
     @_described("pause")
     def post(self, request: Any) -> Response:
@@ -162,7 +158,7 @@ class PauseMany(MoveMany):
 class ResumeMany(MoveMany):
     """Go on."""
 
-    move = staticmethod(lifecycle.resume)
+    move = RESUME
 
     @_described("resume")
     def post(self, request: Any) -> Response:

@@ -50,7 +50,7 @@ def shown(credential: Credential, status: int = 200) -> Response:
     return Response(CredentialShape(credential).data, status, headers=headers)
 
 
-class Credentials(Endpoint):
+class CredentialList(Endpoint):
     """All credentials."""
 
     @operation(

@@ -1,15 +1,19 @@
 """What every view of the API shares: strict bodies and queries, and who acts."""
 
+from collections.abc import Mapping
 from typing import Any
+from uuid import UUID
 
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from executions.access import User
+from executions.access import Powers, User, obtain
 from executions.access.actor import Actor
+from executions.access.operation import Operation
 from executions.admission.rates import Rate
 from executions.api import throttles
 from executions.api.fields import Body
@@ -70,6 +74,22 @@ class Endpoint(APIView):
     def query(self, form: type[Body]) -> dict[str, Any]:
         """The query's values by field; raises ValidationError with every problem."""
         return _validated(form(data=self.request.query_params.dict()))
+
+    def perform(
+        self,
+        operation: Operation,
+        rows: QuerySet[Any],
+        pk: UUID,
+        given: type[Body] | Mapping[str, Any],
+    ) -> tuple[Any, Powers]:
+        """Do the operation to the row: what it returned, and the user's powers on the row.
+
+        `given` are the operation's data, or the form that reads them from the request's body.
+        Raises what `obtain` raises, ValidationError, and what the operation raises.
+        """
+        _, may = obtain(self.user, rows, pk, operation.needs)
+        data = given if isinstance(given, Mapping) else self.body(given)
+        return operation.apply(pk, self.actor, data), may
 
 
 def _validated(form: Body) -> dict[str, Any]:

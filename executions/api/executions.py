@@ -8,8 +8,8 @@ from django.db.models import F, QuerySet, Subquery
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from executions import lifecycle
 from executions.access import Action, obtain, visible
+from executions.access.operation import Operation
 from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
 from executions.api.execution_shapes import (
@@ -19,6 +19,7 @@ from executions.api.execution_shapes import (
     WorkflowExecutionSummary,
 )
 from executions.api.paging import narrowed, page
+from executions.lifecycle import CANCEL, PAUSE, RESUME
 from executions.models import WorkflowExecution, WorkflowVersion
 from executions.states import VersionKind
 
@@ -87,12 +88,11 @@ class OneExecution(Endpoint):
 class Move(Endpoint):
     """A change of state by a person."""
 
-    move: Callable[..., Any]
+    move: Operation
 
     def _moved(self, pk: UUID) -> Response:
-        _, may = obtain(self.user, executions().defer(*LARGE), pk, Action.OPERATE)
-        reason = self.body(Reason)["reason"]
-        execution = type(self).move(pk, actor=self.actor, reason=reason)
+        rows = executions().defer(*LARGE)
+        execution, may = self.perform(self.move, rows, pk, Reason)
         return Response(WorkflowExecutionShape(execution, context={"may": may}).data)
 
 
@@ -109,7 +109,7 @@ def _described(name: str) -> Callable[[Any], Any]:
 class Cancel(Move):
     """End it."""
 
-    move = staticmethod(lifecycle.cancel)
+    move = CANCEL
 
     @_described("cancel")
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
@@ -120,7 +120,7 @@ class Cancel(Move):
 class Pause(Move):
     """Hold it."""
 
-    move = staticmethod(lifecycle.pause)
+    move = PAUSE
 
     @_described("pause")
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
@@ -131,7 +131,7 @@ class Pause(Move):
 class Resume(Move):
     """Go on."""
 
-    move = staticmethod(lifecycle.resume)
+    move = RESUME
 
     @_described("resume")
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002

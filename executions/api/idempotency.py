@@ -24,9 +24,9 @@ from executions.access.powers import limits_of
 from executions.database import statements
 from executions.database.clock import database_now
 from executions.errors import KeyReused, RequestInProgress
-from executions.history.kept_answers import KEPT
 from executions.models import KeptAnswer
 from executions.sealing import place_of, prepare, seal, unseal
+from executions.triggers.kept_answers import KEPT
 
 KEPT_HEADERS = ("Location", "ETag")
 MAX_BYTES = 2**31  # the parsers have bounded the body already

@@ -44,7 +44,7 @@ class ListQuery(PageQuery):
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class KeysetPage:
     """The rows of one page and the headers that lead to the next."""
 
     rows: list[Any]
@@ -59,7 +59,7 @@ def page(
     order: tuple[str, ...] = ("created_at", "id"),
     ascending: bool = False,
     fresh: bool = False,
-) -> Page:
+) -> KeysetPage:
     """One page of `rows`, ordered by `order` (a column and the id, or the id alone).
 
     The query's own `order`, if it is "asc", puts the oldest first. Rows may be some seconds old
@@ -78,7 +78,7 @@ def page(
         found.pop()
         url = replace_query_param(request.build_absolute_uri(), "cursor", keyset.cursor(found[-1]))
         headers["Link"] = f'<{url}>; rel="next"'
-    return Page(found, headers)
+    return KeysetPage(found, headers)
 
 
 def narrowed(

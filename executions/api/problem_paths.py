@@ -5,21 +5,21 @@ from typing import Any
 
 from rest_framework.settings import api_settings
 
-from executions.definition.graph.problem import Problem
+from executions.definition.graph.problem import DefinitionProblem
 
 
-def flat(details: Any) -> list[Problem]:
+def flat(details: Any) -> list[DefinitionProblem]:
     """Problems of `get_full_details()`: leaves are `{message, code}`."""
     return list(_leaves(details, ""))
 
 
-def _leaves(details: Any, path: str) -> Iterator[Problem]:
+def _leaves(details: Any, path: str) -> Iterator[DefinitionProblem]:
     if isinstance(details, list):
         for item in details:
             yield from _leaves(item, path)
         return
     if _is_leaf(details):
-        yield Problem(path, str(details["code"]), str(details["message"]))
+        yield DefinitionProblem(path, str(details["code"]), str(details["message"]))
         return
     for key, item in details.items():
         yield from _leaves(item, _below(path, key))

@@ -25,7 +25,6 @@ from executions.api.throttles import TooMany
 from executions.credentials import CredentialInUse, NameTaken
 from executions.definition.graph.problem import DefinitionError
 from executions.publishing.versioning import SlugTaken
-from executions.quotas.setting import QuotaExists
 from executions.sealing import SealingError
 
 log = logging.getLogger(__name__)
@@ -47,7 +46,6 @@ STATUSES: dict[type[errors.ValkyrError], int] = {
     Taken: 409,
     InUse: 409,
     LastAdministrator: 409,
-    QuotaExists: 409,
     errors.StaleRevision: 412,
     errors.QuotaExceeded: 429,
     access.Forbidden: 403,

@@ -1,7 +1,6 @@
 """How often somebody may ask: by principal, by address, by what is asked for; over it a 429."""
 
 from collections.abc import Sequence
-from math import ceil
 
 from django.conf import settings
 from rest_framework.exceptions import APIException
@@ -20,10 +19,8 @@ class TooMany(APIException):
     default_code = "throttled"
 
     def __init__(self, excess: Excess) -> None:
-        rate, seconds = excess.rate, max(1, ceil(excess.seconds))
-        super().__init__(
-            f"More than {rate.most:,} {rate.what} in a minute. Try again in {seconds} s."
-        )
+        rate, seconds = excess.rate, excess.whole_seconds
+        super().__init__(str(excess))
         # As in the IETF's draft of RateLimit header fields.
         self.headers = {
             "Retry-After": str(seconds),

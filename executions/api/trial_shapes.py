@@ -7,7 +7,7 @@ from rest_framework import serializers
 
 from executions.api.fields import Body, Json, JsonObject, Text, Whole
 from executions.definition.graph.schema import MAX_TASKS
-from executions.definition.graph.trial import Asked, Pin
+from executions.definition.graph.trial import Pin, TrialRequest
 
 
 class PinShape(Body):
@@ -54,8 +54,8 @@ class NewTestRun(Body):
         return {**super().get_fields(), "from": start}
 
 
-def asked(given: dict[str, Any]) -> Asked:
+def asked(given: dict[str, Any]) -> TrialRequest:
     """What was asked for, of a validated `NewTestRun`."""
     pinned = given.get("pinned", {}).items()
     pins = {name: Pin(pin["output"], pin.get("outcome")) for name, pin in pinned}
-    return Asked(given.get("upTo"), given.get("from"), pins)
+    return TrialRequest(given.get("upTo"), given.get("from"), pins)

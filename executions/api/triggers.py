@@ -14,9 +14,12 @@ from executions.api.paging import narrowed, page
 from executions.api.trigger_shapes import SecretShape, TriggerChange, TriggerQuery, TriggerShape
 from executions.errors import WrongState
 from executions.models import Trigger
-from executions.states import Permission
-from executions.triggers import webhook
-from executions.triggers.sync import switch
+from executions.triggers.operations import (
+    REVEAL_SECRET,
+    ROTATE_SECRET,
+    SWITCH_OFF,
+    SWITCH_ON,
+)
 
 FILTERS = {"workflowId": "workflow_id", "type": "type", "enabled": "enabled"}
 FROM_DEFINITION = (
@@ -66,9 +69,9 @@ class OneTrigger(Endpoint):
     )
     def patch(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """Switch it on or off; publishing leaves it so."""
-        trigger, _ = obtain(self.user, triggers(), id, Action.AUTHOR)
-        enabled = self.body(TriggerChange)["enabled"]
-        return Response(TriggerShape(switch(trigger.pk, enabled=enabled, actor=self.actor)).data)
+        obtain(self.user, triggers(), id, SWITCH_ON.needs)
+        change = SWITCH_ON if self.body(TriggerChange)["enabled"] else SWITCH_OFF
+        return Response(TriggerShape(change.apply(id, self.actor, {})).data)
 
     @operation("deleteTrigger", "Trigger", {}, errors=[403, 404, 409])
     def delete(self, request: Request, id: UUID) -> NoReturn:  # noqa: A002
@@ -83,8 +86,8 @@ class Secret(Endpoint):
     @operation("getTriggerSecret", "Trigger", {200: SecretShape}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """The secret, for administrators; asking for it is kept in the activity log."""
-        trigger, _ = obtain(self.user, triggers(), id, Permission.CONFIGURE)
-        return Response({"secret": webhook.reveal(trigger.pk, actor=self.actor)})
+        secret, _ = self.perform(REVEAL_SECRET, triggers(), id, {})
+        return Response({"secret": secret})
 
 
 class RotateSecret(Endpoint):
@@ -93,5 +96,5 @@ class RotateSecret(Endpoint):
     @operation("rotateTriggerSecret", "Trigger", {200: SecretShape}, errors=[403, 404])
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """A new secret, for administrators; the old one is refused from now on."""
-        trigger, _ = obtain(self.user, triggers(), id, Permission.CONFIGURE)
-        return Response({"secret": webhook.rotate(trigger.pk, actor=self.actor)})
+        secret, _ = self.perform(ROTATE_SECRET, triggers(), id, {})
+        return Response({"secret": secret})

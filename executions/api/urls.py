@@ -11,11 +11,9 @@ from executions.api import (
     events,
     executions,
     health,
-    history,
     hooks,
     modules,
     permissions,
-    quotas,
     reveal,
     samples,
     sessions,
@@ -27,6 +25,7 @@ from executions.api import (
     workflow_versions,
     workflows,
 )
+from executions.api.usage import WorkspaceUsage
 
 QUEUE = "api/v1/workflow/executions"
 EXECUTION = "v1/WorkflowExecution/<uuid:id>"
@@ -62,15 +61,11 @@ urlpatterns: list[URLPattern] = [
     path(f"{EXECUTION}/pause", executions.Pause.as_view()),
     path(f"{EXECUTION}/resume", executions.Resume.as_view()),
     path(f"{EXECUTION}/reveal", reveal.RevealExecution.as_view()),
-    path(f"{EXECUTION}/checkpoints", history.Checkpoints.as_view()),
-    path(f"{EXECUTION}/checkpoints/<uuid:checkpointId>", history.OneCheckpoint.as_view()),
     path(f"{QUEUE}/start", starting.StartByQueue.as_view()),
     path(f"{QUEUE}/queue/<uuid:queueId>", starting.QueueItem.as_view()),
-    path("v1/Credential", credentials.Credentials.as_view()),
+    path("v1/Credential", credentials.CredentialList.as_view()),
     path("v1/Credential/<uuid:id>", credentials.OneCredential.as_view()),
-    path("v1/Quota", quotas.Quotas.as_view()),
-    path("v1/Quota/<uuid:id>", quotas.OneQuota.as_view()),
-    path("v1/Workspace/<uuid:id>/usage", quotas.WorkspaceUsage.as_view()),
+    path("v1/Workspace/<uuid:id>/usage", WorkspaceUsage.as_view()),
     path("v1/Trigger", triggers.Triggers.as_view()),
     path("v1/Trigger/<uuid:id>", triggers.OneTrigger.as_view()),
     path("v1/Trigger/<uuid:id>/secret", triggers.Secret.as_view()),

@@ -25,6 +25,7 @@ from executions.api.workflows import workflows
 from executions.errors import NotFound
 from executions.models import WorkflowVersion
 from executions.publishing import versioning
+from executions.publishing.operations import PUBLISH
 
 
 class ValidateWorkflow(Endpoint):
@@ -77,9 +78,7 @@ class PublishWorkflow(Endpoint):
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """A new immutable version of the draft; 409 when nothing but `ui` changed."""
-        obtain(self.user, workflows().defer("definition"), id, Action.AUTHOR)
-        kind = self.body(Publication)["kind"]
-        version = versioning.publish(id, actor=self.actor, kind=kind)
+        version, _ = self.perform(PUBLISH, workflows().defer("definition"), id, Publication)
         location = f"/v1/Workflow/{id}/versions/{version.number}"
         told = {
             "version": version.number,

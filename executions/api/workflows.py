@@ -23,6 +23,7 @@ from executions.api.workflow_shapes import (
 )
 from executions.models import Workflow
 from executions.publishing import versioning
+from executions.publishing.operations import ARCHIVE
 
 FILTERS = {
     "slug": "slug",
@@ -119,10 +120,9 @@ class OneWorkflow(Endpoint):
     )
     def delete(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """Put a workflow away: nothing triggers it any more; its executions stay."""
-        workflow, _ = obtain(self.user, workflows(), id, Action.DELETE)
-        versioning.archive_workflow(
-            id, actor=self.actor, expected_revision=etags.expected(request, workflow)
-        )
+        workflow, _ = obtain(self.user, workflows(), id, ARCHIVE.needs)
+        expected = etags.expected(request, workflow)
+        ARCHIVE.apply(id, self.actor, {"expected_revision": expected})
         return Response(status=204)
 
     def _change(self, pk: UUID, form: type[WorkflowChange]) -> Response:

@@ -89,7 +89,7 @@ class TierShape(CamelCase, serializers.ModelSerializer[Tier]):
         ]  # fmt: skip
 
 
-class Limit(serializers.IntegerField):
+class LimitField(serializers.IntegerField):
     """A JSON integer from 0, or null for none."""
 
     def __init__(self, **options: Any) -> None:
@@ -108,10 +108,10 @@ class TierChange(Body):
     """What `patchTier` takes."""
 
     name = serializers.SlugField(max_length=50, required=False)
-    max_concurrent = Limit()
-    max_pending = Limit()
-    max_per_hour = Limit()
-    max_per_day = Limit()
+    max_concurrent = LimitField()
+    max_pending = LimitField()
+    max_per_hour = LimitField()
+    max_per_day = LimitField()
 
 
 class NewTier(TierChange):

@@ -25,7 +25,7 @@ LAST_ID = UUID(int=2**128 - 1)
 
 
 @dataclass(frozen=True, slots=True)
-class Sealed:
+class SealingResult:
     """What one run of the duty did."""
 
     links: int
@@ -33,7 +33,7 @@ class Sealed:
     head: ChainHead | None
 
 
-def seal() -> Sealed:
+def seal() -> SealingResult:
     """Add links for all rows whose transactions are over, 200,000 rows at most.
 
     The new head is a line of the log.
@@ -49,7 +49,7 @@ def seal() -> Sealed:
     return _told(made)
 
 
-def seal_after_restore() -> Sealed:
+def seal_after_restore() -> SealingResult:
     """Begin to count transactions anew, with a link over all rows that have none."""
     with transaction.atomic():
         last = newest() if _is_alone() else None
@@ -151,9 +151,9 @@ def _stored(link: ChainLink) -> ChainLink:
     return link
 
 
-def _told(made: list[ChainLink]) -> Sealed:
+def _told(made: list[ChainLink]) -> SealingResult:
     if not made:
-        return Sealed(0, 0, None)
+        return SealingResult(0, 0, None)
     last = ChainHead(made[-1].number, made[-1].digest())
     log.info("audit head %s", last)
-    return Sealed(len(made), sum(link.count for link in made), last)
+    return SealingResult(len(made), sum(link.count for link in made), last)

@@ -14,7 +14,7 @@ from executions.credentials.boundary import Boundary, listed
 from executions.credentials.opening import boundaries_of
 from executions.credentials.use import CredentialUse, refused
 from executions.definition.catalog import Catalog
-from executions.definition.graph.problem import Problem, problem
+from executions.definition.graph.problem import DefinitionProblem, problem
 from executions.definition.graph.reading import ModuleEntry, TaskEntry, count_tasks, read_body
 from executions.definition.graph.schema import MAX_TASKS
 from executions.definition.graph.storable import storage_problems
@@ -42,7 +42,7 @@ def misfits(
     workspace_id: UUID,
     workflow_id: UUID | None,
     remote_queues: Collection[str],
-) -> tuple[list[Problem], list[Problem]]:
+) -> tuple[list[DefinitionProblem], list[DefinitionProblem]]:
     """Problems of credentials that may not be used so, and warnings of those that do not exist.
 
     One query, and none where the definition names no credential. Without a workflow's id nothing is
@@ -51,8 +51,8 @@ def misfits(
     namings = list(_namings(definition, catalog))
     names = {name for one in namings for name in one.places}
     boundaries = boundaries_of(workspace_id, names)
-    problems: list[Problem] = []
-    warnings: list[Problem] = []
+    problems: list[DefinitionProblem] = []
+    warnings: list[DefinitionProblem] = []
     for one in namings:
         for name, place in one.places.items():
             if name not in boundaries:
@@ -117,7 +117,7 @@ def _problems(
     boundaries: Mapping[str, Boundary],
     workflow_id: UUID | None,
     remote_queues: Collection[str],
-) -> Iterator[Problem]:
+) -> Iterator[DefinitionProblem]:
     spec = one.module.spec
     if spec is None:
         return
@@ -144,7 +144,7 @@ def _problems(
             yield from _addresses(one.module, name, boundary)
 
 
-def _addresses(module: ModuleEntry, name: str, boundary: Boundary) -> Iterator[Problem]:
+def _addresses(module: ModuleEntry, name: str, boundary: Boundary) -> Iterator[DefinitionProblem]:
     assert module.spec is not None
     for key in module.spec.addresses:
         place = static_place((module.config or {}).get(key))

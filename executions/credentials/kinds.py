@@ -7,7 +7,7 @@ from typing import Any
 
 from executions.credentials.boundary import ANY
 from executions.credentials.errors import InvalidCredential
-from executions.definition.graph.problem import Problem
+from executions.definition.graph.problem import DefinitionProblem
 
 NAME = re.compile(r"[a-z][a-z0-9_]*")
 MAX_NAME = 80
@@ -118,7 +118,7 @@ register(CredentialType("custom", "fields of your own"))
 
 
 def checked(
-    kind: str, name: str, fields: Mapping[str, Any], more: Iterable[Problem] = ()
+    kind: str, name: str, fields: Mapping[str, Any], more: Iterable[DefinitionProblem] = ()
 ) -> dict[str, str]:
     """The fields of a new credential; raises InvalidCredential with every problem.
 
@@ -129,7 +129,10 @@ def checked(
 
 
 def checked_changes(
-    kind: str, kept: Iterable[str], fields: Mapping[str, Any], more: Iterable[Problem] = ()
+    kind: str,
+    kept: Iterable[str],
+    fields: Mapping[str, Any],
+    more: Iterable[DefinitionProblem] = (),
 ) -> dict[str, str]:
     """The changed fields; None takes a field away, so it is not among them.
 
@@ -141,70 +144,76 @@ def checked_changes(
     problems = list(_of_values(kind, set_)) if fields else []
     problems += _of_names(kind, remaining) if fields else []
     problems += [
-        Problem(f"fields.{key}", "unknown_field", "There is no such field to take away.")
+        DefinitionProblem(f"fields.{key}", "unknown_field", "There is no such field to take away.")
         for key in sorted(set(fields) - set(set_) - set(kept))
     ]
     _refuse([*problems, *more])
     return {key: str(value) for key, value in set_.items()}
 
 
-def _refuse(problems: list[Problem]) -> None:
+def _refuse(problems: list[DefinitionProblem]) -> None:
     if problems:
         many = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
         raise InvalidCredential(f"The credential has {many} and was not kept.", problems)
 
 
-def _of_name(name: str) -> Iterator[Problem]:
+def _of_name(name: str) -> Iterator[DefinitionProblem]:
     if not NAME.fullmatch(name) or len(name) > MAX_NAME:
-        yield Problem("name", "bad_name", _naming("A name", name))
+        yield DefinitionProblem("name", "bad_name", _naming("A name", name))
 
 
-def _of_kind(kind: str) -> Iterator[Problem]:
+def _of_kind(kind: str) -> Iterator[DefinitionProblem]:
     if kind not in KINDS:
         known = ", ".join(sorted(KINDS))
-        yield Problem("type", "unknown_type", f"{kind[:40]!r} is no type; there are: {known}.")
+        yield DefinitionProblem(
+            "type", "unknown_type", f"{kind[:40]!r} is no type; there are: {known}."
+        )
 
 
-def _of_fields(kind: str, fields: Mapping[str, Any]) -> Iterator[Problem]:
+def _of_fields(kind: str, fields: Mapping[str, Any]) -> Iterator[DefinitionProblem]:
     yield from _of_names(kind, set(fields))
     yield from _of_values(kind, fields)
 
 
-def _of_names(kind: str, names: set[str]) -> Iterator[Problem]:
+def _of_names(kind: str, names: set[str]) -> Iterator[DefinitionProblem]:
     if kind not in KINDS:
         return
     wanted = set(KINDS[kind].fields)
     for name in sorted(wanted - names):
-        yield Problem(f"fields.{name}", "required", f"A credential of type {kind} needs it.")
+        yield DefinitionProblem(
+            f"fields.{name}", "required", f"A credential of type {kind} needs it."
+        )
     if wanted:
         for name in sorted(names - wanted)[:MOST_FIELDS]:
             have = " and ".join(KINDS[kind].fields)
-            yield Problem(
+            yield DefinitionProblem(
                 f"fields.{name[:MAX_NAME]}",
                 "unknown_field",
                 f"A credential of type {kind} has {have} alone; type custom takes any.",
             )
     elif not 1 <= len(names) <= MOST_FIELDS:
         found = len(names)
-        yield Problem("fields", "count", f"Give 1 to {MOST_FIELDS} fields; found {found}.")
+        yield DefinitionProblem(
+            "fields", "count", f"Give 1 to {MOST_FIELDS} fields; found {found}."
+        )
 
 
-def _of_values(kind: str, fields: Mapping[str, Any]) -> Iterator[Problem]:
+def _of_values(kind: str, fields: Mapping[str, Any]) -> Iterator[DefinitionProblem]:
     for name, value in list(fields.items())[: MOST_FIELDS + 1]:
         path = f"fields.{name[:MAX_NAME]}"
         if not NAME.fullmatch(name) or len(name) > MAX_NAME:
-            yield Problem(path, "bad_name", _naming("A field's name", name))
+            yield DefinitionProblem(path, "bad_name", _naming("A field's name", name))
         if not isinstance(value, str):
-            yield Problem(path, "not_text", f"Expected text; found {_kind_of(value)}.")
+            yield DefinitionProblem(path, "not_text", f"Expected text; found {_kind_of(value)}.")
         elif len(value) < (least := _shortest(kind, name)):
-            yield Problem(
+            yield DefinitionProblem(
                 path,
                 "too_short",
                 f"Expected at least {least} characters; found {len(value)}. Shorter values "
                 "could not be kept out of logs and answers.",
             )
         elif len(value) > LONGEST:
-            yield Problem(
+            yield DefinitionProblem(
                 path, "too_long", f"Expected at most {LONGEST:,} characters; found {len(value):,}."
             )
 

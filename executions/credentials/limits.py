@@ -5,7 +5,7 @@ from typing import Any, TypedDict
 from uuid import UUID
 
 from executions.credentials.boundary import ANY, host_pattern, module_pattern
-from executions.definition.graph.problem import Problem
+from executions.definition.graph.problem import DefinitionProblem
 
 MOST = 100
 LISTS = ("hosts", "modules", "workflows")
@@ -24,7 +24,7 @@ class CredentialLimits(TypedDict, total=False):
     remote: bool
 
 
-def problems_of(given: Mapping[str, Any]) -> Iterator[Problem]:
+def problems_of(given: Mapping[str, Any]) -> Iterator[DefinitionProblem]:
     """Every problem of the lists that are given; those left out have none."""
     for name in LISTS:
         if given.get(name) is not None:
@@ -36,22 +36,24 @@ def stored(given: Mapping[str, Any]) -> dict[str, list[str]]:
     return {name: _plain(name, given[name]) for name in LISTS if given.get(name) is not None}
 
 
-def _of_list(name: str, given: Any) -> Iterator[Problem]:
+def _of_list(name: str, given: Any) -> Iterator[DefinitionProblem]:
     if not isinstance(given, list | tuple) or not all(isinstance(one, str) for one in given):
-        yield Problem(name, "not_a_list", f"Expected a list of texts; {ANY!r} in it is any.")
+        yield DefinitionProblem(
+            name, "not_a_list", f"Expected a list of texts; {ANY!r} in it is any."
+        )
         return
     if name == "hosts" and not given:
-        yield Problem(name, "required", NO_HOSTS)
+        yield DefinitionProblem(name, "required", NO_HOSTS)
         return
     if not 1 <= len(given) <= MOST:
         message = f'Give 1 to {MOST} entries; found {len(given)}. ["*"] is any.'
-        yield Problem(name, "count", message)
+        yield DefinitionProblem(name, "count", message)
         return
     for index, text in enumerate(given):
         try:
             _CHECKS[name](text.strip())
         except ValueError as error:
-            yield Problem(f"{name}[{index}]", "bad_entry", str(error))
+            yield DefinitionProblem(f"{name}[{index}]", "bad_entry", str(error))
 
 
 def _plain(name: str, given: Any) -> list[str]:

@@ -12,7 +12,7 @@ MOST_LISTED = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Naming:
+class CredentialReference:
     """A workflow whose latest version names the credential."""
 
     workflow_id: UUID
@@ -20,7 +20,7 @@ class Naming:
     version: int
 
 
-def naming(credential: Credential) -> list[Naming]:
+def naming(credential: Credential) -> list[CredentialReference]:
     """The workflows that are not put away and name it, by name, one more than are listed.
 
     Reads the latest versions of the workspace as text, so a text that only looks like a reference
@@ -37,7 +37,7 @@ def naming(credential: Credential) -> list[Naming]:
         .order_by("workflow__name", "pk")
     )
     rows = latest.values_list("workflow_id", "workflow__name", "number")
-    return [Naming(*row) for row in rows[: MOST_LISTED + 1]]
+    return [CredentialReference(*row) for row in rows[: MOST_LISTED + 1]]
 
 
 def _pattern(name: str) -> str:

@@ -21,7 +21,7 @@ from executions.credentials.naming import MOST_LISTED, naming
 from executions.credentials.opening import BOUNDARY
 from executions.credentials.suggestions import suggested_hosts, suggested_modules
 from executions.database.clock import database_now
-from executions.definition.graph.problem import Problem
+from executions.definition.graph.problem import DefinitionProblem
 from executions.errors import NotFound, StaleRevision
 from executions.models import Credential, Workflow, Workspace
 from executions.sealing import SealBroken
@@ -180,7 +180,7 @@ def _suggested_hosts(kind: str, fields: Mapping[str, Any]) -> tuple[str, ...]:
     return suggested_hosts(kind, texts)
 
 
-def unknown_workflows(workspace_id: UUID, given: Any) -> list[Problem]:
+def unknown_workflows(workspace_id: UUID, given: Any) -> list[DefinitionProblem]:
     """Ids of workflows that this workspace does not have."""
     if not isinstance(given, list | tuple) or len(given) > MOST:
         return []
@@ -190,7 +190,9 @@ def unknown_workflows(workspace_id: UUID, given: Any) -> list[Problem]:
     rows = Workflow.objects.filter(workspace_id=workspace_id, pk__in=list(places.values()))
     known = set(rows.values_list("pk", flat=True))
     return [
-        Problem(f"workflows[{index}]", "unknown_workflow", f"There is no workflow {pk} here.")
+        DefinitionProblem(
+            f"workflows[{index}]", "unknown_workflow", f"There is no workflow {pk} here."
+        )
         for index, pk in places.items()
         if pk not in known
     ]
@@ -242,7 +244,9 @@ def _refuse_named(credential: Credential) -> None:
         f"Credential {credential.name!r} is named by the published workflows {names}{more}. "
         "Publish them without it or put them away, then delete it.",
         [
-            Problem(f"/v1/Workflow/{one.workflow_id}", "names_it", f"{one.workflow} names it.")
+            DefinitionProblem(
+                f"/v1/Workflow/{one.workflow_id}", "names_it", f"{one.workflow} names it."
+            )
             for one in listed
         ],
     )

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from executions.definition.json_schema.budget import timed
+
 MAX_CHARACTERS = 1_000
 # Memory of one pattern's automaton in bytes; RE2 goes on without it, more slowly, when it is full.
 MAX_MEMORY = 512 * 1024
@@ -81,7 +83,8 @@ def pattern(text: str) -> Pattern:
     options.max_mem = MAX_MEMORY
     try:
         # Bytes, so that a text is encoded once, and errors of RE2 are not logged.
-        compiled = re2.compile(_for_re2(text).encode(), options)
+        with timed():  # some ms where character classes multiply
+            compiled = re2.compile(_for_re2(text).encode(), options)
     except UnicodeEncodeError:
         raise BadPattern("the pattern holds a lone surrogate, which is no character") from None
     except re2.error as error:

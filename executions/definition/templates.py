@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from executions.definition.templating import refusal
-from executions.definition.templating.budget import WEB, WORKER, Budget
+from executions.definition.templating.budget import WEB, WORKER, RenderBudget
 from executions.definition.templating.errors import (
     ExpressionSyntaxError,
     OutOfTime,
@@ -35,7 +35,7 @@ from executions.definition.templating.values import UnusableValue, as_text
 __all__ = [
     "WEB",
     "WORKER",
-    "Budget",
+    "RenderBudget",
     "Template",
     "TemplateError",
     "TemplateSyntaxProblem",
@@ -50,9 +50,9 @@ __all__ = [
 
 MAX_NESTING = 64
 
-_NONE = Budget()  # a constant spends nothing of it
+_NONE = RenderBudget()  # a constant spends nothing of it
 
-Render = Callable[[Scope, Budget], Any]
+Render = Callable[[Scope, RenderBudget], Any]
 LocatedReference = tuple[Pointer, Reference]
 
 
@@ -84,7 +84,7 @@ class Template:
         """Every secret that is named."""
         return frozenset(secret for _, _, named in self.sealed for secret in named)
 
-    def render(self, scope: Mapping[str, Any], budget: Budget | None = None) -> Any:
+    def render(self, scope: Mapping[str, Any], budget: RenderBudget | None = None) -> Any:
         """The value with every expression replaced; raises TemplateError.
 
         All expressions together spend one budget: the given one, or what this kind of process
@@ -97,7 +97,7 @@ class Template:
         if not self.constant:
             refusal.check()
         if budget is None:
-            budget = _NONE if self.constant else Budget()
+            budget = _NONE if self.constant else RenderBudget()
         return self._render(scope, budget)
 
 
@@ -206,7 +206,7 @@ class _Compiler:
 
 
 def _filled(base: Any, moving: list[tuple[Any, Render]]) -> Render:
-    def render(scope: Scope, budget: Budget) -> Any:
+    def render(scope: Scope, budget: RenderBudget) -> Any:
         filled = base.copy()
         for key, part in moving:
             filled[key] = part(scope, budget)
@@ -218,7 +218,7 @@ def _filled(base: Any, moving: list[tuple[Any, Render]]) -> Render:
 def _value(expression: Expression, where: str) -> Render:
     evaluate = expression.evaluate
 
-    def render(scope: Scope, budget: Budget) -> Any:
+    def render(scope: Scope, budget: RenderBudget) -> Any:
         try:
             return evaluate(scope, budget)
         except TemplateError as error:
@@ -228,7 +228,7 @@ def _value(expression: Expression, where: str) -> Render:
 
 
 def _joined(parts: list[str | Expression], where: str) -> Render:
-    def render(scope: Scope, budget: Budget) -> str:
+    def render(scope: Scope, budget: RenderBudget) -> str:
         try:
             texts = []
             length = 0

@@ -10,8 +10,8 @@ from uuid import UUID
 
 from executions.definition.graph.compile import compile_graph
 from executions.definition.graph.model import Graph
-from executions.definition.graph.problem import Problem
-from executions.definition.json_schema.budget import REQUEST, Budget, BudgetExceeded
+from executions.definition.graph.problem import DefinitionProblem
+from executions.definition.json_schema.budget import REQUEST, BudgetExceeded, EvaluationBudget
 from executions.definition.json_schema.checking import mistakes, validator
 from executions.definition.patterns import TooMuchWork
 from executions.errors import InvalidPayload, NotFound
@@ -85,14 +85,18 @@ def check_payload(version: Compiled, payload: Any, prefix: str = "params") -> No
     if version.input_schema is None:
         return
     try:
-        found = mistakes(_payload_validator(version.id), payload, Budget(REQUEST), MAX_PROBLEMS)
+        found = mistakes(
+            _payload_validator(version.id), payload, EvaluationBudget(REQUEST), MAX_PROBLEMS
+        )
     except (BudgetExceeded, TooMuchWork) as error:
         raise _unchecked(prefix, "schema.budget", str(error)) from error
     except RecursionError as error:
         message = "The payload, or the schema's references, nest too deep to be checked."
         raise _unchecked(prefix, "schema.depth", message) from error
     problems = [
-        Problem(_path(prefix, mistake.path), f"schema.{mistake.rule}", mistake.without_value)
+        DefinitionProblem(
+            _path(prefix, mistake.path), f"schema.{mistake.rule}", mistake.without_value
+        )
         for mistake in found
     ]
     if problems:
@@ -106,5 +110,5 @@ def _path(prefix: str, path: tuple[str | int, ...]) -> str:
 def _unchecked(prefix: str, code: str, message: str) -> InvalidPayload:
     return InvalidPayload(
         "The payload could not be checked against the workflow's input schema.",
-        [Problem(prefix, code, message)],
+        [DefinitionProblem(prefix, code, message)],
     )

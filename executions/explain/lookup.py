@@ -4,7 +4,7 @@ from typing import Any
 
 from executions.database import statements
 from executions.explain.reason import Reason
-from executions.explain.standing import COUNTED, Pause, QueuePosition, standing
+from executions.explain.standing import COUNTED, PauseRecord, QueuePosition, standing
 from executions.models import Activity, WorkflowExecution
 from executions.states import CapacityState, ExecutionState
 
@@ -26,7 +26,7 @@ def _line(row: WorkflowExecution) -> QueuePosition | None:
     return QueuePosition(workspace, limit, active, ahead, tuple(holders or ()), held, key_ahead)
 
 
-def _pause(row: WorkflowExecution) -> Pause | None:
+def _pause(row: WorkflowExecution) -> PauseRecord | None:
     if row.state != ExecutionState.PAUSED:
         return None
     found = (
@@ -35,4 +35,4 @@ def _pause(row: WorkflowExecution) -> Pause | None:
         .only("actor_name", "created_at", "reason")
         .first()
     )
-    return None if found is None else Pause(found.actor_name, found.created_at, found.reason)
+    return None if found is None else PauseRecord(found.actor_name, found.created_at, found.reason)

@@ -35,7 +35,7 @@ class QueuePosition:
 
 
 @dataclass(frozen=True, slots=True)
-class Pause:
+class PauseRecord:
     """Who paused it, when and why."""
 
     by: str
@@ -43,7 +43,9 @@ class Pause:
     reason: str = ""
 
 
-def standing(row: WorkflowExecution, line: QueuePosition | None, pause: Pause | None) -> Reason:
+def standing(
+    row: WorkflowExecution, line: QueuePosition | None, pause: PauseRecord | None
+) -> Reason:
     """The reason; `line` is needed for one that waits, `pause` for a paused one."""
     if row.state in FINAL:
         return _over(row)
@@ -125,7 +127,7 @@ def _place(row: WorkflowExecution, line: QueuePosition) -> dict[str, object]:
     }
 
 
-def _paused(pause: Pause | None) -> Reason:
+def _paused(pause: PauseRecord | None) -> Reason:
     if pause is None:
         return Reason("paused", "It is paused. Nothing new starts until it is resumed.")
     why = f" ({brief(pause.reason)})" if pause.reason else ""

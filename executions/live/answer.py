@@ -17,7 +17,7 @@ from executions.live.feed import Feed
 from executions.live.frame import KEEP_ALIVE, RETRY, Frame
 from executions.live.hub import hub, opening, welcome
 from executions.live.places import PLACES
-from executions.live.viewer import Gone, Viewer
+from executions.live.viewer import StreamEnded, Viewer
 
 EVENTS = "text/event-stream"
 LIFE, QUIET = 300.0, 15.0
@@ -54,7 +54,7 @@ class LiveAnswer(StreamingHttpResponse):
             try:
                 while (left := until - loop.time()) > 0:
                     yield await viewer.next(min(QUIET, left))
-            except Gone:
+            except StreamEnded:
                 return
             finally:
                 hub().leave(viewer)

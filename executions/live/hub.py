@@ -21,8 +21,8 @@ from executions.live import frame as frames
 from executions.live.cursor import Mark, mark, read_cursor
 from executions.live.feed import Feed, News
 from executions.live.frame import Frame, frame
-from executions.live.memory import Memory
-from executions.live.pacing import LONGEST, Pace
+from executions.live.memory import RowFingerprints
+from executions.live.pacing import LONGEST, LookPacing
 from executions.live.viewer import Viewer
 
 log = logging.getLogger(__name__)
@@ -36,7 +36,7 @@ class Watched:
     def __init__(self) -> None:
         """Nobody watches it yet."""
         self.viewers: set[Viewer] = set()
-        self.memory = Memory()
+        self.memory = RowFingerprints()
 
 
 class Hub:
@@ -48,7 +48,7 @@ class Hub:
         self._joining: list[Viewer] = []
         self._joined = asyncio.Event()
         self._since: int | None = None
-        self._pace = Pace()
+        self._pace = LookPacing()
         self._task: asyncio.Task[None] | None = None
 
     def join(self, viewer: Viewer) -> None:
@@ -140,7 +140,7 @@ class Hub:
 
     def _begin_anew(self, watched: Watched) -> None:
         """More changed at once than a frame may hold: everybody gets a new snapshot."""
-        watched.memory = Memory()
+        watched.memory = RowFingerprints()
         for viewer in watched.viewers:
             viewer.last = None
             self._joining.append(viewer)

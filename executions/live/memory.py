@@ -9,7 +9,7 @@ from executions.live.rows import Row
 MOST = 10_000
 
 
-class Memory:
+class RowFingerprints:
     """Fingerprints of rows by id, the oldest forgotten first."""
 
     def __init__(self) -> None:

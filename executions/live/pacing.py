@@ -9,7 +9,7 @@ SHARE = 0.1
 LOOKS = 3
 
 
-class Pace:
+class LookPacing:
     """The rest by what the last looks took."""
 
     def __init__(self) -> None:

@@ -13,7 +13,7 @@ MOST_FRAMES = 256
 MOST_CHARACTERS = 8_000_000
 
 
-class Gone(Exception):
+class StreamEnded(Exception):
     """Nothing more will come: it ended, or the viewer was too slow and should come back."""
 
 
@@ -69,7 +69,7 @@ class Viewer:
         if not self._waiting:
             if self.open:
                 return None
-            raise Gone
+            raise StreamEnded
         frame = self._waiting.popleft()
         self._characters -= len(frame.data)
         return frame

@@ -100,7 +100,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('user_id', models.IntegerField(help_text="None: the workspace's own counter.", null=True)),
-                ('resource', models.CharField(choices=[('executions', 'executions'), ('module', 'steps of a module type'), ('tokens', 'tokens of language models')], max_length=20)),
+                ('resource', models.CharField(max_length=20)),
                 ('target', models.CharField(blank=True, default='', max_length=100)),
                 ('window', models.CharField(choices=[('hour', 'hour'), ('day', 'day')], max_length=4)),
                 ('starts_at', models.DateTimeField()),
@@ -110,24 +110,6 @@ class Migration(migrations.Migration):
             options={
                 'indexes': [models.Index(fields=['starts_at'], name='quota_use_age')],
                 'constraints': [models.UniqueConstraint(fields=('workspace', 'user_id', 'resource', 'target', 'window', 'starts_at'), name='quota_use_once', nulls_distinct=False), models.CheckConstraint(condition=models.Q(('used__gte', 0)), name='quota_use_not_negative')],
-            },
-        ),
-        migrations.CreateModel(
-            name='Quota',
-            fields=[
-                ('id', models.UUIDField(default=uuid6.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('resource', models.CharField(choices=[('executions', 'executions'), ('module', 'steps of a module type'), ('tokens', 'tokens of language models')], default='executions', max_length=20)),
-                ('target', models.CharField(blank=True, default='', max_length=100)),
-                ('max_per_hour', models.PositiveBigIntegerField(blank=True, null=True)),
-                ('max_per_day', models.PositiveBigIntegerField(blank=True, null=True)),
-                ('created_at', models.DateTimeField(db_default=executions.database.clock.ClockTimestamp(), editable=False)),
-                ('user', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('workspace', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='quotas', to='executions.workspace')),
-                ('max_concurrent', models.PositiveIntegerField(blank=True, null=True)),
-            ],
-            options={
-                'ordering': ['-created_at', '-id'],
-                'constraints': [models.UniqueConstraint(fields=('workspace', 'user', 'resource', 'target'), name='quota_once', nulls_distinct=False)],
             },
         ),
         migrations.CreateModel(
@@ -279,26 +261,6 @@ class Migration(migrations.Migration):
                 'indexes': [models.Index(fields=['user', 'created_at', 'id'], name='session_list'), models.Index(fields=['expires_at'], name='session_age')],
                 'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('kind', 'TOKEN'), models.Q(('refresh_digest', ''), _negated=True)), models.Q(('kind', 'BROWSER'), ('refresh_digest', '')), _connector='OR'), name='session_refreshes_by_token'), models.CheckConstraint(condition=models.Q(models.Q(('end_reason', ''), ('ended_at', None)), models.Q(('ended_at__isnull', False), models.Q(('end_reason', ''), _negated=True)), _connector='OR'), name='session_ends_for_a_reason')],
             },
-        ),
-        migrations.CreateModel(
-            name='QuotaHold',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('run_id', models.UUIDField()),
-                ('until', models.DateTimeField()),
-                ('quota', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='holds', to='executions.quota')),
-            ],
-            options={
-                'indexes': [models.Index(fields=['run_id'], name='quota_hold_run')],
-                'constraints': [models.UniqueConstraint(fields=('quota', 'run_id'), name='quota_hold_once')],
-            },
-        ),
-        migrations.CreateModel(
-            name='CountedHour',
-            fields=[
-                ('hour', models.DateTimeField(primary_key=True, serialize=False)),
-                ('counted_at', models.DateTimeField(db_default=executions.database.clock.ClockTimestamp())),
-            ],
         ),
         migrations.CreateModel(
             name='Workflow',
@@ -483,48 +445,6 @@ class Migration(migrations.Migration):
                 'ordering': ['-fire_at'],
                 'indexes': [models.Index(condition=models.Q(('status', 'QUEUED')), fields=['trigger', 'fire_at'], name='tick_queued'), models.Index(fields=['status', 'id'], name='tick_status')],
                 'constraints': [models.UniqueConstraint(fields=('trigger', 'fire_at'), name='tick_once'), models.CheckConstraint(condition=models.Q(('execution__isnull', False), models.Q(('reason', ''), _negated=True), _connector='OR'), name='tick_explained'), models.CheckConstraint(condition=models.Q(models.Q(('execution__isnull', False), ('status', 'FIRED')), models.Q(models.Q(('status', 'FIRED'), _negated=True), ('execution__isnull', True)), _connector='OR'), name='tick_fired_has_execution'), models.CheckConstraint(condition=models.Q(models.Q(('status', 'QUEUED'), _negated=True), ('start_at__isnull', False), _connector='OR'), name='tick_queued_has_start_at')],
-            },
-        ),
-        migrations.CreateModel(
-            name='Checkpoint',
-            fields=[
-                ('id', models.UUIDField(default=uuid6.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('kind', models.CharField(choices=[('AUTO', 'by the engine'), ('MANUAL', 'by a person')], default='AUTO', max_length=6)),
-                ('name', models.CharField(blank=True, default='', max_length=200)),
-                ('step_path', models.CharField(blank=True, default='', help_text='The step it was taken after.', max_length=1000)),
-                ('epoch', models.PositiveIntegerField(default=0)),
-                ('sequence', models.PositiveIntegerField(help_text='Counts the checkpoints of an execution.')),
-                ('variables', models.JSONField(default=dict)),
-                ('created_at', models.DateTimeField(db_default=executions.database.clock.ClockTimestamp(), editable=False)),
-                ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('execution', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='checkpoints', to='executions.workflowexecution')),
-            ],
-            options={
-                'ordering': ['-sequence'],
-                'indexes': [models.Index(fields=['created_at'], name='checkpoint_age')],
-                'constraints': [models.UniqueConstraint(fields=('execution', 'sequence'), name='checkpoint_once')],
-            },
-        ),
-        migrations.CreateModel(
-            name='ExecutionHour',
-            fields=[
-                ('id', models.BigAutoField(primary_key=True, serialize=False)),
-                ('hour', models.DateTimeField()),
-                ('created', models.PositiveBigIntegerField(default=0)),
-                ('succeeded', models.PositiveBigIntegerField(default=0)),
-                ('failed', models.PositiveBigIntegerField(default=0)),
-                ('timed_out', models.PositiveBigIntegerField(default=0)),
-                ('cancelled', models.PositiveBigIntegerField(default=0)),
-                ('failed_attempts', models.PositiveBigIntegerField(default=0)),
-                ('dead_letters', models.PositiveBigIntegerField(default=0)),
-                ('durations', models.JSONField(default=dict)),
-                ('dispatches', models.JSONField(default=dict)),
-                ('workflow', models.ForeignKey(db_index=False, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='executions.workflow')),
-                ('workspace', models.ForeignKey(db_index=False, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='executions.workspace')),
-            ],
-            options={
-                'indexes': [models.Index(fields=['hour'], name='execution_hour_age')],
-                'constraints': [models.UniqueConstraint(fields=('workflow', 'workspace', 'hour'), name='execution_hour_once', nulls_distinct=False)],
             },
         ),
         migrations.AddField(

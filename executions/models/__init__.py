@@ -2,13 +2,11 @@
 
 from executions.models.account import ApiToken, ServiceAccount
 from executions.models.activity import Activity, AuditSeal
-from executions.models.checkpoint import Checkpoint
 from executions.models.execution import WorkflowExecution
-from executions.models.figures import CountedHour, ExecutionHour
 from executions.models.idempotency import KeptAnswer
 from executions.models.job import Job
 from executions.models.object_permission import WorkflowGroupPermission, WorkflowUserPermission
-from executions.models.quota import Quota, QuotaHold, QuotaUse
+from executions.models.quota_use import QuotaUse
 from executions.models.secret import Credential, Keyset
 from executions.models.session import AccountSession
 from executions.models.trigger import (
@@ -26,18 +24,13 @@ __all__ = [
     "Activity",
     "ApiToken",
     "AuditSeal",
-    "Checkpoint",
-    "CountedHour",
     "Credential",
     "CronTick",
     "Event",
-    "ExecutionHour",
     "Job",
     "KeptAnswer",
     "Keyset",
     "Membership",
-    "Quota",
-    "QuotaHold",
     "QuotaUse",
     "RefusedMessage",
     "ServiceAccount",

@@ -10,6 +10,8 @@ from contextvars import ContextVar, Token
 from types import MappingProxyType
 
 NOBODY: Mapping[str, object] = MappingProxyType({})
+# What else says whose line it is, such as the present span; asked for each line that is written.
+MORE_IDS: list[Callable[[], Mapping[str, object]]] = []
 _ids: ContextVar[Mapping[str, object]] = ContextVar("valkyr_log_ids", default=NOBODY)
 # What the hot path is at: asked for its ids only if there is a line.
 _at: ContextVar[Callable[[], Mapping[str, object]] | None] = ContextVar("valkyr_at", default=None)
@@ -18,7 +20,10 @@ _at: ContextVar[Callable[[], Mapping[str, object]] | None] = ContextVar("valkyr_
 def ids() -> Mapping[str, object]:
     """The ids of whatever is being done here now, by field."""
     at = _at.get()
-    return _ids.get() if at is None else {**at(), **_ids.get()}
+    found = _ids.get() if at is None else {**at(), **_ids.get()}
+    for more in MORE_IDS:
+        found = {**found, **more()}
+    return found
 
 
 def at(them: Callable[[], Mapping[str, object]] | None) -> None:

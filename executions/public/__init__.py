@@ -1,8 +1,22 @@
 """What plugins may import of `executions`. All else may change without notice.
 
-`plugins` declares a plugin. `definitions`, `templates`, `schemas`, `values` and `errors` read and
-check what workflows are made of; they are pure. `publishing` publishes, `access` says who may do
-what, `models` are the tables, `database` has its clock and locks, `api` builds endpoints and
-`admin` pages, `sealing` encrypts, `signing` signs, `tracing` passes traces on, `configuration`
-reads settings.
+- `access`: who may do what
+- `accounts`: change who is a member
+- `admin`: build admin pages
+- `api`: build endpoints
+- `conditions`: report what people may be told of
+- `configuration`: read settings
+- `database`: the clock, locks and named statements
+- `definitions`, `templates`, `schemas`, `values`, `errors`: what workflows are made of; pure
+- `events`: the signals
+- `graphs`: compiled versions, and which steps of them run
+- `jobs`: let a worker compute what a request asks for
+- `lifecycle`: end executions, and let them go on
+- `models`: the tables
+- `plugins`: declare a plugin
+- `publishing`: publish workflows
+- `quotas`: limit what starts, and count what is used in hours and days
+- `sealing`, `signing`: encrypt and sign
+- `starting`: start executions
+- `tracing`: pass traces on
 """

@@ -1,17 +1,79 @@
 """Who may do what in which workspace, and who does it."""
 
-from executions.access import Action, Forbidden, User, obtain, visible, workspace_for
-from executions.access.actor import Actor, record
-from executions.access.powers import limits_of
+from executions.access import (
+    AccessChange,
+    Action,
+    Base,
+    Forbidden,
+    Powers,
+    User,
+    check_change,
+    may_override,
+    obtain,
+    operators_powers,
+    powers_on,
+    powers_on_row,
+    require,
+    visible,
+    workspace_for,
+    workspaces_of,
+)
+from executions.access.actor import (
+    DOORS,
+    Actor,
+    record,
+)
+from executions.access.errors import (
+    refused,
+)
+from executions.access.operation import (
+    Operation,
+)
+from executions.access.powers import (
+    limits_of,
+)
+from executions.access.reach import (
+    Reach,
+    reach_of,
+)
+from executions.access.scope import (
+    SCOPE_SQL,
+    Scope,
+)
+from executions.access.scoping import (
+    sees_all,
+)
+from executions.access.table import (
+    Power,
+)
 
 __all__ = [
+    "DOORS",
+    "SCOPE_SQL",
+    "AccessChange",
     "Action",
     "Actor",
+    "Base",
     "Forbidden",
+    "Operation",
+    "Power",
+    "Powers",
+    "Reach",
+    "Scope",
     "User",
+    "check_change",
     "limits_of",
+    "may_override",
     "obtain",
+    "operators_powers",
+    "powers_on",
+    "powers_on_row",
+    "reach_of",
     "record",
+    "refused",
+    "require",
+    "sees_all",
     "visible",
     "workspace_for",
+    "workspaces_of",
 ]

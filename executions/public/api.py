@@ -1,15 +1,64 @@
 """Build endpoints that look and answer as the engine's own do."""
 
-from executions.api.camel_case import CamelCase, CamelCaseSerializer
-from executions.api.documentation import operation
-from executions.api.endpoint import Endpoint
-from executions.api.fields import Body, Flag, Id, Json, Text, Whole
-from executions.api.paging import ListQuery, narrowed, page
-from executions.api.parsing import JsonText
-from executions.api.workflow_exchange import ImportQuery, kept
-from executions.api.workflow_shapes import ValidationItem, WorkflowShape
+from executions.admin.paginator import (
+    BOUND,
+    bounded_count,
+)
+from executions.api.bulk import (
+    FREE_IDS,
+    MAX_IDS,
+)
+from executions.api.camel_case import (
+    CamelCase,
+    CamelCaseSerializer,
+)
+from executions.api.documentation import (
+    operation,
+)
+from executions.api.endpoint import (
+    Endpoint,
+)
+from executions.api.execution_shapes import (
+    WorkflowExecutionShape,
+)
+from executions.api.fields import (
+    Body,
+    Flag,
+    Id,
+    Json,
+    JsonObject,
+    Payload,
+    Text,
+    Whole,
+)
+from executions.api.paging import (
+    ListQuery,
+    PageQuery,
+    narrowed,
+    page,
+)
+from executions.api.parsing import (
+    JsonText,
+)
+from executions.api.problem_paths import (
+    flat,
+)
+from executions.api.usage import (
+    WindowShape,
+)
+from executions.api.workflow_exchange import (
+    ImportQuery,
+    kept,
+)
+from executions.api.workflow_shapes import (
+    ValidationItem,
+    WorkflowShape,
+)
 
 __all__ = [
+    "BOUND",
+    "FREE_IDS",
+    "MAX_IDS",
     "Body",
     "CamelCase",
     "CamelCaseSerializer",
@@ -18,12 +67,19 @@ __all__ = [
     "Id",
     "ImportQuery",
     "Json",
+    "JsonObject",
     "JsonText",
     "ListQuery",
+    "PageQuery",
+    "Payload",
     "Text",
     "ValidationItem",
     "Whole",
+    "WindowShape",
+    "WorkflowExecutionShape",
     "WorkflowShape",
+    "bounded_count",
+    "flat",
     "kept",
     "narrowed",
     "operation",

@@ -1,12 +1,22 @@
-"""The database's clock, and locks that one process holds at a time."""
+"""The database's clock, named statements, and locks that one process holds at a time."""
 
+from executions import replica
 from executions.database.advisory_lock import alone
 from executions.database.advisory_locks import AdvisoryLock
-from executions.database.clock import ClockTimestamp, database_now
+from executions.database.clock import ClockTimestamp, database_now, first_id_at
+from executions.database.statements import Statements
+from executions.database.time_limit import hurried, soon
+from executions.vendor_seams.django_deletion import delete_without_cascade
 
 __all__ = [
     "AdvisoryLock",
     "ClockTimestamp",
+    "Statements",
     "alone",
     "database_now",
+    "delete_without_cascade",
+    "first_id_at",
+    "hurried",
+    "replica",
+    "soon",
 ]

@@ -1,7 +1,8 @@
 """Read and check workflow definitions; pure, without a database."""
 
 from executions.definition.catalog import Catalog, ConfigProblem, catalog
-from executions.definition.graph.problem import DefinitionError, Problem
+from executions.definition.graph.model import Step
+from executions.definition.graph.problem import DefinitionError, DefinitionProblem
 from executions.definition.graph.storable import storage_problems
 from executions.definition.outcome_rules import OutcomeRule
 
@@ -9,8 +10,9 @@ __all__ = [
     "Catalog",
     "ConfigProblem",
     "DefinitionError",
+    "DefinitionProblem",
     "OutcomeRule",
-    "Problem",
+    "Step",
     "catalog",
     "storage_problems",
 ]

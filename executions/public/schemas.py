@@ -1,6 +1,11 @@
 """Check values against JSON Schemas within a budget of work; pure, without a database."""
 
-from executions.definition.json_schema.budget import STEP, Budget, BudgetExceeded, for_a_schema
+from executions.definition.json_schema.budget import (
+    STEP,
+    BudgetExceeded,
+    EvaluationBudget,
+    for_a_schema,
+)
 from executions.definition.json_schema.checking import (
     Unresolvable,
     mistakes,
@@ -13,8 +18,8 @@ from executions.definition.patterns import BadPattern, TooMuchWork
 __all__ = [
     "STEP",
     "BadPattern",
-    "Budget",
     "BudgetExceeded",
+    "EvaluationBudget",
     "TooMuchWork",
     "Unresolvable",
     "check_patterns",

@@ -1,10 +1,24 @@
 """Read templates of definitions, and write those that somebody must finish; pure."""
 
-from executions.definition.templates import inspect_template
-from executions.definition.templating.unfinished import todo, todo_call
+from executions.definition.templates import (
+    Template,
+    TemplateError,
+    inspect_template,
+    one_expression,
+)
+from executions.definition.templating.refusal import Allowance, TimeSpent
+from executions.definition.templating.unfinished import (
+    todo,
+    todo_call,
+)
 
 __all__ = [
+    "Allowance",
+    "Template",
+    "TemplateError",
+    "TimeSpent",
     "inspect_template",
+    "one_expression",
     "todo",
     "todo_call",
 ]

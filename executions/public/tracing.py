@@ -1,7 +1,14 @@
-"""Pass the trace on to other systems."""
+"""Pass the trace on to other systems, and provide what makes spans."""
 
-from executions.observability.propagation import outgoing
+from executions.observability.log_context import MORE_IDS
+from executions.observability.trace_context import Incoming, incoming, outgoing, parent_of
+from executions.ports import trace_headers
 
 __all__ = [
+    "MORE_IDS",
+    "Incoming",
+    "incoming",
     "outgoing",
+    "parent_of",
+    "trace_headers",
 ]

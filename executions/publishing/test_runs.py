@@ -6,7 +6,7 @@ from typing import Any
 from django.db import transaction
 
 from executions.access.actor import Actor
-from executions.definition.graph.trial import Asked
+from executions.definition.graph.trial import TrialRequest
 from executions.models import Workflow, WorkflowExecution
 from executions.publishing.versioning import publish_trial
 from executions.triggers.start import start_execution
@@ -15,7 +15,7 @@ from executions.triggers.start import start_execution
 def start_trial(
     workflow: Workflow,
     payload: Any,
-    asked: Asked,
+    asked: TrialRequest,
     *,
     actor: Actor,
     definition: Mapping[str, Any] | None = None,

@@ -19,8 +19,8 @@ from executions.database.clock import database_now
 from executions.definition.catalog import catalog
 from executions.definition.graph.definition import normalise
 from executions.definition.graph.resolve import checksum, resolve
-from executions.definition.graph.trial import Asked, trial
-from executions.definition.graph.validation import Problem, problems
+from executions.definition.graph.trial import TrialRequest, trial
+from executions.definition.graph.validation import DefinitionProblem, problems
 from executions.definition.graph.validation import warnings as warnings_of
 from executions.definition.limits import limits
 from executions.errors import InvalidDefinition, NotFound, StaleRevision, Unchanged, ValkyrError
@@ -138,7 +138,7 @@ def publish(
 
 
 def publish_trial(
-    workflow_id: UUID, definition: Mapping[str, Any] | None, asked: Asked, *, actor: Actor
+    workflow_id: UUID, definition: Mapping[str, Any] | None, asked: TrialRequest, *, actor: Actor
 ) -> WorkflowVersion:
     """Make a test version of a definition (the draft unless given) as far as it is asked for.
 
@@ -165,7 +165,7 @@ def publish_trial(
 
 def check(
     definition: Any, workspace_id: UUID | None = None, workflow_id: UUID | None = None
-) -> list[Problem]:
+) -> list[DefinitionProblem]:
     """Every problem that keeps a draft from being published; none when it can be.
 
     Of credentials that it may not use so, only where the workspace is given.
@@ -176,7 +176,7 @@ def check(
     return found
 
 
-def warnings(definition: Any, workspace_id: UUID | None = None) -> list[Problem]:
+def warnings(definition: Any, workspace_id: UUID | None = None) -> list[DefinitionProblem]:
     """What in a definition is probably a mistake, and keeps nobody from publishing it.
 
     Of credentials that do not exist, only where the workspace is given.
@@ -189,7 +189,7 @@ def warnings(definition: Any, workspace_id: UUID | None = None) -> list[Problem]
 
 def _misfits(
     definition: Any, workspace_id: UUID, workflow_id: UUID | None
-) -> tuple[list[Problem], list[Problem]]:
+) -> tuple[list[DefinitionProblem], list[DefinitionProblem]]:
     return misfits(definition, catalog(), workspace_id, workflow_id, limits().remote_queues)
 
 
@@ -215,7 +215,7 @@ def _sound(definition: Any, workflow: Workflow) -> dict[str, Any]:
     return normalise(definition)
 
 
-def _unsound(found: list[Problem], what: str) -> InvalidDefinition:
+def _unsound(found: list[DefinitionProblem], what: str) -> InvalidDefinition:
     many = "1 problem" if len(found) == 1 else f"{len(found)} problems"
     return InvalidDefinition(f"The definition has {many} and cannot be {what}.", found)
 
@@ -225,7 +225,7 @@ def _storable(definition: Any) -> Any:
         payloads.dump(definition, "definition", MAX_DRAFT_BYTES)
     except ValkyrError as error:
         raise InvalidDefinition(
-            error.message, [Problem("definition", error.code, error.message)]
+            error.message, [DefinitionProblem("definition", error.code, error.message)]
         ) from error
     return definition
 

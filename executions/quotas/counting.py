@@ -1,6 +1,8 @@
 """Counting executions against hourly and daily limits, in the transaction that starts them."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -10,8 +12,7 @@ from executions.database.clock import database_now
 from executions.errors import QuotaExceeded
 from executions.models import QuotaUse
 from executions.quotas.limits import Ceilings, Limit
-from executions.quotas.windows import LENGTHS
-from executions.states import Resource
+from executions.quotas.windows import EXECUTIONS, LENGTHS
 
 KEPT = timedelta(days=2)
 PRUNED_AT_ONCE = 5_000
@@ -26,17 +27,7 @@ def count(workspace_id: UUID, ceilings: Ceilings, more: int) -> None:
     limits = ceilings.limits
     if not limits or not more:
         return
-    rows = statements.fetch(
-        "count_use",
-        {
-            "workspace": workspace_id,
-            "resource": Resource.EXECUTIONS.value,
-            "target": "",
-            "more": more,
-            "users": [limit.user_id for limit in limits],
-            "windows": [limit.window.value for limit in limits],
-        },
-    )
+    rows = count_use(workspace_id, limits, more)
     found = {(user_id, window): rest for user_id, window, *rest in rows}
     refusals = []
     for limit in limits:
@@ -46,6 +37,31 @@ def count(workspace_id: UUID, ceilings: Ceilings, more: int) -> None:
     if refusals:
         # An hour and its day may end together: then the day is what somebody must know of.
         raise max(reversed(refusals), key=lambda error: round(error.retry_after))
+
+
+def count_use(
+    workspace_id: UUID,
+    limits: Sequence[Limit],
+    more: int,
+    *,
+    resource: str = EXECUTIONS,
+    target: str = "",
+) -> list[tuple[Any, ...]]:
+    """Count more of a resource in the windows of these limits, and lock the counters.
+
+    A row a limit: its user and window, what is used now, when the window began, and the time.
+    """
+    return statements.fetch(
+        "count_use",
+        {
+            "workspace": workspace_id,
+            "resource": resource,
+            "target": target,
+            "more": more,
+            "users": [limit.user_id for limit in limits],
+            "windows": [limit.window.value for limit in limits],
+        },
+    )
 
 
 def prune() -> int:

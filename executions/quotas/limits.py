@@ -1,9 +1,12 @@
 """What limits the executions of a workspace, read in one query."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 from executions.database import statements
+from executions.ports import Port
 from executions.states import QuotaWindow
 
 
@@ -11,7 +14,7 @@ from executions.states import QuotaWindow
 class Limit:
     """At most `most` executions a window, of the whole workspace or of one user; `of` says whose.
 
-    `of` begins a sentence: "The tier 'free'", "Your quota".
+    `of` begins a sentence, such as "The tier 'free'".
     """
 
     user_id: int | None
@@ -34,19 +37,30 @@ class Ceilings:
     archived: bool
 
 
+read_ceilings: Port[[UUID, int | None], Ceilings] = Port(
+    "executions.quotas.limits.read_ceilings", "limits"
+)
+"""Return what limits a workspace and, in it, one principal, the tier's limits included. Optional.
+
+Called in each transaction that starts executions: it asks one query in the place of ours.
+"""
+
+
 def ceilings(workspace_id: UUID, user_id: int | None = None) -> Ceilings:
     """What limits a workspace and, in it, one principal. One query."""
-    rows = statements.fetch("ceilings", {"workspace": workspace_id, "user": user_id})
-    name, concurrent, pending, hourly, daily, archived = rows[0][:6]
-    found = _limits(None, f"The tier {name!r} of this workspace", hourly, daily)
-    for exists, whose, per_hour, per_day in (row[6:] for row in rows):
-        if exists:
-            of = "The quota of this workspace" if whose is None else "Your quota in this workspace"
-            found += _limits(whose, of, per_hour, per_day)
-    return Ceilings(name, concurrent, pending, tightest(found), archived)
+    if read_ceilings.provided:
+        return read_ceilings(workspace_id, user_id)
+    return of_tier(statements.fetch("ceilings", {"workspace": workspace_id})[0])
 
 
-def tightest(limits: list[Limit]) -> tuple[Limit, ...]:
+def of_tier(row: Sequence[Any], more: Sequence[Limit] = ()) -> Ceilings:
+    """The limits of a tier, of which `row` has what `ceilings.sql` selects, and `more`."""
+    name, concurrent, pending, hourly, daily, archived = row
+    own = windowed(None, f"The tier {name!r} of this workspace", hourly, daily)
+    return Ceilings(name, concurrent, pending, tightest([*own, *more]), archived)
+
+
+def tightest(limits: Sequence[Limit]) -> tuple[Limit, ...]:
     """One limit a counter: those of the workspace first, the hour before the day."""
     best: dict[tuple[int | None, QuotaWindow], Limit] = {}
     for limit in limits:
@@ -61,6 +75,7 @@ def _order(limit: Limit) -> tuple[bool, bool]:
     return (limit.user_id is not None, limit.window != QuotaWindow.HOUR)
 
 
-def _limits(user_id: int | None, of: str, hourly: int | None, daily: int | None) -> list[Limit]:
+def windowed(user_id: int | None, of: str, hourly: int | None, daily: int | None) -> list[Limit]:
+    """The limits by the hour and by the day, where there are any."""
     given = ((QuotaWindow.HOUR, hourly), (QuotaWindow.DAY, daily))
     return [Limit(user_id, window, most, of) for window, most in given if most is not None]

@@ -1,17 +1,17 @@
 """How much of the limits is used in the present windows, for people to see."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
-from django.db.models import Count, Q
+from django.db.models import Q
 
-from executions.database.clock import ClockTimestamp, database_now
-from executions.models import Quota, QuotaHold, QuotaUse
-from executions.quotas.windows import LENGTHS, start_of
-from executions.states import QuotaWindow, Resource
+from executions.database.clock import database_now
+from executions.models import QuotaUse
+from executions.quotas.windows import EXECUTIONS, LENGTHS, start_of
+from executions.states import QuotaWindow
 
 
 class Counter(NamedTuple):
@@ -19,13 +19,8 @@ class Counter(NamedTuple):
 
     workspace_id: UUID
     user_id: int | None
-    resource: str = Resource.EXECUTIONS.value
+    resource: str = EXECUTIONS
     target: str = ""
-
-
-def counter_of(quota: Quota) -> Counter:
-    """The counter that a quota limits."""
-    return Counter(quota.workspace_id, quota.user_id, quota.resource, quota.target)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +35,10 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Present:
-    """What some counters say now, and how many places of quotas are held, by their ids."""
+    """What some counters say now."""
 
     now: datetime
     used: Mapping[tuple[Counter, str], int]
-    held: Mapping[UUID, int]
 
     def window(self, counter: Counter, name: QuotaWindow, limit: int | None) -> Window:
         """One counter's window, seen under a limit."""
@@ -53,11 +47,8 @@ class Present:
         return Window(limit, used, starts_at, starts_at + LENGTHS[name])
 
 
-def present(counters: Iterable[Counter], quota_ids: Collection[UUID] = ()) -> Present:
-    """The counters' present windows, and the places held of some quotas.
-
-    Two queries, however many there are, and one more where there are places to count.
-    """
+def present(counters: Iterable[Counter]) -> Present:
+    """The counters' present windows; two queries, however many there are."""
     wanted = set(counters)
     now = database_now()
     starts = {name.value: start_of(name, now) for name in QuotaWindow}
@@ -75,12 +66,4 @@ def present(counters: Iterable[Counter], quota_ids: Collection[UUID] = ()) -> Pr
         if starts_at == starts[window]
         and (counter := Counter(workspace_id, user_id, resource, target)) in wanted
     }
-    return Present(now, found, _held(quota_ids))
-
-
-def _held(quota_ids: Collection[UUID]) -> dict[UUID, int]:
-    if not quota_ids:
-        return {}
-    live = QuotaHold.objects.filter(quota__in=quota_ids, until__gt=ClockTimestamp())
-    counts = live.values("quota").annotate(count=Count("pk")).order_by()
-    return dict(counts.values_list("quota", "count"))
+    return Present(now, found)

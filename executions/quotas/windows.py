@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 from executions.states import QuotaWindow
 
+EXECUTIONS = "executions"  # the resource that is counted here
 LENGTHS = {QuotaWindow.HOUR: timedelta(hours=1), QuotaWindow.DAY: timedelta(days=1)}
 
 

@@ -14,7 +14,7 @@ from uuid6 import uuid7
 from executions import payloads
 from executions.access.actor import Actor, record
 from executions.database.clock import database_now
-from executions.definition.graph.problem import Problem
+from executions.definition.graph.problem import DefinitionProblem
 from executions.definition.templates import TemplateError
 from executions.definition.templating import refusal
 from executions.errors import InvalidPayload, PayloadError, ValkyrError
@@ -32,7 +32,7 @@ FILTER_SECONDS = 0.25
 
 
 @dataclass(frozen=True, slots=True)
-class Published:
+class EventReceipt:
     """An event, and whether this call stored it (or an earlier one with the same id)."""
 
     event: Event
@@ -46,7 +46,7 @@ def publish_event(
     *,
     actor: Actor,
     event_id: str | None = None,
-) -> Published:
+) -> EventReceipt:
     """Store an event and start every enabled EVENT trigger of its name whose filter holds.
 
     An id known in the workspace returns the event of the first time and does nothing. What each
@@ -64,8 +64,8 @@ def publish_event(
         known = Event.objects.filter(workspace=workspace, event_id=event_id).first()
         if known is None:
             raise
-        return Published(known, created=False)
-    return Published(event, created=True)
+        return EventReceipt(known, created=False)
+    return EventReceipt(event, created=True)
 
 
 def _insert(workspace: Workspace, name: str, payload: Any, event_id: str | None) -> Event:
@@ -164,7 +164,7 @@ def _check(payload: Any) -> None:
         payloads.dump(payload, "payload", MAX_PAYLOAD_BYTES)
     except PayloadError as error:
         raise InvalidPayload(
-            error.message, [Problem("payload", error.code, error.message)]
+            error.message, [DefinitionProblem("payload", error.code, error.message)]
         ) from error
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from executions import payloads
-from executions.definition.graph.problem import Problem
+from executions.definition.graph.problem import DefinitionProblem
 from executions.definition.versions import Compiled, check_payload, compiled
 from executions.errors import (
     InvalidPayload,
@@ -72,7 +72,11 @@ def chosen_priority(priority: int | None) -> int:
     if not 0 <= priority <= 9:
         raise InvalidPayload(
             "The priority is out of range.",
-            [Problem("priority", "range", f"{priority} is not between 0 (last) and 9 (first).")],
+            [
+                DefinitionProblem(
+                    "priority", "range", f"{priority} is not between 0 (last) and 9 (first)."
+                )
+            ],
         )
     return priority
 
@@ -120,6 +124,8 @@ def check(version: Compiled, payload: Any, prefix: str = "params") -> str:
     try:
         text = payloads.dump(payload, "payload", MAX_PAYLOAD_BYTES)
     except PayloadError as error:
-        raise InvalidPayload(error.message, [Problem(prefix, error.code, error.message)]) from error
+        raise InvalidPayload(
+            error.message, [DefinitionProblem(prefix, error.code, error.message)]
+        ) from error
     check_payload(version, payload, prefix)
     return text

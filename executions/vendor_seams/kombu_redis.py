@@ -20,7 +20,7 @@ message that is sent or acknowledged: 0.15 ms of the 0.6 that a message costs.
 Relies on: `Channel._connparams(asynchronous)`, `Channel._create_client(asynchronous)`,
 `Channel._has_queue(queue)`, `Channel._size(queue)`, `Channel.pool`, `Transport.Channel` and
 `Transport.connection_errors` (kombu 5.5 to 5.7).
-No public way: a transport's channel is no setting; each change is a fault or a cost in kombu.
+No public way: each change is a fault or a cost in kombu.
 If it breaks: workers end when Redis does, or backlogs are sent twice.
 """
 
@@ -55,9 +55,8 @@ class Channel(transport.Channel):
         return bool(self._size(queue))
 
 
-def use() -> None:
-    """Let kombu's Redis transport make such channels in this process."""
-    transport.Transport.Channel = Channel
-    known = transport.Transport.connection_errors
-    if ResponseError not in known:
-        transport.Transport.connection_errors = (*known, ResponseError)
+class RedisTransport(transport.Transport):
+    """kombu's transport to Redis, with our channel; what Redis refuses is a connection error."""
+
+    Channel = Channel
+    connection_errors = (*transport.Transport.connection_errors, ResponseError)

@@ -2,15 +2,10 @@
 
 from runners.admin import (  # noqa: F401 - importing registers
     approvals,
-    budgets,
-    circuits,
-    costs,
     explain,
     family,
-    history,
     monitor,
     panels,
     run,
     runner,
-    verification,
 )

@@ -14,11 +14,12 @@ from unfold.widgets import UnfoldAdminTextareaWidget
 
 from executions.access import Action, powers_on
 from executions.access.actor import Actor
+from executions.access.operation import Operation
 from executions.admin import links, marks
 from executions.admin.engine import FactAdmin
 from executions.admin.filters import AgeFilter, TabFilter
 from executions.admin.operating import OperatingAdmin
-from executions.admin.operations import Operation
+from executions.admin.operations import AdminOperation
 from executions.admin.sections import Page, PageSection, facts, text_section
 from runners.models import Approval
 from runners.waits.approvals import APPROVED, REJECTED, decide, may_decide
@@ -57,27 +58,31 @@ def _refuse_decided(row: Approval) -> str:
     return f"Nothing to do: this approval is {row.decision or row.state.lower()}."
 
 
-APPROVE = Operation(
-    name="approve",
+APPROVE = AdminOperation(
+    Operation(
+        name="approve",
+        apply=_applying(APPROVED),
+        needs=Action.VIEW,  # who may decide is a matter of the approval
+        refuse=_refuse_decided,
+    ),
     title="Approve…",
     icon="check_circle",
     done="approved",
     question="The workflow goes on along `approved`.",
-    apply=_applying(APPROVED),
-    needs=Action.VIEW,  # who may decide is a matter of the approval
-    refuse=_refuse_decided,
     form=CommentForm,
     primary=True,
 )
-REJECT = Operation(
-    name="reject",
+REJECT = AdminOperation(
+    Operation(
+        name="reject",
+        apply=_applying(REJECTED),
+        needs=Action.VIEW,
+        refuse=_refuse_decided,
+    ),
     title="Reject…",
     icon="cancel",
     done="rejected",
     question="The workflow goes on along `rejected`.",
-    apply=_applying(REJECTED),
-    needs=Action.VIEW,
-    refuse=_refuse_decided,
     form=CommentForm,
     danger=True,
 )

@@ -1,7 +1,7 @@
 """The live monitor: one execution as it runs, its graph, its timeline and what each run did.
 
-The page itself is a frame with what does not change; `static/executions/monitor` fills it from the
-API and from the stream of states.
+The page itself is a frame with what does not change; `executions/frontend/src/monitor` fills it
+from the API and from the stream of states.
 """
 
 from collections.abc import Iterator
@@ -20,24 +20,13 @@ from executions.admin.operating import OperatingAdmin
 from executions.admin.studio import studio_of
 from executions.definition.versions import compiled
 from executions.models import WorkflowExecution
+from runners.repair.forks import fork_execution
 
 # What stands for an id in the addresses that the scripts fill in.
 ANY = UUID(int=0)
-# Shown on the monitor in this order; what else can be done is on the execution's own page.
+# Shown on the monitor in this order, as far as they are installed; what else can be done is on the
+# execution's own page.
 BUTTONS = ("pause", "resume", "cancel", "replay", "fork")
-FILTERS = ("all", "failed", "running", "slowest")
-KEYS = (
-    ("n  p", "the next, the previous failed run"),
-    ("↑ ↓", "in the timeline: the run above, below"),
-    ("← →", "in the timeline: earlier, later; in the graph: move"),
-    ("+  -", "zoom the time in, out"),
-    ("f", "fit the graph and the time"),
-    ("l", "follow now"),
-    ("/", "find a task"),
-    ("1 … 6", "the tabs of the details"),
-    ("Escape", "select nothing: show the execution"),
-    ("?", "this list"),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +58,11 @@ def monitor(admin: OperatingAdmin, request: HttpRequest, object_id: str) -> Http
         ),
         "test": marks.test_run() if compiled(execution.version_id).test else "",
         "studio": studio_of(execution),
+        "forks": fork_execution.provided,
         "buttons": list(_buttons(admin, request, execution)),
-        "addresses": addresses(execution.pk),
+        "facts": _facts(execution),
         "id": marks.copyable(execution.pk),
         "trace": elsewhere.trace_mark(execution.trace_id),
-        "workflow_name": str(execution.workflow),
-        "dead_letters": links.listing("dlq_deadletterentry", q=str(execution.pk)),
-        "filters": FILTERS,
-        "keys": KEYS,
         "is_fullwidth": "1",
     }
     return TemplateResponse(request, "runners/monitor.html", context)
@@ -86,34 +72,30 @@ def _buttons(
     admin: OperatingAdmin, request: HttpRequest, execution: WorkflowExecution
 ) -> Iterator[Button]:
     by_name = {operation.name: operation for operation in admin.operations}
-    for name in BUTTONS:
-        operation = by_name[name]
+    for operation in [by_name[name] for name in BUTTONS if name in by_name]:
+        name = operation.name
         if admin.may_operate(request, operation, execution):
-            refusal = operation.refuse(execution)
+            refusal = operation.operation.refuse(execution)
         else:
             refusal = "Your role in its workspace does not allow it."
         address = reverse(f"admin:executions_workflowexecution_operate_{name}", args=[execution.pk])
         yield Button(name, operation.title, operation.icon, address, refusal)
 
 
-def addresses(pk: UUID) -> dict[str, Any]:
-    """Where the scripts find things, by `data-` attribute; ANY stands for another id."""
-    api = f"/v1/WorkflowExecution/{pk}"
+def _facts(execution: WorkflowExecution) -> dict[str, Any]:
+    """What the scripts begin with, by `data-` attribute; ANY stands for an id in addresses."""
     return {
-        "stream": f"{api}/subscribe",
-        "graph": f"{api}/graph",
-        "explain": f"{api}/explain",
-        "execution": api,
-        "run": f"/v1/Run/{ANY}",
+        "execution": execution.pk,
+        "workflow": str(execution.workflow),
         "run-page": links.page("runners_run", ANY),
         "approval-page": links.page("runners_approval", ANY),
-        "child-page": reverse("admin:executions_workflowexecution_monitor", args=[ANY]),
+        "monitor-page": _monitor_of(ANY),
         "dead-letters": links.listing("dlq_deadletterentry", q=str(ANY)),
         "executions": links.listing("executions_workflowexecution"),
-        "children": links.listing("executions_workflowexecution", q=str(pk)),
-        "runs": links.listing("runners_run", q=str(pk)),
+        "children": links.listing("executions_workflowexecution", q=str(execution.pk)),
+        "runs": links.listing("runners_run", q=str(execution.pk)),
         "runners": links.listing("runners_runner"),
-        "sign-in": f"{reverse('admin:login')}?next={_monitor_of(pk)}",
+        "sign-in": f"{reverse('admin:login')}?next={_monitor_of(execution.pk)}",
     }
 
 

@@ -16,7 +16,7 @@ from executions.admin.done import done_to
 from executions.admin.engine import FactAdmin
 from executions.admin.filters import AgeFilter, TabFilter, WorkflowFilter
 from executions.admin.operating import OperatingAdmin
-from executions.admin.operations import Operation
+from executions.admin.operations import AdminOperation
 from executions.admin.revealing import reveal_operation
 from executions.admin.scope import may
 from executions.admin.sections import Page, PageSection, facts, payload_section, text_section
@@ -70,7 +70,7 @@ class RunWorkflowFilter(WorkflowFilter):
 class RunAdmin(OperatingAdmin, FactAdmin):
     """One attempt of one step; the engine alone writes these rows."""
 
-    operations: ClassVar[tuple[Operation, ...]] = (reveal_operation(Run, FIELDS),)
+    operations: ClassVar[tuple[AdminOperation, ...]] = (reveal_operation(Run, FIELDS),)
     list_display = (
         "step", "mark", "workflow", "worker", "queue", "queued", "waited", "duration", "failure",
     )  # fmt: skip

@@ -71,7 +71,7 @@ class RunnerAdmin(FactAdmin):
                     ("Pool", obj.pool),
                     ("Queues", self.queue_names(obj)),
                     ("Started", marks.ago(obj.started_at)),
-                    ("LiveRun", marks.ago(obj.seen_at)),
+                    ("Last seen", marks.ago(obj.seen_at)),
                     ("Leaving", marks.ago(obj.leaving_at)),
                 ]
             ),

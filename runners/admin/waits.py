@@ -1,6 +1,6 @@
 """What a run waits for, or waited for, in words; with a link to whoever can let it go on."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -8,7 +8,6 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from executions.admin import links, marks
-from runners.explain.quotas import described
 from runners.models import Run
 from runners.states import HOLDS, WaitKind
 
@@ -29,6 +28,8 @@ NAMES = {
     WaitKind.CIRCUIT: "its target, which rested",
     WaitKind.QUOTA: "a quota",
 }
+HELD_BY: dict[str, Callable[[Mapping[str, Any]], str]] = {}
+"""What holds a run back in a few words, made of its `progress`, by kind; plugins add to it."""
 PLAIN = {WaitKind.TIMER: "Sleeps", WaitKind.CHILD: "Waits for its child"}
 
 
@@ -72,8 +73,9 @@ def _what(run: Run, kind: WaitKind) -> str:
         return PLAIN[kind]
     if kind == WaitKind.CIRCUIT:
         return f"Held: {marks.clipped(str(about.get('target', '')))} rests"
-    if kind == WaitKind.QUOTA:
-        return f"Held by the {marks.clipped(described(about))}"
+    if kind in HOLDS:
+        by = HELD_BY.get(kind)
+        return f"Held by the {marks.clipped(by(about))}" if by else "Held back"
     if kind == WaitKind.EVENT:
         return f"Waits for the event {marks.clipped(str(about.get('event', '')))}"
     if kind == WaitKind.APPROVAL:

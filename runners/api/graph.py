@@ -1,4 +1,4 @@
-"""The graph of the version that an execution runs, laid out for drawing."""
+"""The graph of the version that an execution runs, as tasks and edges."""
 
 from uuid import UUID
 
@@ -8,13 +8,13 @@ from rest_framework.response import Response
 from executions.access import Action, obtain
 from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
+from executions.definition.versions import compiled
 from executions.models import WorkflowExecution
 from runners.api.graph_shapes import GraphShape, shown
-from runners.monitor.versions import drawing_of
 
 
 class ExecutionGraph(Endpoint):
-    """The drawing behind the live monitor."""
+    """The graph that the live monitor draws."""
 
     @operation(
         "getWorkflowExecutionGraph",
@@ -23,7 +23,7 @@ class ExecutionGraph(Endpoint):
         errors=[403, 404],
     )
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
-        """The graph of the version that ran, not of today's draft, with a place for everything."""
+        """The graph of the version that ran, not of today's draft."""
         rows = WorkflowExecution.objects.only("id", "workspace_id", "workflow_id", "version_id")
         row, _ = obtain(self.user, rows, id, Action.VIEW)
-        return Response({"versionId": row.version_id, **shown(drawing_of(row.version_id))})
+        return Response({"versionId": row.version_id, **shown(compiled(row.version_id).graph)})

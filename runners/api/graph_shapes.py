@@ -1,13 +1,15 @@
-"""A version's drawing as JSON."""
+"""A version's graph as JSON: tasks and edges by path, those of bodies included."""
 # ruff: noqa: N815 - the names are the JSON's
 
+from collections.abc import Iterator
 from typing import Any
 
 from rest_framework import serializers
 
 from executions.api.camel_case import CamelCaseSerializer
 from executions.api.modules import CONTAINERS
-from runners.monitor.drawing import Box, Drawing, Line
+from executions.definition.graph.definition import SUCCESS
+from executions.definition.graph.model import Graph, Task
 
 
 class GraphStep(CamelCaseSerializer):
@@ -20,33 +22,25 @@ class GraphStep(CamelCaseSerializer):
 
 
 class GraphNode(CamelCaseSerializer):
-    """A task's box; lengths are CSS pixels, `x` and `y` its upper left corner."""
+    """A task."""
 
     path = serializers.CharField(help_text="Without turns: `refine.draft` stands in `refine`.")
     title = serializers.CharField()
     module = serializers.CharField(help_text="Its first step's.")
-    container = serializers.ChoiceField(CONTAINERS, help_text="Its body's nodes lie within it.")
+    container = serializers.ChoiceField(CONTAINERS, help_text="Whether it has a body.")
     parent = serializers.CharField(  # type: ignore[assignment]
         help_text="The container it stands in.", allow_blank=True
     )
     steps = GraphStep(many=True, help_text="The chain of modules it is made of.")
-    x = serializers.FloatField()
-    y = serializers.FloatField()
-    w = serializers.FloatField()
-    h = serializers.FloatField()
 
 
 class GraphEdge(CamelCaseSerializer):
-    """A line from one node to another."""
+    """An edge from one task to another of the same body."""
 
     # `from` is a keyword; serializers take such names from a mapping.
     to = serializers.CharField()
     label = serializers.CharField(  # type: ignore[assignment]
         allow_blank=True, help_text='The outcome on which it is taken; "" is success.'
-    )
-    points = serializers.ListField(
-        child=serializers.ListField(child=serializers.FloatField()),
-        help_text="Where it runs, as [x, y], from the one node's right side to the other's left.",
     )
 
     def get_fields(self) -> Any:
@@ -54,47 +48,59 @@ class GraphEdge(CamelCaseSerializer):
         return {"from": serializers.CharField(), **super().get_fields()}
 
 
-class GraphSize(CamelCaseSerializer):
-    """How large the drawing is."""
-
-    width = serializers.FloatField()
-    height = serializers.FloatField()
-
-
 class GraphShape(CamelCaseSerializer):
-    """The graph of the version that an execution runs, laid out."""
+    """The graph of the version that an execution runs."""
 
     versionId = serializers.UUIDField()
     nodes = GraphNode(many=True, help_text="Containers before what stands in them.")
     edges = GraphEdge(many=True)
-    size = GraphSize()
 
 
-def shown(drawing: Drawing) -> dict[str, Any]:
-    """A drawing as `GraphShape` has it; coordinates to a tenth."""
+def shown(graph: Graph) -> dict[str, Any]:
+    """A workflow's graph as `GraphShape` has it."""
+    bodies = _bodies(graph, "")
     return {
-        "nodes": [_node(box) for box in drawing.boxes],
-        "edges": [_edge(line) for line in drawing.lines],
-        "size": {"width": round(drawing.width, 1), "height": round(drawing.height, 1)},
+        "nodes": list(_nodes(graph, "")),
+        "edges": [edge for body, parent in bodies for edge in _edges(body, parent)],
     }
 
 
-def _node(box: Box) -> dict[str, Any]:
+def _bodies(graph: Graph, parent: str) -> Iterator[tuple[Graph, str]]:
+    """The graph itself and the bodies in it, each with the path of its container."""
+    yield graph, parent
+    for task in graph.tasks:
+        if task.body is not None:
+            yield from _bodies(task.body, _path(parent, task.id))
+
+
+def _nodes(graph: Graph, parent: str) -> Iterator[dict[str, Any]]:
+    for task in graph.tasks:
+        yield _node(graph, task, parent)
+        if task.body is not None:
+            yield from _nodes(task.body, _path(parent, task.id))
+
+
+def _node(graph: Graph, task: Task, parent: str) -> dict[str, Any]:
+    steps = [graph.steps[index] for index in task.steps]
     return {
-        "path": box.path,
-        "title": box.title,
-        "module": box.steps[0][1],
-        "container": box.container,
-        "parent": box.parent,
-        "steps": [{"path": path, "module": module} for path, module in box.steps],
-        **{name: round(getattr(box, name), 1) for name in "xywh"},
+        "path": _path(parent, task.id),
+        "title": task.name,
+        "module": steps[0].module,
+        "container": task.body.kind if task.body is not None else "",
+        "parent": parent,
+        "steps": [{"path": _path(parent, step.path), "module": step.module} for step in steps],
     }
 
 
-def _edge(line: Line) -> dict[str, Any]:
-    return {
-        "from": line.source,
-        "to": line.target,
-        "label": line.on,
-        "points": [[round(x, 1), round(y, 1)] for x, y in line.points],
-    }
+def _edges(graph: Graph, parent: str) -> Iterator[dict[str, Any]]:
+    for task in graph.tasks:
+        for edge in task.outgoing:
+            yield {
+                "from": _path(parent, task.id),
+                "to": _path(parent, graph.tasks[edge.target].id),
+                "label": "" if edge.on == SUCCESS else edge.on,
+            }
+
+
+def _path(parent: str, name: str) -> str:
+    return f"{parent}.{name}" if parent else name

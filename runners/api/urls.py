@@ -3,12 +3,7 @@
 from django.urls import URLPattern, path
 
 from runners.api import (
-    budgets,
-    circuits,
-    costs,
     decisions,
-    history,
-    remote,
     runners,
     runs,
 )
@@ -25,21 +20,10 @@ EXECUTION = "v1/WorkflowExecution/<uuid:id>"
 urlpatterns: list[URLPattern] = [
     path("v1/Workflow/<uuid:id>/last-results", LastResultsOf.as_view()),
     path("v1/Run", runs.Runs.as_view()),
-    path("v1/CircuitBreaker", circuits.CircuitBreakers.as_view()),
-    path("v1/CircuitBreaker/<uuid:id>", circuits.OneCircuitBreaker.as_view()),
-    path("v1/CircuitBreaker/<uuid:id>/reset", circuits.ResetCircuitBreaker.as_view()),
-    path("v1/Budget", budgets.Budgets.as_view()),
-    path("v1/Budget/<uuid:id>", budgets.OneBudget.as_view()),
-    path("v1/CostEntry", costs.Costs.as_view()),
-    path("v1/Spend", costs.SpendReport.as_view()),
     path("v1/Runner", runners.Runners.as_view()),
     path("v1/Runner/<uuid:id>", runners.OneRunner.as_view()),
     path("v1/Run/<uuid:id>", runs.OneRun.as_view()),
     path("v1/Run/<uuid:id>/reveal", RevealRun.as_view()),
-    path("v1/Run/lease", remote.LeaseRun.as_view()),
-    path("v1/Run/<uuid:id>/heartbeat", remote.HeartbeatRun.as_view()),
-    path("v1/Run/<uuid:id>/complete", remote.CompleteRun.as_view()),
-    path("v1/Run/<uuid:id>/fail", remote.FailRun.as_view()),
     path("v1/Run/<uuid:id>/decide", decisions.Decide.as_view()),
     path("v1/callbacks/<str:token>", Callback.as_view()),
     path("v1/WorkflowExecution/<uuid:id>/signal", SignalExecution.as_view()),
@@ -48,8 +32,4 @@ urlpatterns: list[URLPattern] = [
     path(f"{EXECUTION}/subscribe", SubscribeExecution.as_view()),
     path("v1/vaiworkflow/subscribe/<uuid:workflowId>", SubscribeWorkflow.as_view()),
     path(f"{EXECUTION}/timeline", runs.Timeline.as_view()),
-    path(f"{EXECUTION}/rollback", history.RollbackExecution.as_view()),
-    path(f"{EXECUTION}/fork", history.ForkExecution.as_view()),
-    path(f"{EXECUTION}/replay", history.ReplayExecution.as_view()),
-    path("v1/Verification/<uuid:id>", history.OneVerification.as_view()),
 ]

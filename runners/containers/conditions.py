@@ -27,7 +27,7 @@ def holds(context: SegmentContext, turn: Place, key: str, *, ended: bool) -> boo
         for path in template_scope.task_paths(turn.up(levels), task)
     ]
     if paths:
-        data.learn(statements.fetch("results", {"execution": context.execution_id, "reads": paths}))
+        data.learn(template_scope.results_of(context.execution_id, paths))
     blank: dict[str, Any] = {"output": None, "outcome": "", "error": None, "history": []}
     tasks = {task.id: blank for task in turn.graph.tasks} | data.outer | data.results
     scope = {

@@ -27,7 +27,7 @@ MAX_PROBLEMS = 5
 ACTOR = Actor.system("sub-workflow")
 
 
-class Refused(Exception):
+class ChildRefused(Exception):
     """The child cannot be started; `failure` is why, for good."""
 
     def __init__(self, path: str, reason: str) -> None:
@@ -36,7 +36,7 @@ class Refused(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ChildCall:
     """What a step asks for: a workflow that exists, and the parent's side of the child."""
 
     workflow: Workflow
@@ -46,7 +46,7 @@ class Call:
     parent: ParentRun
 
 
-def look_up(state: SegmentState, work: Work, facts: Mapping[str, Any]) -> Call:
+def look_up(state: SegmentState, work: Work, facts: Mapping[str, Any]) -> ChildCall:
     """What the step asks for, looked up before anything is locked; raises Refused."""
     slug = facts["workflow"]
     execution = (
@@ -55,14 +55,14 @@ def look_up(state: SegmentState, work: Work, facts: Mapping[str, Any]) -> Call:
         .get()
     )
     if execution.depth >= MAX_DEPTH:
-        raise Refused(work.path, _too_deep(state, slug))
+        raise ChildRefused(work.path, _too_deep(state, slug))
     workflow = (
         Workflow.objects.filter(workspace_id=execution.workspace_id, slug=slug, archived_at=None)
         .defer("definition")
         .first()
     )
     if workflow is None:
-        raise Refused(
+        raise ChildRefused(
             work.path,
             f"there is no workflow {slug!r} in this workspace. Create and publish it, or mend "
             "`workflow`.",
@@ -70,7 +70,7 @@ def look_up(state: SegmentState, work: Work, facts: Mapping[str, Any]) -> Call:
     if workflow.latest_version_id is not None:
         compiled(workflow.latest_version_id)  # the first time takes long: not under a lock
     waits = bool(facts.get("wait", True))
-    return Call(
+    return ChildCall(
         workflow=workflow,
         input=facts.get("input", {}),
         version=facts.get("version"),
@@ -87,7 +87,7 @@ def look_up(state: SegmentState, work: Work, facts: Mapping[str, Any]) -> Call:
     )
 
 
-def start(call: Call, work: Work) -> UUID:
+def start(call: ChildCall, work: Work) -> UUID:
     """Start the child; its id. The caller holds the parent's lock. Raises Refused."""
     try:
         child = start_child(
@@ -99,15 +99,15 @@ def start(call: Call, work: Work) -> UUID:
             version=call.version,
         )
     except NotFound as error:
-        raise Refused(work.path, str(error)) from error
+        raise ChildRefused(work.path, str(error)) from error
     except ValkyrError as error:
-        raise Refused(
+        raise ChildRefused(
             work.path, f"workflow {call.workflow.slug!r} refused the child. {_told(error)}"
         ) from error
     return child.pk
 
 
-def noted(call: Call, child: UUID) -> dict[str, Any]:
+def noted(call: ChildCall, child: UUID) -> dict[str, Any]:
     """What is kept with a run that waits for a child, and shown to people."""
     return {
         "workflow": call.workflow.slug,

@@ -15,7 +15,7 @@ from runners.dispatch.packing import Packing
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class SegmentLink:
     """One segment: the path of its first step, its queue, and its name in Flower.
 
     `others` are sibling segments that the same message carries, one after another.
@@ -31,25 +31,25 @@ class Link:
 class Chain:
     """Segments that follow each other on different queues; mostly a single one."""
 
-    links: tuple[Link, ...]
+    links: tuple[SegmentLink, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Chord:
     """Branches that all lead to one join."""
 
-    headers: tuple[Link, ...]
+    headers: tuple[SegmentLink, ...]
 
 
 Canvas = Chain | Chord
 
 
-def link(place: Place, step: Step, *others: Step) -> Link:
+def link(place: Place, step: Step, *others: Step) -> SegmentLink:
     """The segment that begins with this step, packed with those that begin with the others."""
     path = place.prefix + step.path
     paths = tuple(place.prefix + other.path for other in others)
     name = f"{place.graph.name}: {path}"
-    return Link(path, step.queue, f"{name} and {len(paths)} more" if paths else name, paths)
+    return SegmentLink(path, step.queue, f"{name} and {len(paths)} more" if paths else name, paths)
 
 
 def arrange(
@@ -131,7 +131,7 @@ def join_of(graph: Graph, step: Step) -> int | None:
     return edges[0].target
 
 
-def chain_of(place: Place, step: Step, most: int) -> tuple[Link, ...]:
+def chain_of(place: Place, step: Step, most: int) -> tuple[SegmentLink, ...]:
     """The segments that certainly follow each other from this step, one a change of queue."""
     links = [link(place, step)]
     while len(links) < most:

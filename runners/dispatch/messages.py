@@ -23,7 +23,7 @@ from executions.vendor_seams.celery_messages import Alike
 from runners import statements
 from runners.conf import config
 from runners.dispatch import capacity, durations
-from runners.dispatch.canvas import Canvas, Chain, Chord, Link, arrange, ours
+from runners.dispatch.canvas import Canvas, Chain, Chord, SegmentLink, arrange, ours
 from runners.dispatch.packing import NONE, Packing
 
 log = logging.getLogger(__name__)
@@ -75,7 +75,7 @@ def publish_segment_after_commit(
     execution_id: UUID, version_id: UUID, priority: int, segment: str, queue: str, name: str
 ) -> None:
     """Send one segment when the open transaction commits."""
-    canvas = Chain((Link(segment, queue, name),))
+    canvas = Chain((SegmentLink(segment, queue, name),))
     publish_after_commit([Parcel(execution_id, version_id, priority, (canvas,))])
 
 
@@ -228,7 +228,7 @@ def _signature(item: Parcel, canvas: Canvas) -> Signature:
     return links[0] if len(links) == 1 else chain(*links)
 
 
-def _segment(item: Parcel, link: Link) -> Signature:
+def _segment(item: Parcel, link: SegmentLink) -> Signature:
     named = (str(item.execution_id), str(item.version_id), link.segment)
     return current_app.signature(
         RUN_SEGMENT,

@@ -14,10 +14,9 @@ from executions.definition.limits import limits
 from executions.definition.versions import Compiled
 from executions.models import WorkflowExecution, WorkflowVersion
 from runners import statements
-from runners.circuits.ledger import circuit_of
-from runners.explain.circuits import KnownCircuit, target_of
+from runners.explain.holds import hold_reasons
 from runners.explain.steps import COUNTED, SILENT_SECONDS, Around
-from runners.models import CircuitBreaker, Run, Runner, Waiter
+from runners.models import Run, Runner, Waiter
 from runners.ports import open_dead_letters
 from runners.states import IDENTITY, LIVE, RunState, WaitKind
 
@@ -53,6 +52,7 @@ def look_around(
 ) -> Around:
     """What the reasons of these runs depend on."""
     sent = [run for run in runs if run.state == RunState.PENDING and run.published_at]
+    noticed = _noticed(runs)
     return Around(
         now=now,
         state=row.state,
@@ -61,12 +61,12 @@ def look_around(
         before=_before(row, sent),
         failed=_failed(row, runs),
         most=_most(version, runs),
-        noticed=_noticed(runs),
+        noticed=noticed,
         filters=_filters(row, runs),
         children=_children(runs),
         letters=_letters(runs),
         remote=_remote(row, runs),
-        circuits=_circuits(row, runs),
+        holds=hold_reasons(row.workspace_id, runs, noticed, now),
         test=version.test,
     )
 
@@ -168,15 +168,6 @@ def _children(runs: Sequence[Run]) -> Mapping[str, str]:
         return {}
     found = WorkflowExecution.objects.filter(pk__in=[pk for pk in ids if pk])
     return {str(pk): state for pk, state in found.values_list("pk", "state")}
-
-
-def _circuits(row: WorkflowExecution, runs: Sequence[Run]) -> Mapping[str, KnownCircuit]:
-    """The circuits of the targets that these runs are held for."""
-    targets = {target_of(run) for run in runs if run.waits_for == WaitKind.CIRCUIT}
-    if not targets:
-        return {}
-    found = CircuitBreaker.objects.filter(workspace_id=row.workspace_id, target__in=targets)
-    return {breaker.target: KnownCircuit(breaker.pk, circuit_of(breaker)) for breaker in found}
 
 
 def _letters(runs: Sequence[Run]) -> Mapping[UUID, UUID]:

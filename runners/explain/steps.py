@@ -12,9 +12,7 @@ from uuid import UUID
 from executions.definition.graph.turns import LoopTurns, MapTurns
 from executions.explain.reason import Reason, at, brief, iso, some
 from executions.states import FINAL, CapacityState, ExecutionState
-from runners.circuits.breaker import Circuit
-from runners.explain import quotas
-from runners.explain.circuits import KnownCircuit, held_reason, target_of
+from runners.explain.holds import not_installed
 from runners.models import Run
 from runners.states import HELD, RunState, WaitKind
 
@@ -32,8 +30,8 @@ class Around:
     a step may have, by run. `noticed` says since when something outside may wake a run; `filters`
     are the texts of events' filters, by run. `children` are the states of child executions, and
     `letters` the open dead letters, by run. `remote` are the queues of remote runners, and when one
-    of the workspace's was last seen that asks for them. `circuits` are those of targets that runs
-    are held for, by target. `test` says that it is a test run.
+    of the workspace's was last seen that asks for them. `holds` are the reasons of those who hold
+    runs back, by run. `test` says that it is a test run.
     """
 
     now: datetime
@@ -48,7 +46,7 @@ class Around:
     children: Mapping[str, str] = field(default_factory=dict)
     letters: Mapping[UUID, UUID] = field(default_factory=dict)
     remote: Mapping[str, datetime | None] = field(default_factory=dict)
-    circuits: Mapping[str, KnownCircuit] = field(default_factory=dict)
+    holds: Mapping[UUID, Reason] = field(default_factory=dict)
     test: bool = False
 
 
@@ -305,14 +303,9 @@ def _child(run: Run, around: Around) -> Reason:
     )
 
 
-def _quota(run: Run, around: Around) -> Reason:
-    return quotas.held_reason(run, around.noticed.get(run.pk, run.started_at))
-
-
-def _circuit(run: Run, around: Around) -> Reason:
-    known = around.circuits.get(target_of(run), KnownCircuit(None, Circuit()))
+def _hold(run: Run, around: Around) -> Reason:
     since = around.noticed.get(run.pk, run.started_at)
-    return held_reason(run, known, since, around.now)
+    return around.holds.get(run.pk) or not_installed(run, since)
 
 
 def _body(run: Run, around: Around) -> Reason:
@@ -390,7 +383,7 @@ WAITS: Mapping[str, Callable[[Run, Around], Reason]] = {
     WaitKind.EVENT: _event,
     WaitKind.CALLBACK: _callback,
     WaitKind.CHILD: _child,
-    WaitKind.CIRCUIT: _circuit,
-    WaitKind.QUOTA: _quota,
+    WaitKind.CIRCUIT: _hold,
+    WaitKind.QUOTA: _hold,
     WaitKind.BODY: _body,
 }

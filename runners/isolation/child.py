@@ -12,7 +12,7 @@ from typing import NoReturn
 
 from django.db import connections
 
-from runners.isolation.order import Order, Report, packed
+from runners.isolation.order import SegmentOrder, SegmentReport, packed
 from runners.pipeline import receive
 from runners.process import activity
 from runners.process.identity import isolate
@@ -26,7 +26,7 @@ OOM_SCORE = "800"
 MOST = 1000  # characters of an error
 
 
-def main(order: Order, server: int, worker: socket.socket) -> NoReturn:
+def main(order: SegmentOrder, server: int, worker: socket.socket) -> NoReturn:
     """Carry the step and end. An error of the engine is told to the worker: it is not the step's.
 
     Whether the step was carried is what its row says; the exit status only tells how it ended.
@@ -38,7 +38,9 @@ def main(order: Order, server: int, worker: socket.socket) -> NoReturn:
         receive.run_one_step(order.execution_id, order.version_id, order.segment, links=order.links)
     except Exception as error:
         log.exception("a suspect step of %s could not be carried", order.execution)
-        told = Report(order.number, os.getpid(), error=f"{type(error).__name__}: {error}"[:MOST])
+        told = SegmentReport(
+            order.number, os.getpid(), error=f"{type(error).__name__}: {error}"[:MOST]
+        )
         with suppress(OSError):
             worker.send(packed(told))
     finally:
@@ -50,7 +52,7 @@ def main(order: Order, server: int, worker: socket.socket) -> NoReturn:
         os._exit(0)
 
 
-def _confine(order: Order, server: int) -> None:
+def _confine(order: SegmentOrder, server: int) -> None:
     """End with the server, go first when memory is short, and take no more than is allowed."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != server:

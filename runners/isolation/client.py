@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from runners.isolation.order import Order, Report, packed, report
+from runners.isolation.order import SegmentOrder, SegmentReport, packed, report
 from runners.isolation.server import PACKET
 from runners.process import activity
 
@@ -27,7 +27,7 @@ class ServerLost(Exception):
 class _Pending:
     """An order under way."""
 
-    ended: "Future[Report]" = field(default_factory=Future)
+    ended: "Future[SegmentReport]" = field(default_factory=Future)
     pid: int = 0
     error: str = ""
 
@@ -65,7 +65,9 @@ class IsolationClient:
             number = next(self._numbers)
             self._pending[number] = pending
             try:
-                server.send(packed(Order(number, execution, version, segment, links, memory)))
+                server.send(
+                    packed(SegmentOrder(number, execution, version, segment, links, memory))
+                )
             except OSError:
                 del self._pending[number]
                 raise
@@ -123,7 +125,7 @@ class IsolationClient:
             self._hear(report(packet))
         process.wait()
 
-    def _hear(self, told: Report) -> None:
+    def _hear(self, told: SegmentReport) -> None:
         with self._lock:
             pending = self._pending.get(told.number)
             if pending is None:

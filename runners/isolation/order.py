@@ -7,7 +7,7 @@ from uuid import UUID
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class SegmentOrder:
     """The segment whose first step is to be carried, and what its message said of it."""
 
     number: int
@@ -29,7 +29,7 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class SegmentReport:
     """Of one order: the process was begun, met an error of the engine, or ended with a code.
 
     A negative code is the signal that ended it.
@@ -41,17 +41,17 @@ class Report:
     code: int | None = None
 
 
-def packed(message: Order | Report) -> bytes:
+def packed(message: SegmentOrder | SegmentReport) -> bytes:
     """One packet."""
     return json.dumps(asdict(message)).encode()
 
 
-def order(packet: bytes) -> Order:
+def order(packet: bytes) -> SegmentOrder:
     """What the worker sent."""
     facts: dict[str, Any] = json.loads(packet)
-    return Order(**facts | {"links": tuple(facts["links"])})
+    return SegmentOrder(**facts | {"links": tuple(facts["links"])})
 
 
-def report(packet: bytes) -> Report:
+def report(packet: bytes) -> SegmentReport:
     """What the server or one of its children sent."""
-    return Report(**json.loads(packet))
+    return SegmentReport(**json.loads(packet))

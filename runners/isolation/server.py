@@ -14,7 +14,7 @@ import sys
 from contextlib import suppress
 from types import FrameType
 
-from runners.isolation.order import Report, order, packed
+from runners.isolation.order import SegmentReport, order, packed
 
 PACKET = 256 * 1024
 
@@ -77,7 +77,7 @@ def _fork(orders: socket.socket, packet: bytes, numbers: dict[int, int]) -> None
 
         child.main(one, server, orders)  # does not return
     numbers[pid] = one.number
-    _tell(orders, Report(one.number, pid))
+    _tell(orders, SegmentReport(one.number, pid))
 
 
 def _reap(orders: socket.socket, numbers: dict[int, int]) -> None:
@@ -85,10 +85,12 @@ def _reap(orders: socket.socket, numbers: dict[int, int]) -> None:
     for pid in list(numbers):
         ended, status = os.waitpid(pid, os.WNOHANG)
         if ended:
-            _tell(orders, Report(numbers.pop(pid), pid, code=os.waitstatus_to_exitcode(status)))
+            _tell(
+                orders, SegmentReport(numbers.pop(pid), pid, code=os.waitstatus_to_exitcode(status))
+            )
 
 
-def _tell(orders: socket.socket, told: Report) -> None:
+def _tell(orders: socket.socket, told: SegmentReport) -> None:
     with suppress(OSError):  # the worker is gone; the next read says so
         orders.send(packed(told))
 

@@ -2,7 +2,6 @@ import django.db.models.deletion
 import executions.database.clock
 import runners.states
 import uuid6
-from django.conf import settings
 from django.db import migrations, models
 
 
@@ -11,7 +10,6 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
-        ('auth', '__first__'),
         ('executions', '0001_initial'),
     ]
 
@@ -147,107 +145,6 @@ class Migration(migrations.Migration):
             options={
                 'ordering': ['created_at'],
                 'indexes': [models.Index(fields=['kind', 'key', 'workspace', 'run'], name='waiter_key'), models.Index(fields=['workspace', 'kind', 'created_at'], name='waiter_list')],
-            },
-        ),
-        migrations.CreateModel(
-            name='CircuitRule',
-            fields=[
-                ('id', models.UUIDField(default=uuid6.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('pattern', models.CharField(help_text='`http.request:*.example.com`, for example.', max_length=300, unique=True)),
-                ('failure_threshold', models.PositiveIntegerField(blank=True, help_text='So many failures within the window open the circuit.', null=True)),
-                ('window_seconds', models.FloatField(blank=True, help_text='After so long failures are forgotten.', null=True)),
-                ('recovery_seconds', models.FloatField(blank=True, help_text='How long the target rests before one step tries it.', null=True)),
-                ('timeout_seconds', models.FloatField(blank=True, help_text='How long a call of a model may take.', null=True)),
-                ('created_at', models.DateTimeField(db_default=executions.database.clock.ClockTimestamp(), editable=False)),
-            ],
-            options={
-                'ordering': ['pattern'],
-                'constraints': [models.CheckConstraint(condition=models.Q(('failure_threshold__gt', 0), ('recovery_seconds__gt', 0), ('timeout_seconds__gt', 0), ('window_seconds__gt', 0)), name='circuit_rule_positive', violation_error_message='Every number is more than 0, or left empty.')],
-            },
-        ),
-        migrations.CreateModel(
-            name='Budget',
-            fields=[
-                ('id', models.UUIDField(default=uuid6.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('period', models.CharField(choices=[('day', 'day'), ('month', 'month'), ('total', 'total')], default='month', max_length=5)),
-                ('currency', models.CharField(blank=True, default='', max_length=3)),
-                ('amount', models.DecimalField(decimal_places=8, max_digits=24)),
-                ('soft_percent', models.PositiveSmallIntegerField(blank=True, default=80, null=True)),
-                ('kill_switch', models.BooleanField(default=False)),
-                ('created_at', models.DateTimeField(db_default=executions.database.clock.ClockTimestamp(), editable=False)),
-                ('user', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('workspace', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='budgets', to='executions.workspace')),
-            ],
-            options={
-                'ordering': ['-created_at', '-id'],
-                'constraints': [models.UniqueConstraint(fields=('workspace', 'user', 'period', 'currency'), name='budget_once', nulls_distinct=False), models.CheckConstraint(condition=models.Q(('amount__gt', 0)), name='budget_positive'), models.CheckConstraint(condition=models.Q(('soft_percent__isnull', True), models.Q(('soft_percent__gte', 1), ('soft_percent__lte', 100)), _connector='OR'), name='budget_soft_percent')],
-            },
-        ),
-        migrations.CreateModel(
-            name='BudgetUse',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('starts_at', models.DateTimeField()),
-                ('spent', models.DecimalField(decimal_places=8, default=0, max_digits=24)),
-                ('soft_told_at', models.DateTimeField(blank=True, null=True)),
-                ('spent_told_at', models.DateTimeField(blank=True, null=True)),
-                ('budget', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='uses', to='runners.budget')),
-            ],
-            options={
-                'constraints': [models.UniqueConstraint(fields=('budget', 'starts_at'), name='budget_use_once')],
-            },
-        ),
-        migrations.CreateModel(
-            name='CircuitBreaker',
-            fields=[
-                ('id', models.UUIDField(default=uuid6.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('target', models.CharField(max_length=300)),
-                ('state', models.CharField(choices=[('CLOSED', 'closed'), ('OPEN', 'open'), ('HALF_OPEN', 'half_open')], db_default='CLOSED', default='CLOSED', max_length=9)),
-                ('failures', models.PositiveIntegerField(db_default=0, default=0)),
-                ('answers', models.PositiveIntegerField(db_default=0, default=0)),
-                ('window_until', models.DateTimeField(blank=True, null=True)),
-                ('last_failure_at', models.DateTimeField(blank=True, null=True)),
-                ('last_error', models.TextField(blank=True, db_default='', default='')),
-                ('proven_at', models.DateTimeField(blank=True, null=True)),
-                ('trials', models.PositiveIntegerField(db_default=0, default=0)),
-                ('trials_until', models.DateTimeField(blank=True, null=True)),
-                ('opened_at', models.DateTimeField(blank=True, null=True)),
-                ('times_opened', models.PositiveIntegerField(db_default=0, default=0)),
-                ('next_retry_at', models.DateTimeField(blank=True, null=True)),
-                ('probe_run_id', models.UUIDField(blank=True, null=True)),
-                ('probe_token', models.IntegerField(blank=True, null=True)),
-                ('probe_until', models.DateTimeField(blank=True, null=True)),
-                ('called_until', models.DateTimeField(blank=True, null=True)),
-                ('created_at', models.DateTimeField(db_default=executions.database.clock.ClockTimestamp(), editable=False)),
-                ('workspace', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='executions.workspace')),
-            ],
-            options={
-                'ordering': ['workspace', 'target'],
-                'indexes': [models.Index(condition=models.Q(models.Q(('state', 'CLOSED'), _negated=True), ('failures__gt', 0), _connector='OR'), fields=['state', 'next_retry_at'], name='circuit_unclean')],
-                'constraints': [models.UniqueConstraint(fields=('workspace', 'target'), name='circuit_once'), models.CheckConstraint(condition=models.Q(('state', 'CLOSED'), ('next_retry_at__isnull', False), _connector='OR'), name='circuit_open_has_next_retry'), models.CheckConstraint(condition=models.Q(models.Q(('state', 'HALF_OPEN'), _negated=True), models.Q(('probe_run_id__isnull', False), ('probe_token__isnull', False), ('probe_until__isnull', False)), _connector='OR'), name='circuit_half_open_names_probe')],
-            },
-        ),
-        migrations.CreateModel(
-            name='CostEntry',
-            fields=[
-                ('id', models.UUIDField(default=uuid6.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('run_id', models.UUIDField()),
-                ('user_id', models.IntegerField(blank=True, null=True)),
-                ('module', models.CharField(max_length=100)),
-                ('model', models.CharField(blank=True, default='', max_length=200)),
-                ('input_tokens', models.BigIntegerField(default=0)),
-                ('output_tokens', models.BigIntegerField(default=0)),
-                ('tokens', models.BigIntegerField(default=0)),
-                ('amount', models.DecimalField(decimal_places=8, default=0, max_digits=18)),
-                ('currency', models.CharField(max_length=3)),
-                ('created_at', models.DateTimeField(db_default=executions.database.clock.ClockTimestamp(), editable=False)),
-                ('execution', models.ForeignKey(db_constraint=False, on_delete=django.db.models.deletion.DO_NOTHING, related_name='cost_entries', to='executions.workflowexecution')),
-                ('workflow', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='executions.workflow')),
-                ('workspace', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='executions.workspace')),
-            ],
-            options={
-                'ordering': ['-created_at', '-id'],
-                'indexes': [models.Index(fields=['workspace', 'created_at', 'id'], name='cost_list'), models.Index(fields=['workflow', 'created_at'], name='cost_workflow'), models.Index(fields=['created_at'], name='cost_age')],
             },
         ),
     ]

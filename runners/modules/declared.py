@@ -14,12 +14,11 @@ ENGINE: dict[str, str] = {
     "flow.loop": "runners.modules.containers:Loop",
     "flow.map": "runners.modules.containers:Map",
     "flow.delay": "runners.modules.waits.delay:Delay",
-    "flow.approval": "runners.modules.waits.approval:Approval",
+    "flow.approval": "runners.modules.waits.approval:ApprovalModule",
     "flow.subworkflow": "runners.modules.subworkflow:Subworkflow",
     "flow.wait_for_event": "runners.modules.waits.wait_for_event:WaitForEvent",
-    "flow.callback": "runners.modules.waits.callback:Callback",
+    "flow.callback": "runners.modules.waits.callback:CallbackModule",
     "flow.set_variables": "runners.modules.flow:SetVariables",
-    "remote.step": "runners.modules.remote:RemoteStep",
 }
 _declared = dict(ENGINE)
 

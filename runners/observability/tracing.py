@@ -1,13 +1,12 @@
-"""What a worker executes is seen here: its ids on log lines, a line if it fails, its span."""
+"""What a worker executes is seen here: ids on log lines, a line if it fails, a span if any."""
 
 import logging
 from collections.abc import Callable
 from functools import partial, wraps
 from uuid import UUID
 
-from executions.definition.graph.model import Step
 from executions.observability import log_context
-from executions.telemetry import switch
+from runners.ports import trace_run
 from runners.segment.state import SegmentState
 from runners.segment.work import Unit, Work
 
@@ -23,11 +22,7 @@ def observed(perform: Perform) -> Perform:
     @wraps(perform)
     def seen(state: SegmentState, work: Work) -> Unit:
         log_context.at(partial(ids_of, state, work))
-        if not switch.on():
-            return told(state, work)
-        from runners.observability import run_spans
-
-        return run_spans.traced(told, state, work)
+        return trace_run(told, state, work) if trace_run.provided else told(state, work)
 
     def told(state: SegmentState, work: Work) -> Unit:
         unit = perform(state, work)
@@ -65,23 +60,6 @@ def tell_failure(work: Work, unit: Unit) -> None:
         failure.exception,
         failure.message[:MOST_MESSAGE],
     )
-
-
-def facts_of(state: SegmentState, step: Step, path: str, attempt: int) -> dict[str, str | int]:
-    """What a span says of a step: ids and names, nothing of its payload."""
-    version = state.context.version
-    return {
-        "execution.id": str(state.context.execution_id),
-        "task.id": str(step.task_uuid),
-        "attempt": attempt,
-        "step.path": path,
-        "module": step.module,
-        "queue": step.queue,
-        "workflow.id": str(version.workflow_id),
-        "workflow.name": version.graph.name,
-        "workflow.version": version.number,
-        "workspace.id": str(version.workspace_id),
-    }
 
 
 def tell_taken_over(run_id: UUID, path: str, leased_by: str, *, crashed: bool) -> None:

@@ -1,18 +1,19 @@
 """Checkpoints that the engine takes by itself, in transactions that hold the execution's lock.
 
 Without the lock steps are only counted, in memory; the next locked transaction of the same worker
-takes the checkpoint.
+takes the checkpoint. A plugin keeps them; without it none is ever due.
 """
 
-from executions.history.checkpoints import take
-from executions.history.due import due
+from executions.definition.graph.checkpoints import due
+from executions.definition.graph.model import CheckpointPolicy
+from runners.ports import take_checkpoint
 from runners.segment.state import SegmentState
 from runners.segment.work import Unit, Work
 
 
 def note(state: SegmentState, unit: Unit) -> None:
     """Count what was recorded, wherever it was recorded."""
-    policy = state.context.version.graph.checkpoint
+    policy = _policy(state)
     if policy is None or not policy.enabled:
         return
     passed = state.passed
@@ -27,7 +28,7 @@ def wants_lock(state: SegmentState, work: Work, unit: Unit) -> bool:
 
     Gates that decide by themselves are checkpointed with the next locked step.
     """
-    policy = state.context.version.graph.checkpoint
+    policy = _policy(state)
     return (
         work.wake is not None
         and policy is not None
@@ -44,10 +45,15 @@ def after_step(state: SegmentState, work: Work, unit: Unit) -> None:
     Call it where the execution goes on: at its end there is nothing to go back to. The checkpoint
     is named after the last step that was recorded, or fell asleep.
     """
-    policy = state.context.version.graph.checkpoint
+    policy = _policy(state)
     passed = state.passed
     if policy is not None and due(policy, passed):
         last = unit.more[-1] if unit.more else None
         path = work.path if last is None else last.place.prefix + last.step.path
-        take(state.context.execution_id, keep=policy.keep, step_path=path)
+        take_checkpoint(state.context.execution_id, policy.keep, path)
         passed.steps, passed.gate, passed.turn = 0, False, False
+
+
+def _policy(state: SegmentState) -> CheckpointPolicy | None:
+    """The workflow's settings; None where nothing keeps checkpoints."""
+    return state.context.version.graph.checkpoint if take_checkpoint.provided else None

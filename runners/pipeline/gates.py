@@ -9,6 +9,7 @@ raises StepError.
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import Any, Protocol
 
 from runners.failures.classification import Failure
@@ -84,14 +85,23 @@ class Passage:
                 log.exception("a gate could not take back what it gave")
 
 
+class Stage(IntEnum):
+    """When a gate is asked: what refuses a step first, what its target is like last."""
+
+    REFUSE = 1
+    HOLD = 2
+    TARGET = 3
+
+
 OPEN = Passage()
 _gates: list[Gate] = []
+_stages: dict[Gate, Stage] = {}
 
 
-def register(gate: Gate) -> None:
-    """Ask this gate too, after those that are registered; call it in `AppConfig.ready`."""
-    if gate not in _gates:
-        _gates.append(gate)
+def register(gate: Gate, stage: Stage = Stage.TARGET) -> None:
+    """Ask this gate too, after those of its stage; call it in `AppConfig.ready`."""
+    _stages.setdefault(gate, stage)
+    _gates[:] = sorted(_stages, key=lambda known: _stages[known])
 
 
 def ask(asked: Asked) -> Passage | Wait:

@@ -32,7 +32,7 @@ MAX_DETAILS_BYTES = 64 * 1024
 
 
 @dataclass(slots=True)
-class Beat:
+class ActiveRun:
     """One step being executed here."""
 
     work: Work
@@ -61,14 +61,14 @@ class Heart:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._beats: dict[Any, Beat] = {}
+        self._beats: dict[Any, ActiveRun] = {}
         self._thread: threading.Thread | None = None
         self._connection: psycopg.Connection[Any] | None = None
 
-    def hold(self, work: Work, seconds: float, pack: Pack | None = None) -> Beat:
+    def hold(self, work: Work, seconds: float, pack: Pack | None = None) -> ActiveRun:
         """Mind a step from now on, and the siblings behind it: they go to others if it is slow."""
         now = time.monotonic()
-        beat = Beat(work, until=now + seconds, renewed=now, pack=pack)
+        beat = ActiveRun(work, until=now + seconds, renewed=now, pack=pack)
         with self._lock:
             self._beats[work.run_id] = beat
             if self._thread is None:
@@ -78,7 +78,7 @@ class Heart:
                 self._thread.start()
         return beat
 
-    def release(self, beat: Beat) -> None:
+    def release(self, beat: ActiveRun) -> None:
         """The step ended."""
         with self._lock:
             self._beats.pop(beat.work.run_id, None)
@@ -101,12 +101,12 @@ class Heart:
                     # Without this thread every step of the process would lose its lease.
                     log.exception("the heartbeat met an error; it goes on")
 
-    def _look_after(self, beats: list[Beat]) -> None:
+    def _look_after(self, beats: list[ActiveRun]) -> None:
         self._renew(beats)
         self._expire(beats)
         self._hand_back(beats)
 
-    def _renew(self, beats: list[Beat]) -> None:
+    def _renew(self, beats: list[ActiveRun]) -> None:
         limits = config()
         now = time.monotonic()
         old = [
@@ -137,7 +137,7 @@ class Heart:
             beat.renewed = now
             beat.unwanted = beat.work.run_id not in kept
 
-    def _expire(self, beats: list[Beat]) -> None:
+    def _expire(self, beats: list[ActiveRun]) -> None:
         limits = config()
         now = time.monotonic()
         for beat in beats:
@@ -149,13 +149,13 @@ class Heart:
             log.error("%s steps ignore their time-outs; this worker restarts", self.stuck())
             os.kill(os.getpid(), signal.SIGTERM)
 
-    def _hand_back(self, beats: list[Beat]) -> None:
+    def _hand_back(self, beats: list[ActiveRun]) -> None:
         """Apart from this thread, since a broker that does not answer must not cost a lease."""
         for beat in beats:
             if beat.pack is not None and beat.pack.left and beat.pack.late():
                 threading.Thread(target=beat.pack.hand_back, name="valkyr-pack").start()
 
-    def _end(self, beat: Beat) -> None:
+    def _end(self, beat: ActiveRun) -> None:
         from runners.pipeline import end_run
 
         work = beat.work

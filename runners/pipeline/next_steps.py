@@ -22,7 +22,7 @@ class SegmentLimits:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class StepSelection:
     """Indexes of steps: the one this worker runs next, those sent to others, those kept in memory.
 
     Kept are pure steps, which this worker runs after the chosen one.
@@ -35,19 +35,19 @@ class Choice:
 
 def choose(
     state: "SegmentState", work: "Work", broken: "Broken | None", limits: SegmentLimits
-) -> Choice:
+) -> StepSelection:
     """Choose from the ready steps; a `broken` one, which failed in memory, goes first."""
     ready, steps = state.frontier.ready, state.graph.steps
     if state.hands_over:
-        return Choice(None, list(ready), [])
+        return StepSelection(None, list(ready), [])
     effects = [index for index in ready if not steps[index].inline]
     inline = [index for index in ready if steps[index].inline]
     if broken is not None:
-        return Choice(broken.step.index, effects, inline)
+        return StepSelection(broken.step.index, effects, inline)
     if inline:
-        return Choice(inline[0], effects, inline[1:])
+        return StepSelection(inline[0], effects, inline[1:])
     mine = _mine(state, work, effects, limits)
-    return Choice(mine, [index for index in effects if index != mine], [])
+    return StepSelection(mine, [index for index in effects if index != mine], [])
 
 
 def _mine(

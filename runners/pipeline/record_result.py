@@ -21,7 +21,7 @@ from runners.pipeline import checkpoints, suspend, write_result
 from runners.pipeline.claim_run import Inputs, attempt_prepare
 from runners.pipeline.decide import RETRIED, Ending, decide
 from runners.pipeline.next_steps import SegmentLimits, choose
-from runners.pipeline.write_result import NextSteps, Written
+from runners.pipeline.write_result import NextSteps, WriteOutcome
 from runners.planning import finish, plan_from_rows
 from runners.ports import file_dead_letter, record_costs
 from runners.segment import execution_lock, template_scope
@@ -204,7 +204,7 @@ def _record_locked(
 
 def _write_locked(
     state: SegmentState, work: Work, unit: Unit, run_state: RunState, outcome: str | None
-) -> tuple[NextSteps, Written]:
+) -> tuple[NextSteps, WriteOutcome]:
     """Lock the execution, choose what is next and write it.
 
     In one round trip where the choice needs nothing that only the lock makes certain.
@@ -223,7 +223,7 @@ def _write_locked(
     others = write_result.write(
         state, work, unit, next_steps, run_state=run_state, outcome=outcome, survey=True
     )
-    return next_steps, Written(others)
+    return next_steps, WriteOutcome(others)
 
 
 def _record_wait(state: SegmentState, work: Work, unit: Unit) -> Work | None:
@@ -243,7 +243,7 @@ def _record_wait(state: SegmentState, work: Work, unit: Unit) -> Work | None:
                 return None
             done = start_child.detached(state, work, unit, child)
             return _record_locked(state, work, done)
-    except start_child.Refused as refused:
+    except start_child.ChildRefused as refused:
         return _record(state, work, replace(unit, wait=None, failure=refused.failure))
 
 

@@ -39,7 +39,7 @@ class NextSteps:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WriteOutcome:
     """What a record under the execution's lock found."""
 
     others: bool | None  # whether other runs are live
@@ -110,7 +110,7 @@ def lock_and_write(
     *,
     run_state: RunState = RunState.SUCCESS,
     outcome: str | None = None,
-) -> Written:
+) -> WriteOutcome:
     """Lock the execution, then `write`, in one round trip; the figures too where all has ended.
 
     Call inside a transaction. A statement of its own, the record sees what was committed while the
@@ -130,7 +130,7 @@ def lock_and_write(
     locked, recorded, *figures = statements.fetch_together(asked)
     execution_lock.check(state, locked[0] if locked else None)
     others = _written(state, work, unit, next_steps, run_state, recorded[0])
-    return Written(others, figures[0][0][0] if figures else None)
+    return WriteOutcome(others, figures[0][0][0] if figures else None)
 
 
 def _record(

@@ -5,10 +5,11 @@ from uuid import UUID
 from django.db import transaction
 
 from executions.definition.versions import compiled
+from executions.models import WorkflowExecution
 from runners import statements
 from runners.conf import config
 from runners.dispatch import messages
-from runners.dispatch.canvas import Chain, Link
+from runners.dispatch.canvas import Chain, SegmentLink
 from runners.planning import finish
 from runners.segment import execution_lock
 from runners.segment.state import SegmentState, from_rows
@@ -48,6 +49,14 @@ def wake(execution_id: UUID) -> None:
         finish.settle_or_end(state)
 
 
+def insert_first(execution: WorkflowExecution) -> None:
+    """Insert the first runs of a new execution whose past is there already, without ending it."""
+    version = compiled(execution.version_id)
+    state = from_rows(execution.pk, version, execution.epoch, execution.priority)
+    state.paused = True
+    finish.settle_or_end(state)
+
+
 def send_pending(state: SegmentState) -> None:
     """Send the due pending runs of a locked execution once more, after the commit."""
     graph = state.graph
@@ -56,7 +65,8 @@ def send_pending(state: SegmentState) -> None:
         {"execution": state.context.execution_id, "patience": config().patience},
     )
     canvas = tuple(
-        Chain((Link(segment, queue, f"{graph.name}: {path}"),)) for segment, queue, path in waiting
+        Chain((SegmentLink(segment, queue, f"{graph.name}: {path}"),))
+        for segment, queue, path in waiting
     )
     if canvas:
         messages.publish_after_commit(

@@ -1,8 +1,7 @@
 """Signals that tell what happened."""
 
-from runners.events import budget_reached, circuit_opened
+from runners.events import segments_resent
 
 __all__ = [
-    "budget_reached",
-    "circuit_opened",
+    "segments_resent",
 ]

@@ -1,13 +1,13 @@
 """The tables of runs, and their states."""
 
-from runners.models import Budget, CircuitBreaker, Run, Runner
-from runners.states import CircuitState, RunState
+from runners.models import Run, Runner, Waiter
+from runners.states import LIVE, RunState, WaitKind
 
 __all__ = [
-    "Budget",
-    "CircuitBreaker",
-    "CircuitState",
+    "LIVE",
     "Run",
     "RunState",
     "Runner",
+    "WaitKind",
+    "Waiter",
 ]

@@ -1,1 +1,1 @@
-"""What people do to failed steps: rerun, skip, or record a result by hand."""
+"""What people do to failed steps: rerun, skip, or record a result by hand; who may."""

@@ -10,15 +10,15 @@ from executions.database.clock import ClockTimestamp
 from executions.definition.catalog import catalog
 from executions.definition.graph.model import Graph, Step
 from executions.definition.graph.places import find
-from executions.definition.graph.problem import Problem
+from executions.definition.graph.problem import DefinitionProblem
 from executions.definition.versions import compiled
 from executions.errors import WithProblems
 from executions.models import WorkflowExecution
 from runners import statements
 from runners.models import Run
+from runners.repair.approvals import refuse_given_result
 from runners.repair.reruns import newest_dead
 from runners.states import RunState
-from runners.time_travel.approvals import refuse_given_result
 
 MAX_PROBLEMS = 100
 
@@ -112,12 +112,14 @@ def _may_be_null(schema: Any) -> bool:
     return any(option.get("type") == "null" for option in schema.get("anyOf", ()))
 
 
-def _schema_problems(module: str, outputs: Any) -> list[Problem]:
+def _schema_problems(module: str, outputs: Any) -> list[DefinitionProblem]:
     validator = _validator(module)
     if validator is None:
         return []
     return [
-        Problem(_path("outputs", error.absolute_path), str(error.validator), error.message[:500])
+        DefinitionProblem(
+            _path("outputs", error.absolute_path), str(error.validator), error.message[:500]
+        )
         for error, _ in zip(validator.iter_errors(outputs), range(MAX_PROBLEMS), strict=False)
     ]
 
@@ -133,25 +135,25 @@ def _validator(module: str) -> Any:
     return Draft202012Validator(dict(spec.outputs_schema))
 
 
-def _outcome_problems(step: Step, outcome: str | None) -> list[Problem]:
+def _outcome_problems(step: Step, outcome: str | None) -> list[DefinitionProblem]:
     names = step.outcomes or ("success",)
     if outcome in names or (outcome is None and not step.outcomes):
         return []
     listed = ", ".join(f'"{name}"' for name in names)
     if outcome is None:
         message = f"This step decides where to go on; say how it ended: {listed}."
-        return [Problem("outcome", "outcome_required", message)]
+        return [DefinitionProblem("outcome", "outcome_required", message)]
     message = f'The step cannot end in "{outcome}", only in {listed}.'
-    return [Problem("outcome", "unknown_outcome", message)]
+    return [DefinitionProblem("outcome", "unknown_outcome", message)]
 
 
-def _variable_problems(graph: Graph, outputs: Any) -> list[Problem]:
+def _variable_problems(graph: Graph, outputs: Any) -> list[DefinitionProblem]:
     if not isinstance(outputs, dict):
         message = "This step writes variables: expected an object of their names and values."
-        return [Problem("outputs", "object", message)]
+        return [DefinitionProblem("outputs", "object", message)]
     known = ", ".join(graph.variables) or "none"
     return [
-        Problem(f"outputs.{name}", "unknown_variable", f"Declared variables: {known}.")
+        DefinitionProblem(f"outputs.{name}", "unknown_variable", f"Declared variables: {known}.")
         for name in outputs
         if name not in graph.variables
     ][:MAX_PROBLEMS]

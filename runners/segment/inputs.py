@@ -8,7 +8,7 @@ from typing import Any
 
 from executions import payloads
 from executions.definition.graph.model import Step
-from executions.definition.templates import Budget
+from executions.definition.templates import RenderBudget
 from runners.segment.template_data import TemplateData
 
 
@@ -42,11 +42,11 @@ def prepare(
     return restored(data, step, value, overrides, began)
 
 
-def budget_of(step: Step, began: float) -> Budget | None:
+def budget_of(step: Step, began: float) -> RenderBudget | None:
     """What rendering a step's inputs may spend: no more time than the step has."""
     if step.config.constant:
         return None
-    return Budget(seconds=step.timeout_seconds, deadline=began + step.timeout_seconds)
+    return RenderBudget(seconds=step.timeout_seconds, deadline=began + step.timeout_seconds)
 
 
 def restored(

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
+from executions.definition.graph.checkpoints import Passed
 from executions.definition.graph.model import Graph, Step
 from executions.definition.graph.places import Place
 from executions.definition.graph.readiness import Settlement, decide, settle
 from executions.definition.versions import Compiled
-from executions.history.due import Passed
 from runners.failures.classification import Failure
 from runners.segment.context import SegmentContext
 from runners.segment.template_data import TemplateData, result

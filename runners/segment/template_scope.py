@@ -1,6 +1,7 @@
 """What a step's templates read, loaded from the rows: results, a map's item, a loop's past."""
 
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 from executions.definition.graph.definition import CALLBACK_URL
 from executions.definition.graph.model import Graph, Step
@@ -19,13 +20,16 @@ def complete(data: "TemplateData", step: Step) -> None:
     """Load what the step's templates read and nobody loaded yet."""
     paths = missing(data, step)
     if paths:
-        data.learn(
-            statements.fetch("results", {"execution": data.context.execution_id, "reads": paths})
-        )
+        data.learn(results_of(data.context.execution_id, paths))
     if step.reads_item:
         _load_item(data)
     if step.reads_last:
         load_last(data)
+
+
+def results_of(execution_id: UUID, paths: list[str]) -> list[tuple[Any, ...]]:
+    """The rows of finished steps' results, as `TemplateData.learn` takes them."""
+    return statements.fetch("results", {"execution": execution_id, "reads": paths})
 
 
 def missing(data: "TemplateData", step: Step) -> list[str]:
@@ -105,9 +109,7 @@ def outputs_of_turn(data: "TemplateData", place: Place) -> dict[str, Any]:
     """The outputs of one turn's tasks by id; null where a task was skipped or failed."""
     paths = dict(zip(last_paths(place), place.graph.tasks, strict=True))
     outputs: dict[str, Any] = {task.id: None for task in place.graph.tasks}
-    rows = statements.fetch(
-        "results", {"execution": data.context.execution_id, "reads": list(paths)}
-    )
+    rows = results_of(data.context.execution_id, list(paths))
     for path, state, _, value, *_ in rows:
         if state == "SUCCESS":
             outputs[paths[path].id] = value
@@ -147,9 +149,7 @@ def _history(data: "TemplateData", graph: Graph, task: int, sharing: int) -> lis
     indexes = range(max(0, place.index - most), place.index)
     last = graph.steps[graph.tasks[task].steps[-1]].path
     paths = {f"{place.turn(index).prefix}{last}": index for index in indexes}
-    rows = statements.fetch(
-        "results", {"execution": data.context.execution_id, "reads": list(paths)}
-    )
+    rows = results_of(data.context.execution_id, list(paths))
     found = {paths[row[0]]: row[3] for row in rows if row[1] == "SUCCESS"}
     return [found[index] for index in sorted(found)]
 

@@ -1,6 +1,6 @@
 """What holds for well-known targets where nobody wrote a rule; plain data, without tables.
 
-An administrator's rules (`CircuitRule`) of the same pattern, or a more specific one, come first.
+An administrator's rules of the same pattern, or a more specific one, come first.
 """
 
 from runners.targets.rules import TargetLimits, TargetRule, limits_for

@@ -15,7 +15,7 @@ from executions.access.actor import Actor
 from executions.errors import InvalidPayload
 from executions.models import Event, WorkflowExecution, Workspace
 from executions.states import TriggerType
-from executions.triggers.event import Published, publish_event
+from executions.triggers.event import EventReceipt, publish_event
 from runners.conf import pool
 from runners.modules.base import PublishedEvent, StepError
 from runners.segment.state import SegmentState
@@ -47,7 +47,7 @@ def announce(
             connection.close()  # back to the pool
 
 
-def _publish(state: SegmentState, work: Work, name: str, payload: Any, number: int) -> Published:
+def _publish(state: SegmentState, work: Work, name: str, payload: Any, number: int) -> EventReceipt:
     assert work.prepared is not None
     chain = chain_of(state.context.execution_id) + 1
     if chain > MAX_CHAIN:
@@ -91,7 +91,7 @@ def _first(execution_id: UUID) -> dict[str, Any]:
     )
 
 
-def _told(published: Published) -> PublishedEvent:
+def _told(published: EventReceipt) -> PublishedEvent:
     results = published.event.started
     return PublishedEvent(
         event_id=published.event.event_id,

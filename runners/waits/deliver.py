@@ -11,7 +11,7 @@ from runners.dispatch import messages
 from runners.models import Waiter
 from runners.states import WaitKind
 from runners.waits import wake_runs
-from runners.waits.listeners import Call, listeners, meant
+from runners.waits.listeners import EventTarget, listeners, meant
 
 DELIVER = "runners.deliver_event"
 # Events that came while a run fell asleep, at most; there is seldom one.
@@ -71,8 +71,10 @@ def catch_up(run_id: UUID) -> None:
                 return
 
 
-def _call(event: Event, execution_id: UUID | None = None) -> Call:
-    return Call(event.workspace_id, event.name, event.payload, event.created_at, execution_id)
+def _call(event: Event, execution_id: UUID | None = None) -> EventTarget:
+    return EventTarget(
+        event.workspace_id, event.name, event.payload, event.created_at, execution_id
+    )
 
 
 def _waking(event: Event) -> dict[str, Any]:

@@ -53,7 +53,7 @@ class Listener:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class EventTarget:
     """An event of a workspace, or (with an execution) a signal to one execution.
 
     Only runs that waited `before` hear it; None is whoever waits now.
@@ -66,7 +66,7 @@ class Call:
     execution_id: UUID | None = None
 
 
-def listeners(call: Call) -> Iterator[list[Listener]]:
+def listeners(call: EventTarget) -> Iterator[list[Listener]]:
     """Everybody who listens for it, in batches."""
     after = UUID(int=0)
     while True:

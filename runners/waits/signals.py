@@ -14,7 +14,7 @@ from executions.models import WorkflowExecution
 from runners.models import Waiter
 from runners.states import WaitKind
 from runners.waits import wake_runs
-from runners.waits.listeners import Call, Listener, Pair, listeners, meant
+from runners.waits.listeners import EventTarget, Listener, Pair, listeners, meant
 
 # What an error says an execution waits for instead, at most.
 NAMED = 20
@@ -48,7 +48,7 @@ def signal(execution: WorkflowExecution, name: str, payload: Any, *, actor: Acto
     Returns those that go on. Raises NobodyWaits, which names what the execution waits for, and
     FiltersTooCostly.
     """
-    call = Call(execution.workspace_id, name, payload, execution_id=execution.pk)
+    call = EventTarget(execution.workspace_id, name, payload, execution_id=execution.pk)
     allowance = Allowance(FILTER_SECONDS)
     try:
         # Filters are looked at before anything is locked.

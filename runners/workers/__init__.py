@@ -1,1 +1,1 @@
-"""A worker: its registration, the check that it still takes messages, its shutdown."""
+"""Workers: registration, shutdown, the queues they serve, and what each does right now."""

@@ -19,7 +19,8 @@ BUNDLE = PROJECT / "executions" / "static" / "executions" / "studio"
 # As in build-facts.mjs.
 ROOTS = ("src", "package-lock.json", "package.json", "tsconfig.json", "vite.config.mjs")
 STALE = "The studio's bundle is older than its sources. Run `make studio` and commit the result."
-BUDGET = 300_000  # bytes, of everything a browser fetches, compressed
+# Bytes of everything a browser fetches for a page, compressed.
+BUDGETS = {"studio": 300_000, "monitor": 220_000}
 LICENCES = {"MIT", "ISC", "0BSD", "BSD-2-Clause", "BSD-3-Clause", "Apache-2.0"}
 # What makes code of text, which `script-src 'self'` forbids.
 EVALUATION = re.compile(r"(?<![\w$.])(?:eval\s*\(|(?:new\s+)?Function\s*\()")
@@ -67,12 +68,22 @@ def test_nothing_in_the_bundle_was_changed_by_hand(facts: dict[str, Any]) -> Non
 
 
 @pytest.mark.usefixtures("facts")
-def test_a_browser_fetches_at_most_300_kb() -> None:
+@pytest.mark.parametrize(("page", "budget"), BUDGETS.items())
+def test_a_browser_fetches_little_for_a_page(page: str, budget: int) -> None:
     fetched = [path for path in built() if path.suffix in {".js", ".css"}]
-    sizes = {path.name: len(gzip.compress(path.read_bytes(), 9)) for path in fetched}
+    mine = [path for path in fetched if re.split(r"[-.]", path.name)[0] in {page, "shared"}]
+    sizes = {path.name: len(gzip.compress(path.read_bytes(), 9)) for path in mine}
 
-    assert set(sizes) >= {"studio.js", "style.css"}
-    assert sum(sizes.values()) <= BUDGET, sizes
+    assert set(sizes) >= {f"{page}.js", f"{page}.css", "shared.css"}
+    assert sum(sizes.values()) <= budget, sizes
+
+
+@pytest.mark.usefixtures("facts")
+def test_a_page_fetches_one_file_that_no_page_names() -> None:
+    names = {path.name for path in built() if path.suffix in {".js", ".css"}}
+
+    named = {"studio.js", "studio.css", "monitor.js", "monitor.css", "shared.css"}
+    assert [re.sub("-[^.]+", "", name) for name in names - named] == ["shared.js"]
 
 
 @pytest.mark.usefixtures("facts")

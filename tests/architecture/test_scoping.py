@@ -12,7 +12,7 @@ from functools import cache
 from tests.support.stack import PROJECT
 
 # The functions that scope rows to the caller.
-SCOPING = {"visible", "obtain", "scoped", "scope"}
+SCOPING = {"visible", "obtain", "perform", "each", "scoped", "scope"}
 MANAGERS = {"objects", "_default_manager"}
 # The rooms that answer people and programs; a small plugin has one file of each.
 ANSWERING = ("api", "admin", "studio", "api.py", "admin.py")
@@ -36,23 +36,20 @@ OPEN: dict[str, str] = {
     "dlq/admin/group_figures.py:figures": BELOW,
     "dlq/admin/group_figures.py:with_growth": BELOW,
     "dlq/admin/groups_forms.py:AssignForm.clean_owner": PERSON,
-    "dlq/admin/groups_operations.py:_snooze": ASKED,
     "dlq/admin/groups_page.py:_similar": "`scoped` right there, before anything is read",
-    "dlq/admin/redrives/pages.py:_sending.moved": ASKED,
+    "valkyr_plugins/redrive/admin/pages.py:_sending.moved": ASKED,
     "dlq/admin/views.py:SavedViews._keep": "the caller's own",
     "dlq/admin/views.py:SavedViews._problem": "the caller's own",
     "valkyr_plugins/alerts/api/alert_rules.py:rules": ASKER,
     "valkyr_plugins/alerts/api/alerts.py:deliveries": ASKER,
     "valkyr_plugins/alerts/admin/alert_rules.py:_test": ASKED,
     "dlq/admin/dashboard/gathering.py:_oldest_letter": "by a Scope, made of the caller's reach",
-    "dlq/admin/dashboard/gathering.py:first_waiting": "by ids of rows that were scoped before",
+    "dlq/admin/dashboard/gathering.py:_first_waiting": "by ids of rows that were scoped before",
     "dlq/admin/panels.py:dead_letters": BELOW,
-    "dlq/admin/workflow_figures_facts.py:gather": BELOW,
+    "dlq/admin/dashboard/gathering.py:of_workflow": BELOW,
     "dlq/admin/entry_page.py:_outputs": BELOW,
     "dlq/admin/similar.py:published": BELOW,
     "dlq/admin/story.py:attempts_section": BELOW,
-    "dlq/api/groups.py:ChangeGroups.post": "`each` obtains every id by itself before it acts",
-    "executions/admin/checkpoints.py:checkpoints": BELOW,
     "executions/admin/draft.py:DraftForm._check_slug": "slugs of the workspace the person chose",
     "executions/admin/draft.py:DraftForm.clean": BELOW,
     "executions/admin/grants.py:_share": ASKED,
@@ -61,14 +58,12 @@ OPEN: dict[str, str] = {
     "executions/admin/member_forms.py:ServiceAccountForm.__init__": BELOW,
     "executions/admin/own_password.py:password_change": "the account of the caller alone",
     "executions/admin/programs.py:_new_token": ASKED,
-    "executions/admin/quota_forms.py:NewQuotaForm.clean": PERSON,
+    "valkyr_plugins/limits/admin/limits.py:NewLimitForm.clean": PERSON,
     "executions/admin/scope.py:user_of": "the account of the caller alone",
     "executions/api/starting.py:Starting.check_version": "the workflow was obtained before",
     "executions/admin/token_forms.py:OwnTokenForm": "no row; the caller's own are put in later",
     "executions/admin/workflow.py:_run": ASKED,
-    "executions/api/bulk.py:MoveMany._moved": "`each` obtains every id by itself before it acts",
     "executions/api/executions.py:tests": "of all test versions the oldest's time; no row is told",
-    "executions/api/history.py:OneCheckpoint.get": BELOW,
     "executions/api/hooks.py:_wait": "the execution that this webhook has just started",
     "executions/api/idempotency.py:_known": "answers kept for the caller alone",
     "executions/api/memberships.py:_user": PERSON,
@@ -76,14 +71,17 @@ OPEN: dict[str, str] = {
     "executions/api/workflows.py:workflows": "importing asks for a slug of one obtained workspace",
     "executions/api/workspaces.py:_tier": "tiers are named by superusers alone",
     "runners/admin/approvals.py:_applying.apply": "the account of the caller alone",
-    "runners/admin/circuits.py:CircuitBreakerAdmin.get_queryset": BELOW,
-    "runners/admin/budget_forms.py:NewBudgetForm.clean": PERSON,
+    "valkyr_plugins/circuits/admin.py:CircuitBreakerAdmin.get_queryset": BELOW,
     "runners/admin/family.py:family": BELOW,
-    "runners/admin/history.py:_points": BELOW,
     "runners/admin/steps.py:_within": BELOW,
-    "runners/api/costs.py:nameable": "compared with the caller's reach right there",
-    "runners/api/history.py:OneVerification.get": "its execution is obtained right there",
-    "runners/api/remote.py:_answer": BELOW,
+    "valkyr_plugins/limits/api/costs.py:nameable": "compared with the caller's reach right there",
+    "valkyr_plugins/remote/api.py:_answer": BELOW,
+    "valkyr_plugins/timetravel/admin/checkpoints.py:checkpoints": BELOW,
+    "valkyr_plugins/timetravel/admin/history.py:_points": BELOW,
+    "valkyr_plugins/timetravel/api/checkpoints.py:OneCheckpoint.get": BELOW,
+    "valkyr_plugins/timetravel/api/history.py:OneVerification.get": (
+        "its execution is obtained right there"
+    ),
     "runners/api/runners.py:runners": "compared with the caller's reach right there",
 }
 

@@ -8,7 +8,8 @@ import pytest
 
 from runners.states import LIVE, MOVES, RunState
 
-SQL = Path(__file__).parents[2] / "runners" / "sql"
+PROJECT = Path(__file__).parents[2]
+FOLDERS = ("runners/sql", "valkyr_plugins/remote/sql", "valkyr_plugins/timetravel/sql")
 UPDATE = re.compile(
     r"UPDATE runners_run\b(.*?)(?=RETURNING|\n\)|UPDATE |INSERT INTO|\Z)", re.DOTALL
 )
@@ -23,7 +24,7 @@ SET = re.compile(
 RECORDED = {RunState.SUCCESS, RunState.FAILED, RunState.DLQ}
 # Guarded elsewhere than in the WHERE of the update: by the rows picked before it, or by having no
 # end yet.
-GUARDED_ELSEWHERE = {"remote_lease": {RunState.PENDING}, "undo": LIVE}
+GUARDED_ELSEWHERE = {"lease": {RunState.PENDING}, "undo": LIVE}
 # Takes a run to end it in the same transaction; nobody sees it RUNNING between.
 SEIZING = "seize"
 
@@ -31,7 +32,7 @@ SEIZING = "seize"
 def writes() -> dict[str, tuple[set[str], set[str]]]:
     """By statement that sets the state of runs: the states it takes them from, and sets."""
     found = {}
-    for file in sorted(SQL.rglob("*.sql")):
+    for file in sorted(file for folder in FOLDERS for file in (PROJECT / folder).rglob("*.sql")):
         text = "\n".join(
             line for line in file.read_text().splitlines() if not line.lstrip().startswith("--")
         )
@@ -53,8 +54,8 @@ def guarded(condition: str) -> set[str]:
 
 def test_every_statement_that_writes_states_is_read() -> None:
     assert sorted(writes()) == [
-        "claim", "end_live", "fenced", "go_on", "hand_on", "release", "remote_heartbeat",
-        "remote_hold", "remote_lease", "seize", "suspend", "undo", "wake", "wake_container",
+        "claim", "end_live", "fenced", "go_on", "hand_on", "heartbeat", "hold",
+        "lease", "release", "seize", "suspend", "undo", "wake", "wake_container",
     ]  # fmt: skip
 
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from dlq.groups import rules as group_rules
-from dlq.redrive import states as redrive_states
 from executions import states as execution_states
 from runners import states as run_states
-from runners.circuits import breaker
 from valkyr_plugins.alerts import states as alert_states
+from valkyr_plugins.circuits import breaker
+from valkyr_plugins.redrive import states as redrive_states
 
 DRAWINGS = Path(__file__).parents[2] / "docs" / "states.md"
 DRAWN = [

@@ -20,7 +20,7 @@ PROJECT = Path(__file__).parents[2]
 APPS = ("executions", "runners", "dlq", "valkyr_plugins", "valkyr_project")
 SEAMS = PROJECT / "executions" / "vendor_seams"
 PINS = PROJECT / "tests" / "unit" / "vendor_seams"
-# Seams of optional packages, pinned in tests/unit/vendor_seams/test_plugins.py.
+# Seams of optional packages, pinned in tests/unit/vendor_seams/test_plugins.py and tests/plugins.
 TEXT = {
     "valkyr_plugins/connectors/files/content.py: _is_text_encoding",
     "valkyr_plugins/connectors/files/s3/connection.py: _s3creator",
@@ -29,7 +29,7 @@ OVERRIDDEN = {
     "valkyr_plugins.alerts.admin.forms.AlertRuleForm._post_clean",
     "valkyr_plugins.connectors.mail.delivery.GuardedSmtp._get_socket",
     "valkyr_plugins.connectors.messaging.redis_sending.Guarded._connect",
-    "valkyr_project.sso.views._Callback._get_state",
+    "valkyr_plugins.sso.views._Callback._get_state",
 }
 # Private by name, documented for subclasses: jmespath's functions.
 DOCUMENTED = ("_func_",)

@@ -103,7 +103,7 @@ def _fill(many: int) -> None:
 
 def _count() -> tuple[Quantiles, float]:
     from executions.database.clock import database_now
-    from runners.figures.rollup import count_hour, due
+    from valkyr_plugins.figures.rollup import count_hour, due
 
     times = []
     for hour in due({}, database_now()):
@@ -120,8 +120,8 @@ def _pages() -> Iterator[tuple[str, Callable[[], Any]]]:
     from django.test import Client
     from django.urls import reverse
 
-    from executions.figures.ranges import RANGES
     from executions.models import Membership, Workflow, Workspace
+    from valkyr_plugins.figures.ranges import RANGES
 
     settings.ALLOWED_HOSTS = ["*"]
     settings.STORAGES = settings.STORAGES | {

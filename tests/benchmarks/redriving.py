@@ -129,10 +129,11 @@ def _planted(name: str, number: int) -> Any:
 def _redriven(stage: Stage, workflow: Any, rate: float | None) -> Redriven:
     from django.db.models import Max, Min
 
-    from dlq.models import DeadLetterEntry, RedriveItem
-    from dlq.redrive import lifecycle
-    from dlq.redrive.making import Wish, make
+    from dlq.models import DeadLetterEntry
     from executions.access.actor import Actor
+    from valkyr_plugins.redrive import lifecycle
+    from valkyr_plugins.redrive.making import Wish, make
+    from valkyr_plugins.redrive.models import RedriveItem
 
     actor = Actor.system("benchmark")
     rows = DeadLetterEntry.objects.filter(workflow=workflow)

@@ -50,8 +50,9 @@ def longest_of(notes: Iterable[str]) -> dict[str, float]:
 
 def _install() -> None:
     from runners.recovery import sweeper
+    from runners.recovery.duties import EVERY_FIVE_SECONDS, EVERY_SECOND
 
-    for duties in (sweeper.OFTEN, sweeper.SELDOM):
+    for duties in (sweeper.OFTEN, EVERY_SECOND, sweeper.SELDOM, EVERY_FIVE_SECONDS):
         for name, duty in list(duties.items()):
             duties[name] = timed(name, duty)
 

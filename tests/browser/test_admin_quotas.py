@@ -5,13 +5,13 @@ from typing import Any
 
 from playwright.sync_api import expect
 
-from executions.models import Quota
 from executions.triggers.start import start_batch
 from tests.browser.pictures import picture
 from tests.support import admin_rows as rows
 from tests.support.workflows import ACTOR, publish, task
+from valkyr_plugins.limits.models import Quota
 
-LIST = "/admin/executions/quota/"
+LIST = "/admin/valkyr_limits/quota/"
 
 
 def test_a_quota_is_made_and_seen_filling_up(staff_page: Any, server: str) -> None:

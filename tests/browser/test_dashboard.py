@@ -9,9 +9,9 @@ from playwright.sync_api import expect
 
 from executions.models import Workflow
 from tests.browser.pictures import picture, picture_in_both
+from tests.plugins.figures.busy_day import busy_day
 from tests.support import admin_rows as rows
 from tests.support.accessibility import findings_in_both
-from tests.support.figure_rows import busy_day
 
 RENEWED = 16_000
 

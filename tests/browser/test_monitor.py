@@ -73,7 +73,7 @@ def test_an_execution_is_watched_while_it_runs(staff_page: Any, django_user_mode
     connection(staff_page, "finished")
     expect(row(staff_page, "ask, attempt 1, succeeded")).to_be_visible()
     expect(staff_page.locator("[data-top=state]")).to_contain_text("succeeded")
-    expect(staff_page.locator("[data-announce]")).to_contain_text("The execution is succeeded.")
+    expect(staff_page.locator("#studio-live")).to_contain_text("The execution is succeeded.")
     cancel = staff_page.get_by_role("button", name="Cancel…")
     expect(cancel).to_have_attribute("title", "Nothing to do: this execution is succeeded.")
     assert staff_page.evaluate("window.same")
@@ -252,7 +252,7 @@ def test_a_box_of_the_graph_can_be_clicked(staff_page: Any) -> None:
     execution = start(publish({"name": "One", "tasks": [task("only")]}))
     watch(staff_page, execution)
 
-    staff_page.locator(".vm-graph canvas").click()
+    staff_page.locator(".vm-graph .card").click()
 
     expect(details(staff_page).get_by_role("heading", name="only.main")).to_be_visible()
 

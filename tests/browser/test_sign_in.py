@@ -9,7 +9,7 @@ from django.contrib.auth import get_user_model
 from executions.models import Membership, Tier, Workspace
 from tests.support.identity import Provider, running_provider
 from tests.support.rates import forget_rates
-from valkyr_project.sso.configuration import read_groups
+from valkyr_plugins.sso.configuration import read_groups
 
 # The provider's page is of another origin, which the page for all would not forget.
 pytestmark = pytest.mark.own_page

@@ -12,11 +12,11 @@ from dlq.resolve.skip import skip
 from executions.errors import WrongState
 from executions.models import Activity
 from runners.models import Run
-from runners.time_travel.verify import verify
 from tests.support.rivals import Rivals, my_session, wait_until_blocked
 from tests.support.segments import run_of
 from tests.support.simulation import World
 from tests.support.workflows import ACTOR, effect, publish, start, states, task
+from valkyr_plugins.timetravel.verify import verify
 
 DEAD = {"errorType": "PERMANENT", "failTimes": 1}
 

@@ -14,7 +14,7 @@ from executions.audit.chain import BEGINNING, EPOCH, ChainLink
 from executions.audit.seals import LAST_ID
 from executions.database.clock import database_now
 from executions.models import AuditSeal, Membership, Tier, Workflow, WorkflowExecution, Workspace
-from runners.models import CircuitBreaker, CostEntry, Run
+from runners.models import Run
 from tests.support.failures import fail
 from tests.support.jobs import run_jobs
 from tests.support.preparing import prepare_remote_runs
@@ -22,6 +22,8 @@ from tests.support.segments import claimed, recorded
 from valkyr_plugins.alerts.finding import Finding
 from valkyr_plugins.alerts.models import AlertKind, AlertRule
 from valkyr_plugins.alerts.raising import notice, tell
+from valkyr_plugins.circuits.models import CircuitBreaker
+from valkyr_plugins.limits.models import CostEntry
 
 DEFINITION: dict[str, Any] = {
     "schema": "valkyr/1",

@@ -14,7 +14,7 @@ from runners.models import Runner
 from tests.support import admin_rows as rows
 from tests.support.figure_rows import ended
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.plugins]
 
 
 @pytest.fixture
@@ -110,8 +110,8 @@ def test_figures_that_take_too_long_are_a_503(
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_sleep(60)")
 
-    monkeypatch.setattr("runners.figures.patience.PATIENCE_MS", 20)
-    monkeypatch.setattr("dlq.api.figures.read", sleep)
+    monkeypatch.setattr("executions.database.time_limit.PATIENCE_MS", 20)
+    monkeypatch.setattr("valkyr_plugins.figures.api.figures.read", sleep)
 
     assert author.get("/v1/Figures").status_code == 503
 
@@ -119,7 +119,7 @@ def test_figures_that_take_too_long_are_a_503(
 def test_an_open_circuit_of_the_workspace_is_counted(
     author: APIClient, workflow: Workflow, elsewhere: Workspace
 ) -> None:
-    from runners.models import CircuitBreaker
+    from valkyr_plugins.circuits.models import CircuitBreaker
 
     later = database_now() + timedelta(minutes=1)
     for place in (workflow.workspace, elsewhere):
@@ -128,3 +128,9 @@ def test_an_open_circuit_of_the_workspace_is_counted(
         )
 
     assert figures(author)["openCircuits"] == 1
+
+
+def test_without_circuits_none_is_open(author: APIClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("runners.ports.open_circuits._function", None)
+
+    assert figures(author)["openCircuits"] == 0

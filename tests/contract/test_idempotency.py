@@ -13,7 +13,6 @@ from rest_framework.test import APIClient
 
 from executions.access import TokenLimits
 from executions.models import (
-    Checkpoint,
     Event,
     KeptAnswer,
     Keyset,
@@ -26,6 +25,7 @@ from executions.publishing import versioning
 from executions.tasks import prune_answers
 from tests.support.document import document
 from tests.support.rivals import Rivals
+from valkyr_plugins.timetravel.models import Checkpoint
 
 pytestmark = pytest.mark.django_db
 KEY = {"Idempotency-Key": "once"}

@@ -5,11 +5,12 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
-from dlq.models import DeadLetterEntry, Redrive
+from dlq.models import DeadLetterEntry
 from executions.access import Action, TokenLimits
 from executions.models import Activity, WorkflowExecution, Workspace
 from executions.states import Permission
 from runners.models import Run
+from valkyr_plugins.redrive.models import Redrive
 
 from .carrying import carry
 from .people import a_client, a_member, published

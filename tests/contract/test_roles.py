@@ -16,13 +16,15 @@ from executions import credentials
 from executions.access import visible
 from executions.access.actor import Actor
 from executions.models import Membership, Workflow, WorkflowExecution, Workspace
-from executions.quotas.setting import create_quota
-from runners.budgets.setting import create_budget
-from runners.models import CircuitBreaker, CostEntry, Run
+from runners.models import Run
 from valkyr_plugins.alerts.finding import Finding
 from valkyr_plugins.alerts.models import AlertKind
 from valkyr_plugins.alerts.raising import notice, tell
 from valkyr_plugins.alerts.rules import create_rule
+from valkyr_plugins.circuits.models import CircuitBreaker
+from valkyr_plugins.limits.budgets.rules import BUDGETS
+from valkyr_plugins.limits.models import CostEntry
+from valkyr_plugins.limits.quotas.rules import QUOTAS
 
 from .people import a_client, a_greeting, a_member, a_workspace, an_author
 
@@ -248,11 +250,11 @@ def things(kept_world: None) -> Mapping[str, str]:
         workspace, name="shop", type="secret", fields={"value": "hunter2"}, hosts=["*"], actor=ANN
     )
     limited = Membership.objects.filter(workspace=workspace).first()
-    quota = create_quota(
+    quota = QUOTAS.create(
         workspace, {"max_per_day": 1_000}, user_id=limited and limited.user_id, actor=ANN
     )
     facts = {"period": "total", "amount": Decimal(1_000)}
-    budget = create_budget(workspace, facts, user_id=None, actor=ANN)
+    budget = BUDGETS.create(workspace, facts, user_id=None, actor=ANN)
     CostEntry.objects.create(
         workspace=workspace, workflow_id=greeting["id"], execution_id=started[1], run_id=live.pk
     )

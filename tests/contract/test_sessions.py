@@ -7,13 +7,15 @@ from uuid import UUID
 
 import pytest
 from django.contrib.auth import get_user_model
+from django.contrib.sessions.models import Session
 from django.db.models import F
 from django.test import Client
+from django.utils import timezone
 from rest_framework.test import APIClient
 from rest_framework_simplejwt.tokens import AccessToken, RefreshToken
 
 from executions.access.actor import Actor
-from executions.accounts import sessions, tokens
+from executions.accounts import browser_sessions, sessions, tokens
 from executions.models import AccountSession, Activity, Membership, Workspace
 
 UNKNOWN = UUID(int=7)
@@ -386,3 +388,15 @@ def test_sessions_that_expired_are_deleted(pair: dict[str, str]) -> None:
 
     assert sessions.prune() == 1
     assert AccountSession.objects.count() == 1
+
+
+def test_browser_sessions_that_are_over_are_deleted_and_no_others(ada: Any) -> None:
+    over, kept = Client(), Client()
+    for client in (over, kept):
+        client.force_login(ada)
+    Session.objects.filter(pk=over.session.session_key).update(
+        expire_date=timezone.now() - timedelta(seconds=1)
+    )
+
+    assert browser_sessions.clear() == 1
+    assert Session.objects.get().pk == kept.session.session_key

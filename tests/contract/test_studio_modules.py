@@ -29,3 +29,9 @@ def test_the_forms_are_tried_with_the_modules_as_they_are() -> None:
         LIST.write_text(written())
 
     assert LIST.read_text() == written(), "modules changed: write the list anew, see above"
+
+
+def test_titles_of_modules_are_words_not_class_names() -> None:
+    titles = [spec.title for spec in catalog().values() if not spec.type.startswith("test.")]
+
+    assert [title for title in titles if title.endswith("Module") or "_" in title] == []

@@ -12,12 +12,13 @@ from rest_framework.test import APIClient
 from dlq.models import DeadLetterEntry, GroupFingerprint
 from executions.models import Activity, Tier, Trigger, Workflow, Workspace
 from executions.triggers.webhook import secret_of
-from runners.models import CircuitBreaker, Run
+from runners.models import Run
 from tests.support.document import document
 from tests.support.failures import fail
 from tests.support.segments import claimed, recorded, run_of
 from tests.support.triggers import only_trigger, triggered
 from tests.support.workflows import publish, start, task
+from valkyr_plugins.circuits.models import CircuitBreaker
 
 from .people import a_client, a_workspace
 

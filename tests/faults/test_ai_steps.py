@@ -12,11 +12,12 @@ from dlq.models import DeadLetterEntry
 from executions.credentials import writing
 from executions.definition.graph.definition import load_text
 from executions.models import Tier, WorkflowExecution, Workspace
-from runners.models import CostEntry, Run
+from runners.models import Run
 from tests.support.counterparts.llm import ModelServer
 from tests.support.fleet import Fleet
 from tests.support.waiting import wait_until
 from tests.support.workflows import ACTOR, describe, publish, start, task, wait_for_end
+from valkyr_plugins.limits.models import CostEntry
 
 THESIS = Path(__file__).parents[2] / "examples" / "thesis-writer" / "workflow.yaml"
 _numbers = count(1)

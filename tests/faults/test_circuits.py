@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
-from runners.circuits import ledger
-from runners.models import CircuitBreaker, CircuitRule, Run, Waiter
+from runners.models import Run, Waiter
 from tests.support.auditor import audit
 from tests.support.fleet import Fleet
 from tests.support.waiting import wait_until
 from tests.support.workflows import default_workspace, publish, start_many, task, wait_for_end
+from valkyr_plugins.circuits import ledger
+from valkyr_plugins.circuits.models import CircuitBreaker, CircuitRule
 
 STEPS = 100
 # Beside the fleet's own worker of 16 threads: 26 in three processes.

@@ -13,12 +13,12 @@ from django.db import connection
 from executions import credentials
 from executions.definition.graph.definition import load_text
 from executions.models import WorkflowExecution
-from runners.models import CircuitBreaker
 from tests.support.auditor import audit
 from tests.support.fleet import Fleet, database_url
 from tests.support.stack import PROJECT
 from tests.support.waiting import wait_until
 from tests.support.workflows import ACTOR, default_workspace, publish, start, wait_for_end
+from valkyr_plugins.circuits.models import CircuitBreaker
 from valkyr_project.embedded.child import free_port
 
 TABLES = """

@@ -3,8 +3,6 @@
 from decimal import Decimal
 
 from executions.models import Activity
-from runners.budgets.setting import create_budget
-from runners.models import CostEntry
 from tests.support.fleet import Fleet
 from tests.support.waiting import wait_until
 from tests.support.workflows import (
@@ -16,12 +14,14 @@ from tests.support.workflows import (
     task,
     wait_for_end,
 )
+from valkyr_plugins.limits.budgets.rules import BUDGETS
+from valkyr_plugins.limits.models import CostEntry
 
 
 def test_a_spent_budget_ends_the_spenders_executions_and_their_children(fleet: Fleet) -> None:
     workspace = limited_workspace(100)
     facts = {"period": "day", "amount": Decimal(5), "currency": "USD", "kill_switch": True}
-    create_budget(workspace, facts, user_id=None, actor=ACTOR)
+    BUDGETS.create(workspace, facts, user_id=None, actor=ACTOR)
     child = publish({"tasks": [effect("long", seconds=300, timeoutSeconds=600)]}, workspace)
     calls = task("call", "flow.subworkflow", **{"with": {"workflow": child.slug}})
     parent = start(publish({"tasks": [calls]}, workspace))

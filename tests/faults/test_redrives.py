@@ -5,15 +5,16 @@ from collections import Counter
 import pytest
 from django.db.models import Count
 
-from dlq.models import DeadLetterEntry, Redrive, RedriveItem
-from dlq.redrive import lifecycle
-from dlq.redrive.making import Wish, make
+from dlq.models import DeadLetterEntry
 from executions.models import Activity
 from runners.models import Run
 from tests.support.auditor import audit
 from tests.support.fleet import Fleet
 from tests.support.waiting import wait_until
 from tests.support.workflows import ACTOR, effect, publish, start_many, wait_for_end
+from valkyr_plugins.redrive import lifecycle
+from valkyr_plugins.redrive.making import Wish, make
+from valkyr_plugins.redrive.models import Redrive, RedriveItem
 
 pytestmark = pytest.mark.timeout(300)
 BROKEN = {"tasks": [effect("bad", failTimes=1, errorType="PERMANENT")]}

@@ -7,15 +7,15 @@ from uuid import UUID
 
 from executions.models import WorkflowExecution
 from runners.models import Run
-from runners.time_travel.fork import fork
-from runners.time_travel.rollback import roll_back
-from runners.time_travel.verify import verify
 from runners.waits.signals import signal
 from tests.support.auditor import audit
 from tests.support.fleet import Fleet
 from tests.support.modules import marks
 from tests.support.waiting import wait_until
 from tests.support.workflows import ACTOR, effect, publish, start, task, wait_for_end
+from valkyr_plugins.timetravel.fork import fork
+from valkyr_plugins.timetravel.rollback import roll_back
+from valkyr_plugins.timetravel.verify import verify
 
 
 def present(execution_id: UUID, path: str, state: str) -> bool:

@@ -8,7 +8,7 @@ import pytest
 
 from dlq.models import DeadLetterEntry
 from executions.access.actor import Actor
-from executions.definition.graph.trial import Asked, Pin
+from executions.definition.graph.trial import Pin, TrialRequest
 from executions.models import Workflow, WorkflowExecution
 from executions.publishing.test_runs import start_trial
 from runners.models import Run
@@ -70,7 +70,7 @@ def flow(url: str) -> Workflow:
     )
 
 
-def tried(of: Workflow, asked: Asked) -> WorkflowExecution:
+def tried(of: Workflow, asked: TrialRequest) -> WorkflowExecution:
     execution = start_trial(of, {}, asked, actor=ANN)
     wait_for_end([execution.pk])
     return WorkflowExecution.objects.get(pk=execution.pk)
@@ -81,7 +81,7 @@ def test_a_pinned_step_is_never_called_and_its_output_is_passed_on(
 ) -> None:
     pinned = {"fetch": Pin(HOSTILE), "each": Pin([{"inner": 1}])}
 
-    execution = tried(flow(partner), Asked(up_to="use", pinned=pinned))
+    execution = tried(flow(partner), TrialRequest(up_to="use", pinned=pinned))
 
     assert execution.state == "SUCCESS"
     assert execution.output == {"got": HOSTILE, "all": [{"inner": 1}]}
@@ -95,7 +95,7 @@ def test_a_pinned_step_is_never_called_and_its_output_is_passed_on(
 def test_a_run_from_a_task_runs_what_follows_and_nothing_before(fleet: Fleet, partner: str) -> None:
     pinned = {"fetch": Pin({"total": 1}), "each": Pin([])}
 
-    execution = tried(flow(partner), Asked(start="use", pinned=pinned))
+    execution = tried(flow(partner), TrialRequest(start="use", pinned=pinned))
 
     assert execution.state == "SUCCESS"
     assert [mark["step"] for mark in marks(execution.pk)] == ["after.main"]
@@ -118,8 +118,8 @@ def test_a_pinned_failure_takes_the_error_edge_and_a_dead_step_opens_no_dead_let
     )  # fmt: skip
     pinned = {"charge": Pin("card declined", "error")}
 
-    mended = tried(of, Asked(up_to="mend", pinned=pinned))
-    dead = tried(of, Asked(pinned=pinned))
+    mended = tried(of, TrialRequest(up_to="mend", pinned=pinned))
+    dead = tried(of, TrialRequest(pinned=pinned))
 
     assert (mended.state, mended.output) == ("SUCCESS", "card declined")
     assert dead.state == "FAILED"

@@ -12,7 +12,7 @@ from typing import Any
 
 from executions.definition.templates import (
     WEB,
-    Budget,
+    RenderBudget,
     TemplateError,
     inspect_template,
 )
@@ -68,7 +68,7 @@ def _ended(expression: str, values: dict[str, Any]) -> tuple[str, str, Any]:
     if problems:
         return "refused", problems[0].message, None
     try:
-        return "rendered", "", template.render(values, Budget(profile=WEB))
+        return "rendered", "", template.render(values, RenderBudget(profile=WEB))
     except TemplateError as error:
         return "failed", str(error), None
     except Exception as error:  # the finding

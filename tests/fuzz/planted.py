@@ -12,10 +12,11 @@ from django.contrib.auth import get_user_model
 from rest_framework.test import APIClient
 
 from executions.models import Membership, Tier, Workspace
-from runners.models import CircuitBreaker, Run
+from runners.models import Run
 from valkyr_plugins.alerts.finding import Finding
 from valkyr_plugins.alerts.models import AlertKind, AlertRule
 from valkyr_plugins.alerts.raising import notice, tell
+from valkyr_plugins.circuits.models import CircuitBreaker
 
 
 def payload_mark(mark: str) -> str:

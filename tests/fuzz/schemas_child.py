@@ -3,7 +3,7 @@
 from typing import Any
 
 from executions.definition.graph.rules.input_schema import input_problems
-from executions.definition.json_schema.budget import REQUEST, Budget, BudgetExceeded
+from executions.definition.json_schema.budget import REQUEST, BudgetExceeded, EvaluationBudget
 from executions.definition.json_schema.checking import Unresolvable, mistakes, validator
 from executions.definition.patterns import TooMuchWork
 from tests.fuzz.bounded import serve
@@ -13,7 +13,7 @@ def check(given: Any) -> None:
     """Publish the schema, and if that is allowed, check the value."""
     schema, value = given
     if not list(input_problems({"input": schema})):
-        found = mistakes(validator(schema), value, Budget(REQUEST), 100)
+        found = mistakes(validator(schema), value, EvaluationBudget(REQUEST), 100)
         for one in found:
             assert len(one.without_value) <= 300
 

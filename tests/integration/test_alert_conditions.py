@@ -6,23 +6,16 @@ from typing import Any
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
-from django.urls import resolve
+from django.urls import resolve, reverse
 
 from dlq import pulse
-from dlq.events import group_new, group_regressed, redrive_stopped
-from dlq.models import (
-    BeatPulse,
-    DeadLetterEntry,
-    FailureGroup,
-    GroupHour,
-    GroupStatus,
-    Redrive,
-    RedriveState,
-)
+from dlq.events import StoppedRedrive, group_new, group_regressed, redrive_stopped
+from dlq.models import BeatPulse, DeadLetterEntry, FailureGroup, GroupHour, GroupStatus
+from executions.admin import links
 from executions.database.clock import database_now
+from executions.events import LASTING, ReportedCondition, condition_began
 from executions.models import Workspace
-from runners.events import circuit_opened
-from runners.models import CircuitBreaker, Run, Runner
+from runners.models import Run, Runner
 from tests.support import admin_rows as rows
 from tests.support.alerts import receiver as serving
 from tests.support.alerts import rule
@@ -36,6 +29,9 @@ from valkyr_plugins.alerts.finding import page
 from valkyr_plugins.alerts.folding import fold
 from valkyr_plugins.alerts.models import Alert, AlertDelivery, AlertKind, AlertState
 from valkyr_plugins.alerts.watching import forget, watch
+from valkyr_plugins.circuits.models import CircuitBreaker
+from valkyr_plugins.redrive.models import Redrive
+from valkyr_plugins.redrive.states import RedriveState
 
 pytestmark = pytest.mark.django_db
 HOUR = timedelta(hours=1)
@@ -202,9 +198,18 @@ def happened(letter: DeadLetterEntry) -> dict[str, Any]:
         next_retry_at=database_now(),
     )  # fmt: skip
     group_new.send(None, group_id=group.pk)
-    redrive_stopped.send(None, redrive_id=redrive.pk, reason="60 % failed again")
-    circuit_opened.send(
-        None, breaker_id=breaker.pk, workspace_id=group.workspace_id, target=breaker.target
+    stopped = StoppedRedrive(
+        redrive_id=redrive.pk, workspace_id=group.workspace_id, group_id=group.pk, total=9,
+        created_by="ann", reason="60 % failed again",
+        path=links.page("valkyr_redrive_redrive", redrive.pk),
+    )  # fmt: skip
+    redrive_stopped.send(None, stopped=stopped)
+    page = reverse("admin:valkyr_circuits_circuitbreaker_change", args=[breaker.pk])
+    condition_began.send(
+        None,
+        condition=ReportedCondition(
+            "CIRCUIT_OPEN", "circuit", breaker.pk, group.workspace_id, "A circuit opened.", page
+        ),
     )
     fold()
     return {"group": group, "redrive": redrive, "breaker": breaker}
@@ -217,7 +222,7 @@ def test_what_happens_is_told_of_with_a_link(happened: dict[str, Any]) -> None:
     said = {alert.kind: alert.sentence for alert in Alert.objects.all()}
     assert said["GROUP_NEW"].startswith("New failure in Order import, step charge.main: HttpError")
     assert "60 % failed again" in said["REDRIVE_STOPPED"]
-    for alert in Alert.objects.exclude(kind="REDRIVE_STOPPED"):
+    for alert in Alert.objects.all():
         assert resolve(alert.path)
 
 
@@ -268,6 +273,15 @@ def test_a_worker_that_has_just_begun_gives_beat_time() -> None:
     assert watchman.look(database_now()) == 0
 
 
+def test_a_circuit_is_dealt_with_where_its_plugin_is_left_out(
+    happened: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(LASTING, "CIRCUIT_OPEN")
+
+    assert watch()["over"] == 1
+    assert opened() == ["GROUP_NEW", "REDRIVE_STOPPED"]
+
+
 def test_the_pulse_is_written_now_and_then_only() -> None:
     pulse.beat()
     first = pulse.last_beat()
@@ -289,5 +303,5 @@ def test_old_alerts_are_forgotten_and_open_ones_never(happened: dict[str, Any]) 
 
 def test_every_kind_has_a_page() -> None:
     assert page("runners_runner") == "/admin/runners/runner/"
-    assert page("dlq_redrive", 7) == "/admin/dlq/redrive/7/change/"
+    assert page("dlq_failuregroup", 7) == "/admin/dlq/failuregroup/7/change/"
     assert set(AlertKind)

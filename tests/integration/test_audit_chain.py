@@ -87,7 +87,7 @@ def test_every_row_gets_a_seal_and_all_fits(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_nothing_new_makes_no_seal() -> None:
-    assert seals.seal() == seals.Sealed(0, 0, None)
+    assert seals.seal() == seals.SealingResult(0, 0, None)
     note()
     assert seal_audit() == 1
     assert seal_audit() == 0

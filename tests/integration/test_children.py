@@ -21,12 +21,12 @@ from runners.dispatch import messages
 from runners.errors import LeaseLost
 from runners.models import Run, Waiter
 from runners.recovery.sweeper import children as duty
-from runners.time_travel.rollback import roll_back
 from tests.support import modules
 from tests.support.rivals import Rivals, my_session, wait_until_blocked
 from tests.support.segments import claimed, recorded, run_of
 from tests.support.simulation import World, world
 from tests.support.workflows import ACTOR, effect, limited_workspace, publish, start, states, task
+from valkyr_plugins.timetravel.rollback import roll_back
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -11,14 +11,14 @@ from dlq.models import DeadLetterEntry
 from dlq.resolve.requeue import requeue
 from executions import credentials
 from executions.models import Credential, Workspace
-from runners.time_travel.fork import fork
-from runners.time_travel.overrides import Overrides
+from runners.repair.forks import Overrides
 from tests.support import gossip
 from tests.support.engine_database import engine_database
 from tests.support.partner import Partner
 from tests.support.segments import run_of
 from tests.support.simulation import World, world
 from tests.support.workflows import ACTOR, default_workspace, publish, start, task
+from valkyr_plugins.timetravel.fork import fork
 
 TOKEN = "t0ken-of-the-bank"
 

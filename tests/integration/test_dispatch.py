@@ -11,7 +11,7 @@ from celery import current_app
 from celery._state import _task_stack
 
 from runners.dispatch import messages as dispatch
-from runners.dispatch.canvas import Chain, Chord, Link
+from runners.dispatch.canvas import Chain, Chord, SegmentLink
 from runners.models import Run
 from tests.support.cut_line import cut_line
 from tests.support.fleet import publishing_to
@@ -20,7 +20,7 @@ from tests.support.outages import redis_away
 from tests.support.workflows import publish, start, task
 from valkyr_project.embedded import Redis
 
-BRANCHES = tuple(Link(f"branch{n}.main", "default", f"branch {n}") for n in range(20))
+BRANCHES = tuple(SegmentLink(f"branch{n}.main", "default", f"branch {n}") for n in range(20))
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +47,7 @@ def test_a_higher_priority_is_taken_first_of_all_ten(redis: Redis) -> None:
     queue = f"priorities-{uuid4().hex}"
     shuffled = [5, 0, 9, 3, 4, 8, 1, 7, 2, 6]
     for priority in shuffled:
-        chain = Chain((Link(f"step{priority}.main", queue, "a step"),))
+        chain = Chain((SegmentLink(f"step{priority}.main", queue, "a step"),))
         dispatch.publish([dispatch.Parcel(uuid4(), uuid4(), priority, (chain,))])
     taken = []
     with current_app.connection_for_read() as link, link.SimpleQueue(queue) as messages:
@@ -84,7 +84,7 @@ def test_a_message_that_cannot_be_made_is_not_tried_each_second() -> None:
     execution = start(publish({"tasks": [task("only")]}))
     [run] = Run.objects.filter(execution=execution)
     bad: Any = object()  # no queue has such a name
-    canvas = Chain((Link(run.segment, bad, "only"),))
+    canvas = Chain((SegmentLink(run.segment, bad, "only"),))
 
     dispatch.publish([dispatch.Parcel(execution, uuid4(), 5, (canvas,))])
 
@@ -181,7 +181,7 @@ def told(message: Any) -> tuple[Any, dict[str, Any]]:
 
 def send_many(number: int, queue: str, version: UUID | None = None) -> list[str]:
     """A message for each of so many executions of a version, together; their ids in order."""
-    chain = Chain((Link("step.main", queue, "a step"),))
+    chain = Chain((SegmentLink("step.main", queue, "a step"),))
     version = version or uuid4()
     parcels = [dispatch.Parcel(uuid4(), version, 5, (chain,)) for _ in range(number)]
     dispatch.publish(parcels)

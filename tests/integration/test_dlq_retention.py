@@ -13,8 +13,6 @@ from dlq.models import (
     GroupFingerprint,
     GroupHour,
     GroupNews,
-    Redrive,
-    RedriveItem,
     Resolution,
 )
 from dlq.resolve import transitions
@@ -71,20 +69,6 @@ def test_what_is_open_or_pinned_or_of_a_live_execution_stays(orders: Workflow) -
     )
     assert turn().counts["dead letters"] == 1
     assert kept() == {still_open.pk, pinned.pk}
-
-
-def test_what_a_redrive_holds_stays(orders: Workflow) -> None:
-    letter = resolved(orders)
-    redrive = Redrive.objects.create(
-        workspace_id=orders.workspace_id, created_by_name="ann", selection={}, state="PAUSED"
-    )
-    item = RedriveItem.objects.create(redrive=redrive, entry=letter, active=True)
-
-    assert turn().counts["dead letters"] == 0
-
-    RedriveItem.objects.filter(pk=item.pk).update(active=None, state="SUCCEEDED")
-    assert turn().counts["dead letters"] == 1
-    assert not RedriveItem.objects.exists()
 
 
 def age(group_id: Any) -> None:

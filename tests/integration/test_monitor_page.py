@@ -48,7 +48,7 @@ def test_a_member_watches_and_operates(
         "fork": "",
         "resume": "Nothing to do: this execution is running.",
     }
-    assert f'data-stream="/v1/WorkflowExecution/{execution.pk}/subscribe"' in page
+    assert f'data-execution="{execution.pk}"' in page
     assert "hunter2" not in page
 
 

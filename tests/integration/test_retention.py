@@ -11,9 +11,9 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from dlq import statements
-from dlq.models import DeadLetterEntry, RedriveState, Resolution, RetentionMark
+from dlq.models import DeadLetterEntry, Resolution, RetentionMark
 from dlq.resolve import transitions
-from dlq.retention import executions, pruning
+from dlq.retention import executions, families, pruning
 from dlq.retention.duty import turn
 from dlq.retention.families import Family, PruningPosition
 from dlq.retention.pace import PruningPace
@@ -23,8 +23,6 @@ from executions.access.actor import Actor
 from executions.database.clock import database_now
 from executions.models import (
     Activity,
-    Checkpoint,
-    CountedHour,
     CronTick,
     Event,
     Tier,
@@ -32,10 +30,11 @@ from executions.models import (
     Workflow,
     WorkflowExecution,
 )
-from runners.models import CostEntry, Run
+from runners.models import Run
 from tests.support import admin_rows
 from tests.support.aging import aged, left, runs_of
 from tests.support.failures import fail
+from valkyr_plugins.timetravel.models import Checkpoint
 
 pytestmark = pytest.mark.django_db
 GENTLE = {"rest": 0.0}
@@ -124,17 +123,17 @@ def test_a_fork_under_way_keeps_its_origin_and_one_that_ended_forgets_it(orders:
     assert (over.origin_id, over.origin_point, runs_of(over)) == (None, "charge.main", 2)
 
 
-def test_what_no_dashboard_has_counted_yet_stays(orders: Workflow) -> None:
-    aged(orders, 3)
+def test_what_a_plugin_still_needs_stays(orders: Workflow, monkeypatch: pytest.MonkeyPatch) -> None:
+    needed = aged(orders, 3)
+    aged(orders, 6)
     wanted = older_than(1, database_now())
-    assert prune(wanted).rows == 0
+    monkeypatch.setattr(families, "HORIZONS", [lambda now: now - timedelta(days=4)])
 
-    hour = (database_now() - timedelta(days=30)).replace(minute=0, second=0, microsecond=0)
-    now = database_now()
-    CountedHour.objects.bulk_create(
-        CountedHour(hour=hour + timedelta(hours=n), counted_at=now + timedelta(hours=3))
-        for n in range(31 * 24)
-    )
+    assert prune(wanted).rows == 1
+    assert left() == {needed.pk}
+
+    monkeypatch.setattr(families, "HORIZONS", [])
+
     assert prune(wanted).rows == 1
 
 
@@ -261,43 +260,6 @@ def id_of(days: float) -> Any:
     return first_id_at(timezone.now() - timedelta(days=days))
 
 
-def test_costs_outlive_their_execution(orders: Workflow) -> None:
-    old = aged(orders, 100)
-    spent = {
-        "workspace_id": orders.workspace_id, "workflow": orders, "execution": old,
-        "run_id": Run.objects.filter(execution=old)[0].pk, "module": "ai.chat", "currency": "USD",
-    }  # fmt: skip
-    CostEntry.objects.create(**spent)
-    ancient = CostEntry.objects.create(**spent)
-    CostEntry.objects.filter(pk=ancient.pk).update(created_at=timezone.now() - timedelta(days=500))
-
-    counts = turn().counts
-
-    assert (counts["executions"], counts["costs"]) == (1, 1)
-    assert CostEntry.objects.get().execution_id == old.pk
-
-
-def test_redrives_that_are_over_go_with_their_items(orders: Workflow) -> None:
-    letter = fail(orders)
-    from dlq.models import Redrive, RedriveItem
-
-    ended = timezone.now() - timedelta(days=100)
-    made = {
-        state: Redrive.objects.create(
-            workspace_id=orders.workspace_id, created_by_name="ann", selection={}, state=state,
-            finished_at=ended,
-        )
-        for state in (RedriveState.DONE, RedriveState.STOPPED)
-    }  # fmt: skip
-    for redrive in made.values():
-        RedriveItem.objects.create(redrive=redrive, entry=letter)
-
-    assert turn().counts["redrives"] == 1
-
-    assert Redrive.objects.get() == made[RedriveState.STOPPED]
-    assert RedriveItem.objects.count() == 1
-
-
 def test_events_are_pruned_by_what_a_person_says(orders: Workflow) -> None:
     Event.objects.create(
         id=id_of(3), workspace_id=orders.workspace_id, event_id="e", name="n",
@@ -335,7 +297,7 @@ def test_every_question_is_answered_by_an_index(orders: Workflow, name: str) -> 
     wanted, place = as_set(database_now()), PruningPosition()
     told = parameters(wanted.terms, wanted.scope, wanted.now) | {
         "at": place.at, "id": place.id, "before": wanted.now, "chunk": 9, "most": 9,
-        "roots": [id_of(9)], "ids": [id_of(9)], "expired": None, "resolved": None,
+        "roots": [id_of(9)], "ids": [id_of(9)], "expired": None, "resolved": None, "held": [],
     }  # fmt: skip
 
     with connection.cursor() as cursor:

@@ -15,13 +15,13 @@ from dlq.resolve.requeue import requeue
 from executions import credentials
 from executions.models import Credential, WorkflowExecution, Workspace
 from runners.models import Run
-from runners.time_travel.replay import replay
-from runners.time_travel.verify import verify
 from tests.support import gossip
 from tests.support.engine_database import engine_database
 from tests.support.segments import claimed, recorded, run_of
 from tests.support.simulation import World, world
 from tests.support.workflows import ACTOR, default_workspace, effect, publish, start, states, task
+from valkyr_plugins.timetravel.replay import replay
+from valkyr_plugins.timetravel.verify import verify
 
 KEY = "sk_live_4eC39HqLyjWDarjtT1"
 PASSWORD = "s'cret/+ &pass"

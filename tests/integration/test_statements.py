@@ -16,6 +16,9 @@ from executions.database.statements import Statements
 from runners import statements
 from tests.support.engine_database import engine_database
 from tests.support.workflows import publish, start_many, task
+from valkyr_plugins.circuits import statements as circuits
+from valkyr_plugins.remote import statements as leases
+from valkyr_plugins.timetravel import statements as past
 
 LIVE = 50
 EXECUTIONS = 4_000
@@ -93,19 +96,18 @@ EXPECTED: dict[str, set[str]] = {
     "progress": {PRIMARY},
     "wake_container": {PRIMARY},
     "in_flight": {BY_STATE},
-    "copy_past": {PRIMARY},
     "forgotten": {DUE},
     "listeners": {PRIMARY},
     "note_filters": {PRIMARY},
-    "remote_hold": {PRIMARY},
-    "remote_ready": {PRIMARY},
+    "hold": {PRIMARY},
 }
 # Those may use any index of the execution's runs.
 BY_EXECUTION = (
     "load", "facts", "results", "metrics", "failures", "dead_within", "supersede", "turns",
     "blame", "listener_results", "turns_shown", "watch_runs", "watch_whole",
-    "kept_places", "kept_steps", "undo", "revive", "carry_over", "past", "durations", "unsend",
+    "durations", "unsend",
 )  # fmt: skip
+OF_THE_PAST = ("kept_places", "kept_steps", "undo", "revive", "carry_over", "past")
 
 
 @pytest.fixture(scope="module")
@@ -137,9 +139,29 @@ def test_a_hot_statement_uses_its_index(large_table: None, name: str) -> None:
     assert not _sequential(nodes)
 
 
-@pytest.mark.parametrize("name", BY_EXECUTION)
-def test_a_statement_about_one_execution_reads_its_runs_alone(large_table: None, name: str) -> None:
-    nodes = _plan(name)
+def test_leased_runs_begin_by_their_ids(large_table: None) -> None:
+    nodes = _plan("ready", leases)
+    used = {node["Index Name"] for node in nodes if "Index Name" in node}
+    assert used == {PRIMARY}
+    assert not _sequential(nodes)
+
+
+def test_runs_of_the_past_are_copied_by_their_ids(large_table: None) -> None:
+    nodes = _plan("copy_past", past)
+    used = {node["Index Name"] for node in nodes if "Index Name" in node}
+    runs = {index for index in used if index.startswith(("run_", "runners_run_"))}
+    assert runs == {PRIMARY}
+    assert not _sequential(nodes)
+
+
+@pytest.mark.parametrize(
+    ("name", "of"),
+    [*((name, statements) for name in BY_EXECUTION), *((name, past) for name in OF_THE_PAST)],
+)
+def test_a_statement_about_one_execution_reads_its_runs_alone(
+    large_table: None, name: str, of: Any
+) -> None:
+    nodes = _plan(name, of)
     assert {node.get("Index Name") for node in nodes} & {IDENTITY, BY_STATE}
     assert "runners_run" not in _sequential(nodes)
 
@@ -176,7 +198,7 @@ def test_listeners_of_an_event_are_read_in_the_order_of_their_index(large_table:
 def test_runs_of_a_remote_queue_are_read_in_the_order_in_which_they_are_leased(
     large_table: None,
 ) -> None:
-    nodes = _plan("remote_lease")
+    nodes = _plan("lease", leases)
     runs = {n["Index Name"] for n in nodes if str(n.get("Index Name")).startswith("run")}
     assert runs == {"run_remote", PRIMARY}
     assert not _sequential(nodes) & {"runners_run", "executions_workflowexecution"}
@@ -184,21 +206,21 @@ def test_runs_of_a_remote_queue_are_read_in_the_order_in_which_they_are_leased(
     assert "q.name" in scan["Index Cond"]
 
 
-@pytest.mark.parametrize("name", ["circuit_unclean", "circuit_forget"])
+@pytest.mark.parametrize("name", ["unclean", "forget"])
 def test_circuits_that_are_clean_are_not_looked_at(large_table: None, name: str) -> None:
-    nodes = _plan(name)
+    nodes = _plan(name, circuits)
     assert "circuit_unclean" in {node.get("Index Name") for node in nodes}
     assert not _sequential(nodes)
 
 
 def test_circuits_of_long_ago_are_found_by_their_ids(large_table: None) -> None:
-    nodes = _plan("circuit_prune")
+    nodes = _plan("prune", circuits)
     assert not _sequential(nodes)
 
 
-@pytest.mark.parametrize("name", ["circuit_held", "circuit_waiting", "circuit_counts"])
+@pytest.mark.parametrize("name", ["held", "waiting", "counts"])
 def test_steps_held_for_a_target_are_found_by_index(large_table: None, name: str) -> None:
-    nodes = _plan(name)
+    nodes = _plan(name, circuits)
     assert "waiter_key" in {node.get("Index Name") for node in nodes}
     assert not _sequential(nodes) & {"runners_waiter", "runners_circuitbreaker"}
 
@@ -213,9 +235,9 @@ def _sequential(nodes: list[dict[str, Any]]) -> set[str]:
     return {node["Relation Name"] for node in nodes if node["Node Type"] == "Seq Scan"}
 
 
-def _plan(name: str) -> list[dict[str, Any]]:
+def _plan(name: str, of: Any = statements) -> list[dict[str, Any]]:
     """The nodes of the statement's generic plan."""
-    text, count = _numbered(statements.statement(name))
+    text, count = _numbered(of.statement(name))
     values = ", ".join(["NULL"] * count)
     with connection.cursor() as cursor:
         raw = cursor.cursor.connection

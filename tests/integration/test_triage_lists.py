@@ -321,7 +321,7 @@ def test_patience_ends_what_takes_too_long_and_leaves_no_trace() -> None:
         assert timeout() == "5s"
     assert timeout() == before
     with (
-        pytest.raises(bounded_list.TooMany),
+        pytest.raises(bounded_list.TooManyRows),
         bounded_list.patience(20),
         connection.cursor() as cursor,
     ):

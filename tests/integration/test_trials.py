@@ -1,4 +1,4 @@
-"""Test runs beside real ones: they open no dead letter, are in no figure, and go after a day."""
+"""Test runs beside real ones: they open no dead letter, and go after a day."""
 
 from datetime import timedelta
 from io import StringIO
@@ -14,23 +14,19 @@ from dlq.intake.quarantine import quarantine
 from dlq.intake.receive import take_in
 from dlq.models import DeadLetterEntry, FailureGroup
 from executions.access.actor import Actor
-from executions.database.clock import database_now
-from executions.definition.graph.trial import Asked, Pin
+from executions.definition.graph.trial import Pin, TrialRequest
 from executions.errors import WrongState
-from executions.figures.scope import Scope
 from executions.models import Workflow, WorkflowExecution, WorkflowVersion
 from executions.publishing.test_runs import start_trial
 from executions.publishing.versioning import publish_trial
 from executions.states import VersionKind
-from runners.figures.counting import Stretch, count
-from runners.figures.versions import versions
 from runners.models import Run
-from runners.time_travel.replay import replay
 from tests.support import admin_rows
 from tests.support.aging import aged
 from tests.support.failures import failing_step, failure
 from tests.support.segments import claimed, recorded
 from tests.support.workflows import publish, task
+from valkyr_plugins.timetravel.replay import replay
 
 pytestmark = pytest.mark.django_db
 ANN = Actor(None, "ann", "test")
@@ -43,7 +39,7 @@ def orders() -> Workflow:
 
 def trial_of(of: Workflow, hours: float = 0.0) -> WorkflowVersion:
     """A test version that was made so many hours ago."""
-    made = publish_trial(of.pk, None, Asked(), actor=ANN)
+    made = publish_trial(of.pk, None, TrialRequest(), actor=ANN)
     then = timezone.now() - timedelta(hours=hours)
     WorkflowVersion.objects.filter(pk=made.pk).update(created_at=then)
     return made
@@ -128,7 +124,7 @@ def test_a_step_that_is_dead_in_a_test_run_makes_no_dead_letter(orders: Workflow
 
 def test_a_failed_test_run_ends_and_can_be_replayed() -> None:
     flow = publish({"tasks": [task("one", "flow.fail", **{"with": {"message": "no"}})]})
-    tried = start_trial(flow, {}, Asked(), actor=ANN)
+    tried = start_trial(flow, {}, TrialRequest(), actor=ANN)
     Run.objects.filter(execution=tried).update(budget_start=-9)  # no attempt is left
     recorded(claimed(tried.pk, "one.main"))
 
@@ -142,7 +138,7 @@ def test_a_failed_test_run_ends_and_can_be_replayed() -> None:
 
 def test_a_run_of_a_test_run_cannot_be_quarantined() -> None:
     flow = publish({"tasks": [task("one")]})
-    tried = start_trial(flow, {}, Asked(), actor=ANN)
+    tried = start_trial(flow, {}, TrialRequest(), actor=ANN)
     run = Run.objects.get(execution=tried)
 
     with pytest.raises(WrongState, match="test run, which has no dead letters"):
@@ -152,24 +148,11 @@ def test_a_run_of_a_test_run_cannot_be_quarantined() -> None:
     assert run.state == "PENDING"
 
 
-def test_test_runs_are_in_no_figure(orders: Workflow) -> None:
-    real = aged(orders, 0)
-    ran(orders, trial_of(orders), 0, state="FAILED")
-    since = database_now() - timedelta(hours=1)
-
-    found = count(Stretch(since, timedelta(hours=2), 1, 100), Scope(everything=True))
-    shown = versions(orders.pk, since)
-
-    [tally] = found.values()
-    assert (tally.succeeded, tally.failed) == (1, 0)
-    assert [one.version_id for one in shown] == [real.version_id]
-
-
 def test_the_admin_tells_test_runs_apart(
     orders: Workflow, admin_client: Client, static_files: None
 ) -> None:
     version = publish_trial(
-        orders.pk, None, Asked(pinned={"reserve": Pin({"password": "hunter2"})}), actor=ANN
+        orders.pk, None, TrialRequest(pinned={"reserve": Pin({"password": "hunter2"})}), actor=ANN
     )
     real, tried = aged(orders, 0), ran(orders, version, 0)
     address = "/admin/executions/workflowexecution/"

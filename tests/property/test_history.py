@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 
 from executions.errors import WrongState
 from runners.models import Run
-from runners.time_travel.fork import fork
-from runners.time_travel.restore_points import DONE
-from runners.time_travel.rollback import roll_back
-from runners.time_travel.verify import verify
 from tests.property.test_engine import ended_as_drawn
 from tests.support.graphs import Drawn, draw
 from tests.support.simulation import world
 from tests.support.workflows import ACTOR, publish, start
+from valkyr_plugins.timetravel.fork import fork
+from valkyr_plugins.timetravel.restore_points import DONE
+from valkyr_plugins.timetravel.rollback import roll_back
+from valkyr_plugins.timetravel.verify import verify
 
 SETTINGS = settings(
     max_examples=25,

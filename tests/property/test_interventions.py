@@ -15,12 +15,12 @@ from executions import lifecycle
 from executions.errors import WrongState
 from executions.states import FINAL
 from runners.models import Run
-from runners.time_travel.rollback import roll_back
 from tests.property.test_engine import ended_as_drawn
 from tests.support.auditor import audit
 from tests.support.graphs import draw
 from tests.support.simulation import World, world
 from tests.support.workflows import ACTOR, publish, start, states
+from valkyr_plugins.timetravel.rollback import roll_back
 
 SETTINGS = settings(
     max_examples=25,

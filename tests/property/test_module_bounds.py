@@ -15,7 +15,7 @@ from runners.failures.classification import classify
 from runners.modules.base import StepError
 from valkyr_plugins.connectors.files.root import path_parts
 from valkyr_plugins.connectors.network.addresses import may_connect
-from valkyr_plugins.connectors.network.body import BodyTooLarge, read_body
+from valkyr_plugins.connectors.network.body import ResponseTooLarge, read_body
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -60,7 +60,7 @@ def test_a_packed_body_arrives_however_it_is_cut(encoding, body, size):
 def test_a_body_of_one_byte_too_many_is_refused(encoding, limit, size):
     packed = PACKERS[encoding](b"x" * (limit + 1))
 
-    with pytest.raises(BodyTooLarge):
+    with pytest.raises(ResponseTooLarge):
         read_body(response(encoding, packed, size), limit)
     packed = PACKERS[encoding](b"x" * limit)
     assert len(read_body(response(encoding, packed, size), limit)) == limit
@@ -68,7 +68,7 @@ def test_a_body_of_one_byte_too_many_is_refused(encoding, limit, size):
 
 @given(st.sampled_from(["gzip", "deflate"]), st.binary(min_size=1, max_size=300))
 def test_a_body_that_is_not_what_it_says_is_an_error_or_bounded(encoding, noise):
-    with suppress(StepError, BodyTooLarge):
+    with suppress(StepError, ResponseTooLarge):
         assert len(read_body(response(encoding, noise, 50), 1_000)) <= 1_000
 
 

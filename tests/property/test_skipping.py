@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from dlq.models import DeadLetterEntry
 from dlq.resolve.skip import skip
-from runners.time_travel.verify import verify
 from tests.support.graphs import draw
 from tests.support.simulation import world
 from tests.support.workflows import ACTOR, describe, publish, start, states
+from valkyr_plugins.timetravel.verify import verify
 
 SETTINGS = settings(
     max_examples=20,

@@ -12,7 +12,7 @@ from executions.definition.graph.compile import compile_graph
 from executions.definition.graph.definition import normalise
 from executions.definition.graph.plan import plan
 from executions.definition.graph.resolve import resolve
-from executions.definition.graph.trial import PINNED, Asked, Pin, Trial, trial
+from executions.definition.graph.trial import PINNED, Pin, Trial, TrialRequest, trial
 from executions.definition.graph.trial.pins import literal
 from executions.definition.graph.validation import problems
 from executions.definition.templates import compile_template
@@ -83,7 +83,7 @@ class Drawn:
         gates = config.get("cases") or config.get("outcomes")
         return sorted(found) or (gates or ["success"])[:1]
 
-    def trial(self, asked: Asked) -> Trial:
+    def trial(self, asked: TrialRequest) -> Trial:
         return trial(self.document, catalog(), asked)
 
 
@@ -102,7 +102,7 @@ def ids(made: Trial, *, running: bool = False) -> set[str]:
 def test_a_run_up_to_a_task_has_it_and_what_comes_before_alone(seed: int) -> None:
     drawn = Drawn(seed)
 
-    made = drawn.trial(Asked(up_to=drawn.task))
+    made = drawn.trial(TrialRequest(up_to=drawn.task))
 
     assert mistakes(made) == []
     assert ids(made) == drawn.before | {drawn.task}
@@ -113,7 +113,7 @@ def test_a_run_up_to_a_task_has_it_and_what_comes_before_alone(seed: int) -> Non
 def test_a_run_from_a_task_runs_nothing_before_it_and_starts_it_at_once(seed: int) -> None:
     drawn = Drawn(seed)
 
-    made = drawn.trial(Asked(start=drawn.task, pinned=drawn.pins(drawn.before)))
+    made = drawn.trial(TrialRequest(start=drawn.task, pinned=drawn.pins(drawn.before)))
 
     assert mistakes(made) == []
     assert {drawn.task} | drawn.after <= ids(made, running=True)
@@ -129,12 +129,12 @@ def test_a_run_from_a_task_runs_nothing_before_it_and_starts_it_at_once(seed: in
 def test_pinning_what_is_named_as_missing_is_enough(seed: int) -> None:
     drawn = Drawn(seed)
 
-    first = mistakes(drawn.trial(Asked(start=drawn.task)))
+    first = mistakes(drawn.trial(TrialRequest(start=drawn.task)))
     assert {code for _, code in first} <= {"not_pinned"}
     missing = {path.removeprefix("pinned.") for path, _ in first}
     assert missing <= drawn.before
 
-    assert mistakes(drawn.trial(Asked(start=drawn.task, pinned=drawn.pins(missing)))) == []
+    assert mistakes(drawn.trial(TrialRequest(start=drawn.task, pinned=drawn.pins(missing)))) == []
 
 
 @SETTINGS
@@ -142,7 +142,7 @@ def test_pinning_what_is_named_as_missing_is_enough(seed: int) -> None:
 def test_any_tasks_can_be_pinned_and_what_they_alone_need_is_left_out(seed: int) -> None:
     drawn = Drawn(seed)
     chosen = {name for name in drawn.ids if drawn.rng.random() < 0.4}
-    asked = Asked(drawn.rng.choice([None, drawn.task]), None, drawn.pins(chosen))
+    asked = TrialRequest(drawn.rng.choice([None, drawn.task]), None, drawn.pins(chosen))
 
     made = drawn.trial(asked)
 
@@ -164,7 +164,7 @@ def test_any_tasks_can_be_pinned_and_what_they_alone_need_is_left_out(seed: int)
 )
 def test_no_document_is_too_broken_to_be_told_so(document: Any, names: list[str]) -> None:
     for up_to, start in ((None, None), ("a", None), (None, "b"), ("a", "b")):
-        made = trial(document, catalog(), Asked(up_to, start, dict.fromkeys(names, Pin())))
+        made = trial(document, catalog(), TrialRequest(up_to, start, dict.fromkeys(names, Pin())))
         made.told(problems(made.document, catalog()))
 
 

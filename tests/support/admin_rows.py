@@ -19,7 +19,7 @@ from guardian.shortcuts import assign_perm
 from uuid6 import uuid7
 
 from dlq.groups.finding import Failing, group_of
-from dlq.models import DeadLetterEntry, Redrive, RedriveItem
+from dlq.models import DeadLetterEntry
 from executions import credentials
 from executions.access.actor import Actor
 from executions.accounts.service_accounts import create_service_account
@@ -32,7 +32,6 @@ from executions.models import (
     CronTick,
     Event,
     Membership,
-    Quota,
     RefusedMessage,
     Tier,
     Trigger,
@@ -41,7 +40,7 @@ from executions.models import (
     WorkflowVersion,
     Workspace,
 )
-from runners.models import Budget, CircuitBreaker, CircuitRule, CostEntry, Run, Runner
+from runners.models import Run, Runner
 
 DEFINITION: dict[str, Any] = {
     "schema": "valkyr/1",
@@ -173,8 +172,10 @@ def failed_order(of: Workflow) -> DeadLetterEntry:
     return dead_letter(run(ended, "charge.main", "DLQ", attempt=2))
 
 
-def redrive(letter: DeadLetterEntry, state: str = "RUNNING", **values: Any) -> Redrive:
+def redrive(letter: DeadLetterEntry, state: str = "RUNNING", **values: Any) -> Any:
     """A redrive of one dead letter that failed again."""
+    from valkyr_plugins.redrive.models import Redrive, RedriveItem
+
     made = Redrive.objects.create(
         workspace_id=letter.workspace_id,
         group_id=letter.group_id,
@@ -193,7 +194,9 @@ def one_of_each(of: Workflow, times: int = 1) -> None:
     """`times` rows in every table that the admin lists."""
     now = timezone.now()
     for number in range(times):
-        redrive(failed_order(of))
+        letter = failed_order(of)
+        if apps.is_installed("valkyr_plugins.redrive"):
+            redrive(letter)
         live = execution(of, "RUNNING")
         run(live, "charge.main", "RUNNING")
         asked = {"title": HOSTILE, "description": HOSTILE, "approvers": []}
@@ -228,15 +231,6 @@ def one_of_each(of: Workflow, times: int = 1) -> None:
             object_type="WorkflowExecution", object_id=live.pk, reason=HOSTILE,
             details={"from": "RUNNING"},
         )  # fmt: skip
-        CostEntry.objects.create(
-            workspace=of.workspace, workflow=of, execution=live, run_id=live.pk, tokens=5,
-            module="llm.chat", model=HOSTILE, currency="USD",
-        )  # fmt: skip
-        CircuitBreaker.objects.create(
-            workspace=of.workspace, target=f"http.request:{uuid7()}", failures=2,
-            last_error=HOSTILE,
-        )  # fmt: skip
-        CircuitRule.objects.create(pattern=f"http.request:{uuid7()}", failure_threshold=3)
         people(of.workspace, f"ada-{uuid7()}")
         credentials.create(
             of.workspace, name=f"c_{uuid7().hex}", type="secret", fields={"value": "hunter2"},
@@ -244,8 +238,26 @@ def one_of_each(of: Workflow, times: int = 1) -> None:
         )  # fmt: skip
         share(of)
         schedules(f"cron of {uuid7()}")
+        if apps.is_installed("valkyr_plugins.limits"):
+            limited(live)
         if apps.is_installed("valkyr_plugins.alerts"):
             alerted(of.workspace)
+        if apps.is_installed("valkyr_plugins.circuits"):
+            circuits(of.workspace)
+
+
+def limited(execution: WorkflowExecution) -> None:
+    """What an execution cost, and limits of a member of its workspace."""
+    from valkyr_plugins.limits.models import Budget, CostEntry, Quota
+
+    of = execution.workflow
+    CostEntry.objects.create(
+        workspace=of.workspace, workflow=of, execution=execution, run_id=execution.pk, tokens=5,
+        module="llm.chat", model=HOSTILE, currency="USD",
+    )  # fmt: skip
+    member = Membership.objects.filter(workspace=of.workspace, role="WORKFLOW").latest("pk")
+    Quota.objects.create(workspace=of.workspace, user=member.user, max_per_hour=100)
+    Budget.objects.create(workspace=of.workspace, user=member.user, amount=100)
 
 
 def alerted(of: Workspace) -> None:
@@ -262,6 +274,16 @@ def alerted(of: Workspace) -> None:
     AlertDelivery.objects.filter(alert=alert).update(error=HOSTILE, attempts=1)
 
 
+def circuits(of: Workspace) -> None:
+    """A circuit whose target failed, and a rule."""
+    from valkyr_plugins.circuits.models import CircuitBreaker, CircuitRule
+
+    CircuitBreaker.objects.create(
+        workspace=of, target=f"http.request:{uuid7()}", failures=2, last_error=HOSTILE
+    )
+    CircuitRule.objects.create(pattern=f"http.request:{uuid7()}", failure_threshold=3)
+
+
 def share(of: Workflow) -> None:
     """A permission on the workflow, of a person and of a group."""
     assign_perm("read_workflow", User.objects.create(username=f"grace-{uuid7()}"), of)
@@ -269,7 +291,7 @@ def share(of: Workflow) -> None:
 
 
 def people(of: Workspace, name: str) -> None:
-    """A member with a quota, a program with a token, and a group."""
+    """A member, a program with a token, and a group."""
     user = User.objects.create(username=name)
     Membership.objects.create(user=user, workspace=of, role="WORKFLOW")
     robot = create_service_account(of, name=slugify(name), actor=Actor.system("tests"))
@@ -278,8 +300,6 @@ def people(of: Workspace, name: str) -> None:
         scopes=["view", "trigger"],
     )  # fmt: skip
     Group.objects.create(name=name)
-    Quota.objects.create(workspace=of, user=user, max_per_hour=100)
-    Budget.objects.create(workspace=of, user=user, amount=100)
 
 
 def schedules(name: str) -> None:

@@ -5,9 +5,10 @@ from typing import Any
 
 from django.utils import timezone
 
-from executions.models import Checkpoint, Workflow, WorkflowExecution
+from executions.models import Workflow, WorkflowExecution
 from runners.models import Run
 from tests.support import admin_rows
+from valkyr_plugins.timetravel.models import Checkpoint
 
 
 def aged(of: Workflow, days: float, state: str = "SUCCESS", **values: Any) -> WorkflowExecution:

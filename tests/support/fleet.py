@@ -137,7 +137,7 @@ class Fleet:
             "VALKYR_KEY_PREFIX": KEY_PREFIX,
             "VALKYR_SECRET_KEY": os.environ["VALKYR_SECRET_KEY"],
             "VALKYR_PLUGINS": os.environ.get("VALKYR_PLUGINS", ""),
-            "VALKYR_REMOTE_QUEUES": os.environ["VALKYR_REMOTE_QUEUES"],
+            "VALKYR_REMOTE_QUEUES": os.environ.get("VALKYR_REMOTE_QUEUES", ""),
             "VALKYR_PYTHON_CODE": "1",
             "VALKYR_KEY": os.environ["VALKYR_KEY"],
             "VALKYR_EXTRA_MODULES": "tests.support.modules",

@@ -18,8 +18,8 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from django.test import Client
 
 from tests.support.waiting import wait_until
+from valkyr_plugins.sso.configuration import SingleSignOn
 from valkyr_project.embedded.child import free_port
-from valkyr_project.sso.configuration import SingleSignOn
 
 CLIENT = "valkyr-tests"
 

@@ -5,6 +5,7 @@ are left out: files that import some, and what is marked `plugins`.
 """
 
 import os
+import subprocess
 import sys
 from collections.abc import Sequence
 from importlib.abc import MetaPathFinder
@@ -13,11 +14,13 @@ from pathlib import Path
 from types import ModuleType
 
 PACKAGE = "valkyr_plugins"
+PROJECT = Path(__file__).parents[2]
 ASKED = os.environ.get("VALKYR_PLUGINS") == "none"
 # What a file says that needs plugins: an import, the mark, or a support file that imports some.
 SIGNS = (
     f"from {PACKAGE}",
     "from tests.plugins",
+    "from tests.support.aging",
     "from tests.support.alerts",
     "from tests.contract.scenario",
     "from tests.fuzz.planted",
@@ -44,3 +47,21 @@ class Forbidden(MetaPathFinder):
 def forbid() -> None:
     """Let nothing in this process import a plugin."""
     sys.meta_path.insert(0, Forbidden())
+
+
+def run_without(
+    program: str, plugins: str = "none", **named: str
+) -> subprocess.CompletedProcess[str]:
+    """Run a program in a process of its own, in which these plugins only are installed."""
+    inherited = {
+        name: value for name, value in os.environ.items() if name != "VALKYR_REMOTE_QUEUES"
+    }
+    return subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", program],
+        cwd=PROJECT,
+        env=inherited | {"VALKYR_PLUGINS": plugins, "VALKYR_DEBUG": "1"} | named,
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )

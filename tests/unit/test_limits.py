@@ -14,7 +14,7 @@ def read(monkeypatch, **variables):
 
 
 def test_an_environment_that_says_nothing_gives_the_defaults(monkeypatch):
-    monkeypatch.delenv("VALKYR_REMOTE_QUEUES")
+    monkeypatch.delenv("VALKYR_REMOTE_QUEUES", raising=False)
 
     assert read(monkeypatch) == DEFAULTS
 

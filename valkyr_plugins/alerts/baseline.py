@@ -16,20 +16,20 @@ DAYS = 7
 
 
 @dataclass(frozen=True, slots=True)
-class Rate:
+class FailureRate:
     """Failures in the last sixty minutes, and how many are usual in them."""
 
     recent: float
     usual: float
 
 
-def rate(counts: Mapping[datetime, int], now: datetime) -> Rate:
+def rate(counts: Mapping[datetime, int], now: datetime) -> FailureRate:
     """The rate at `now` (UTC) from counts by the hour in which they began; none is 0."""
     before = [_within_an_hour(counts, now - timedelta(days=day)) for day in range(1, DAYS + 1)]
-    return Rate(_within_an_hour(counts, now), median(before))
+    return FailureRate(_within_an_hour(counts, now), median(before))
 
 
-def is_high(found: Rate, *, factor: float, least: float) -> bool:
+def is_high(found: FailureRate, *, factor: float, least: float) -> bool:
     """Whether it is `factor` times the usual or more, and at least `least`."""
     return found.recent >= least and found.recent >= factor * found.usual
 

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 
-from executions.public.definitions import Problem
+from executions.public.definitions import DefinitionProblem
 from runners.public.modules import StepError
 from valkyr_plugins.alerts.clipping import clipped
 from valkyr_plugins.alerts.models import AlertChannel, AlertKind, AlertRule
@@ -30,75 +30,75 @@ BOUNDS: dict[str, tuple[str, float, float]] = {
 }
 
 
-def problems_of(rule: AlertRule, secret: str) -> list[Problem]:
+def problems_of(rule: AlertRule, secret: str) -> list[DefinitionProblem]:
     """Everything that is wrong with the rule, were this its channel's secret."""
     return [*_of_words(rule), *_of_numbers(rule), *_of_channel(rule, secret)]
 
 
-def _of_words(rule: AlertRule) -> Iterator[Problem]:
+def _of_words(rule: AlertRule) -> Iterator[DefinitionProblem]:
     name = rule.name.strip()
     if not name or len(rule.name) > 100 or clipped(rule.name, 200) != name:
-        yield Problem("name", "bad_name", "Give one line of 1 to 100 characters.")
+        yield DefinitionProblem("name", "bad_name", "Give one line of 1 to 100 characters.")
     if not rule.kinds:
-        yield Problem("kinds", "required", "Name at least one thing to be told of.")
+        yield DefinitionProblem("kinds", "required", "Name at least one thing to be told of.")
     known = ", ".join(AlertKind.values)
     for kind in sorted(set(rule.kinds) - set(AlertKind.values)):
-        yield Problem("kinds", "unknown", f"{clipped(kind, 40)!r} is none of: {known}.")
+        yield DefinitionProblem("kinds", "unknown", f"{clipped(kind, 40)!r} is none of: {known}.")
     if len(set(rule.kinds)) < len(rule.kinds):
-        yield Problem("kinds", "twice", "Name each kind once.")
+        yield DefinitionProblem("kinds", "twice", "Name each kind once.")
 
 
-def _of_numbers(rule: AlertRule) -> Iterator[Problem]:
+def _of_numbers(rule: AlertRule) -> Iterator[DefinitionProblem]:
     for field, (path, least, most) in BOUNDS.items():
         value = getattr(rule, field)
         if not (math.isfinite(value) and least <= value <= most):
             message = f"Expected {least:g} to {most:,g}; found {value:g}."
-            yield Problem(path, "out_of_range", message)
+            yield DefinitionProblem(path, "out_of_range", message)
 
 
-def _of_channel(rule: AlertRule, secret: str) -> Iterator[Problem]:
+def _of_channel(rule: AlertRule, secret: str) -> Iterator[DefinitionProblem]:
     match rule.channel:
         case AlertChannel.EMAIL:
             yield from _of_mail(rule, secret)
         case AlertChannel.SLACK:
             if not secret or not _is_http(secret):
                 what = "Give the incoming webhook's address: https://hooks.slack.com/services/…"
-                yield Problem("secret", "no_address", what)
+                yield DefinitionProblem("secret", "no_address", what)
         case AlertChannel.WEBHOOK:
             yield from _of_webhook(rule, secret)
         case _:
             known = ", ".join(AlertChannel.values)
-            yield Problem("channel", "unknown", f"Expected one of: {known}.")
+            yield DefinitionProblem("channel", "unknown", f"Expected one of: {known}.")
     if rule.channel != AlertChannel.EMAIL and rule.recipients:
-        yield Problem("recipients", "unexpected", "Only e-mail has recipients.")
+        yield DefinitionProblem("recipients", "unexpected", "Only e-mail has recipients.")
     if rule.channel != AlertChannel.WEBHOOK and rule.url:
-        yield Problem("url", "unexpected", "Only a webhook has an address here.")
+        yield DefinitionProblem("url", "unexpected", "Only a webhook has an address here.")
 
 
-def _of_mail(rule: AlertRule, secret: str) -> Iterator[Problem]:
+def _of_mail(rule: AlertRule, secret: str) -> Iterator[DefinitionProblem]:
     if not 1 <= len(rule.recipients) <= MOST_RECIPIENTS:
         found = len(rule.recipients)
         message = f"Expected 1 to {MOST_RECIPIENTS} addresses; found {found}."
-        yield Problem("recipients", "count", message)
+        yield DefinitionProblem("recipients", "count", message)
     for address in rule.recipients[: MOST_RECIPIENTS + 1]:
         try:
             validate_email(address)
         except ValidationError:
             message = f"{clipped(address, 100)!r} is no mail address such as ann@example.com."
-            yield Problem("recipients", "no_address", message)
+            yield DefinitionProblem("recipients", "no_address", message)
     if secret:
         try:
             destination({"url": secret})
         except StepError as error:
-            yield Problem("secret", "no_server", error.message)
+            yield DefinitionProblem("secret", "no_server", error.message)
 
 
-def _of_webhook(rule: AlertRule, secret: str) -> Iterator[Problem]:
+def _of_webhook(rule: AlertRule, secret: str) -> Iterator[DefinitionProblem]:
     if not _is_http(rule.url) or urlsplit(rule.url).username is not None:
         what = "Expected an address that begins with https:// or http://, without user or password."
-        yield Problem("url", "no_address", what)
+        yield DefinitionProblem("url", "no_address", what)
     if not SHORTEST_SECRET <= len(secret) <= LONGEST_SECRET:
-        yield Problem(
+        yield DefinitionProblem(
             "secret",
             "length",
             f"Expected a signing secret of {SHORTEST_SECRET} to {LONGEST_SECRET:,} characters; "

@@ -1,17 +1,13 @@
-"""Hears what groups, redrives, circuits and budgets say, and leaves it as news."""
+"""Hears what groups, redrives and plugins say, and leaves it as news."""
 
-from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
 from django.dispatch import receiver
 
-from dlq.public.events import group_new, group_regressed, redrive_stopped
-from dlq.public.models import FailureGroup, Redrive
-from executions.public.models import Workspace
-from runners.public.budgets import SOFT, amount, plain
-from runners.public.events import budget_reached, circuit_opened
-from runners.public.models import Budget
+from dlq.public.events import StoppedRedrive, group_new, group_regressed, redrive_stopped
+from dlq.public.models import FailureGroup
+from executions.public.conditions import ReportedCondition, condition_began
 from valkyr_plugins.alerts import news
 from valkyr_plugins.alerts.clipping import clipped
 from valkyr_plugins.alerts.finding import Finding, page
@@ -58,60 +54,43 @@ def _note_group(kind: AlertKind, group_id: UUID, said: str, **details: Any) -> N
 
 
 @receiver(redrive_stopped)
-def note_stopped_redrive(sender: Any, redrive_id: UUID, reason: str = "", **_: Any) -> None:
+def note_stopped_redrive(sender: Any, stopped: StoppedRedrive, **_: Any) -> None:
     """Too many entries of a redrive failed again."""
-    redrive = Redrive.objects.select_related("group").filter(pk=redrive_id).first()
-    if redrive is None or (redrive.group is not None and redrive.group.muted):
+    group_id = stopped.group_id
+    group = FailureGroup.objects.filter(pk=group_id).first() if group_id else None
+    if group is not None and group.muted:
         return
     sentence = (
-        f"A redrive of {redrive.total} dead letters by {redrive.created_by_name} stopped: "
-        f"{reason or redrive.stop_reason or 'too many failed again'}"
+        f"A redrive of {stopped.total} dead letters by {stopped.created_by} stopped: "
+        f"{stopped.reason or 'too many failed again'}"
     )
     news.leave(
         Finding(
             AlertKind.REDRIVE_STOPPED,
-            f"redrive:{redrive.pk}",
+            f"redrive:{stopped.redrive_id}",
             clipped(sentence, 600),
-            page("dlq_redrive", redrive.pk),
-            {"redriveId": str(redrive.pk), "reason": reason, "total": redrive.total},
-            redrive.workspace_id,
-            None if redrive.group is None else redrive.group.workflow_id,
+            stopped.path,
+            {
+                "redriveId": str(stopped.redrive_id),
+                "reason": stopped.reason,
+                "total": stopped.total,
+            },
+            stopped.workspace_id,
+            None if group is None else group.workflow_id,
         )
     )
 
 
-@receiver(circuit_opened)
-def note_open_circuit(
-    sender: Any, breaker_id: UUID, workspace_id: UUID, target: str, **_: Any
-) -> None:
-    """Steps that call a target wait until it answers again."""
+@receiver(condition_began)
+def note_condition(sender: Any, condition: ReportedCondition, **_: Any) -> None:
+    """A plugin's object is in a condition of which people are told."""
     news.leave(
         Finding(
-            AlertKind.CIRCUIT_OPEN,
-            f"circuit:{breaker_id}",
-            clipped(f"The circuit of {target} opened: its steps wait until it answers.", 600),
-            page("runners_circuitbreaker", breaker_id),
-            {"circuitId": str(breaker_id), "target": target},
-            workspace_id,
-        )
-    )
-
-
-@receiver(budget_reached)
-def note_budget(sender: Any, budget: Budget, what: str, spent: Decimal, **_: Any) -> None:
-    """A budget's threshold was passed, or all of it is spent."""
-    soft = what == SOFT
-    whose = Workspace.objects.values_list("slug", flat=True).get(pk=budget.workspace_id)
-    limit = amount(Decimal(budget.amount), budget.currency)
-    period = "in all" if budget.period == "total" else f"this {budget.period}"
-    said = "nearly spent" if soft else "spent"
-    news.leave(
-        Finding(
-            AlertKind.BUDGET_SOFT if soft else AlertKind.BUDGET_SPENT,
-            f"budget:{budget.pk}",
-            f"A budget of {whose} is {said}: {plain(spent)} of {limit} {period}.",
-            page("runners_budget", budget.pk),
-            {"budgetId": str(budget.pk), "spent": plain(spent), "amount": limit},
-            budget.workspace_id,
+            AlertKind(condition.kind),
+            f"{condition.noun}:{condition.object_id}",
+            clipped(condition.sentence, 600),
+            condition.path,
+            condition.details,
+            condition.workspace_id,
         )
     )

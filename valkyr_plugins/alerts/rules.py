@@ -9,7 +9,7 @@ from uuid6 import uuid7
 
 from executions.public.access import Actor, record
 from executions.public.database import database_now
-from executions.public.definitions import Problem
+from executions.public.definitions import DefinitionProblem
 from executions.public.errors import NotFound
 from executions.public.models import Workflow, Workspace
 from executions.public.sealing import sealing
@@ -50,7 +50,11 @@ def create_rule(
     )
     if AlertRule.objects.filter(workspace=workspace).count() >= MOST:
         _refuse(
-            [Problem("", "too_many", f"There are {MOST} alert rules here, the most there are.")]
+            [
+                DefinitionProblem(
+                    "", "too_many", f"There are {MOST} alert rules here, the most there are."
+                )
+            ]
         )
     return _write(rule, facts, secret, actor, "alert_rule.create", None)
 
@@ -104,7 +108,9 @@ def _write(
     found = problems_of(rule, secret)
     if rule.about_id is not None and not _is_own_workflow(rule, rule.about_id):
         found.append(
-            Problem("workflowId", "unknown", "There is no such workflow in the workspace.")
+            DefinitionProblem(
+                "workflowId", "unknown", "There is no such workflow in the workspace."
+            )
         )
     _refuse(found)
     rule.has_secret = bool(secret)
@@ -138,7 +144,7 @@ def _locked(rule_id: UUID) -> AlertRule:
     return rule
 
 
-def _refuse(problems: list[Problem]) -> None:
+def _refuse(problems: list[DefinitionProblem]) -> None:
     if problems:
         raise AlertRuleRefused("The alert rule cannot be as asked.", problems)
 

@@ -9,7 +9,7 @@ from django.db import transaction
 
 from dlq.public.beat import pulse
 from executions.public.database import database_now
-from valkyr_plugins.alerts.conditions.ended import STILL, dealt_with
+from valkyr_plugins.alerts.conditions.ended import dealt_with, still_by_kind
 from valkyr_plugins.alerts.conditions.oldest import old_entries
 from valkyr_plugins.alerts.conditions.queues import unserved_queues
 from valkyr_plugins.alerts.conditions.rate import high_rates
@@ -100,7 +100,7 @@ def _drop(rule: AlertRule) -> int:
 
 def _dealt_with() -> int:
     over = 0
-    for kind in STILL:
-        for alert in dealt_with(kind):
+    for kind, lasting in still_by_kind().items():
+        for alert in dealt_with(kind, lasting):
             over += close(alert.rule, [alert.pk])
     return over

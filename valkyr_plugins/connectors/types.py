@@ -11,7 +11,7 @@ TYPES = {
     "data.deduplicate": "valkyr_plugins.connectors.data.deduplicate:Deduplicate",
     "data.sort": "valkyr_plugins.connectors.data.sort:Sort",
     "data.jmespath": "valkyr_plugins.connectors.data.query:Jmespath",
-    "data.template": "valkyr_plugins.connectors.data.template:Template",
+    "data.template": "valkyr_plugins.connectors.data.template:TextTemplate",
     "data.validate": "valkyr_plugins.connectors.data.validate:Validate",
     "http.request": "valkyr_plugins.connectors.network.http_request:HttpRequest",
     "http.paginate": "valkyr_plugins.connectors.network.paginate:HttpPaginate",

@@ -8,7 +8,7 @@ from rest_framework.response import Response
 
 from executions.public.access import Action, workspace_for
 from executions.public.api import Endpoint, JsonText, kept, operation
-from executions.public.definitions import DefinitionError, Problem, catalog
+from executions.public.definitions import DefinitionError, DefinitionProblem, catalog
 from executions.public.publishing import versioning
 from valkyr_plugins.n8n.conversion import Conversion, convert
 from valkyr_plugins.n8n.reading import read_text
@@ -55,7 +55,7 @@ def _converted(text: str) -> Conversion:
             f"there are {len(exports)} workflows; send one at a time, or run "
             "`manage.py import_n8n` on the file"
         )
-        raise DefinitionError([Problem("", "several_workflows", message)])
+        raise DefinitionError([DefinitionProblem("", "several_workflows", message)])
     return convert(exports[0], catalog())
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from valkyr_plugins.n8n.drawing import Nodes, takes
-from valkyr_plugins.n8n.export import Link, Node
+from valkyr_plugins.n8n.export import Node, NodeLink
 from valkyr_plugins.n8n.families.lists import loop_items
 from valkyr_plugins.n8n.graph import loop_ports, reachable
 from valkyr_plugins.n8n.levels import Level, NodePort, by_port
@@ -20,7 +20,7 @@ AT_ONCE = 10
 class Builder(Nodes):
     """Draws levels of one graph, and the bodies in them."""
 
-    def open(self, level: Level, port: NodePort, links: list[Link], name: str) -> None:
+    def open(self, level: Level, port: NodePort, links: list[NodeLink], name: str) -> None:
         """A map over the items of a port, with the nodes that work on them one by one."""
         region = self.region(level, links) if level.depth < MAX_MAPS else set()
         if not region:
@@ -49,7 +49,7 @@ class Builder(Nodes):
         for one_port, leaving in by_port(level.ports, exits):
             self.open(level, one_port, leaving, task)
 
-    def region(self, level: Level, links: list[Link]) -> set[str]:
+    def region(self, level: Level, links: list[NodeLink]) -> set[str]:
         """The nodes that can only be reached from these links and take items one by one."""
         # A merge too takes all items of its inputs at once.
         lists = {name for name in level.names if takes(self.graph.nodes[name]) != ITEM}
@@ -69,8 +69,8 @@ class Builder(Nodes):
             region -= stray
 
     def exits(
-        self, inner: Level, task: str, links: list[Link], each: Mapping[Keys, Keys]
-    ) -> dict[Link, NodePort]:
+        self, inner: Level, task: str, links: list[NodeLink], each: Mapping[Keys, Keys]
+    ) -> dict[NodeLink, NodePort]:
         """The ports of links that leave a body: the list of what it came to for each item."""
         found = list(by_port(inner.ports, links))
         alone = len(found) == 1 and self.is_output(inner, found[0][0])
@@ -79,7 +79,7 @@ class Builder(Nodes):
             named.append((self.collected(inner, port), leaving))
         output = f"tasks.{task}.output"
         several = len(inner.leaves()) > 1
-        ports: dict[Link, NodePort] = {}
+        ports: dict[NodeLink, NodePort] = {}
         for leaf, leaving in named or [("", found[0][1])] if found else ():
             part = f' | map(attribute="{leaf}")' if several else ""
             # Where a gate went another way, a turn comes to null.

@@ -6,15 +6,15 @@ from typing import Any
 
 from executions.public.definitions import Catalog, DefinitionError, storage_problems
 from valkyr_plugins.n8n.bodies import Builder
-from valkyr_plugins.n8n.export import MAIN, STRETCH, Export, Link, Node
+from valkyr_plugins.n8n.export import MAIN, STRETCH, Export, Node, NodeLink
 from valkyr_plugins.n8n.graph import graph_of
 from valkyr_plugins.n8n.levels import Level, NodePort
 from valkyr_plugins.n8n.naming import workflow_slug
 from valkyr_plugins.n8n.placeholder import PLACEHOLDER, inputs_of
-from valkyr_plugins.n8n.report import CHANGED, LEFT, Report, Row
+from valkyr_plugins.n8n.report import CHANGED, LEFT, ImportReport, Row
 from valkyr_plugins.n8n.secrecy import without_secrets
 from valkyr_plugins.n8n.shape import UNKNOWN, Shape, one
-from valkyr_plugins.n8n.triggers import Started, is_trigger, started
+from valkyr_plugins.n8n.triggers import ImportedTriggers, is_trigger, started
 from valkyr_plugins.n8n.work import SUCCESS, Left
 
 KIND = "stickyNote"
@@ -55,7 +55,7 @@ class Conversion:
     """What came of an export: a definition that can be saved, and what became of each node."""
 
     definition: dict[str, Any]
-    report: Report
+    report: ImportReport
 
 
 def convert(export: Export, catalog: Catalog) -> Conversion:
@@ -71,7 +71,7 @@ def convert(export: Export, catalog: Catalog) -> Conversion:
 class _Conversion:
     def __init__(self, export: Export, catalog: Catalog) -> None:
         self.export = export
-        self.report = Report(remarks=list(export.remarks))
+        self.report = ImportReport(remarks=list(export.remarks))
         self.rows = {node.name: Row(node.name, node.type) for node in export.nodes}
         self.report.rows = list(self.rows.values())
         self.triggers = [node for node in export.nodes if is_trigger(node)]
@@ -121,13 +121,13 @@ class _Conversion:
         self._lead(starts)
         return unique[:100]
 
-    def _started(self, node: Node) -> Started:
+    def _started(self, node: Node) -> ImportedTriggers:
         row = self.rows[node.name]
         try:
             if node.disabled:
                 row.status = CHANGED
                 row.remarks.append("It was disabled, and was left out.")
-                return Started([], one("input"))
+                return ImportedTriggers([], one("input"))
             given = started(node, self.export.settings)
         except Left as reason:
             return self._unknown(node, str(reason))
@@ -136,7 +136,7 @@ class _Conversion:
         row.status = CHANGED if given.remarks else row.status
         return given
 
-    def _unknown(self, node: Node, reason: str) -> Started:
+    def _unknown(self, node: Node, reason: str) -> ImportedTriggers:
         """A trigger with no equal: a placeholder before what it leads to."""
         row = self.rows[node.name]
         row.status = LEFT
@@ -148,11 +148,11 @@ class _Conversion:
                 "with": inputs_of(node, reason), "ui": {"x": node.x, "y": node.y},
             }
         )  # fmt: skip
-        return Started([], one("input"))
+        return ImportedTriggers([], one("input"))
 
     def _lead(self, starts: list[tuple[Node, NodePort]]) -> None:
         """The links of the triggers; several that begin at different nodes are a thing to mend."""
-        links: dict[str, list[Link]] = {}
+        links: dict[str, list[NodeLink]] = {}
         for link in self.export.links:
             if link.target in self.level.names:
                 links.setdefault(link.source, []).append(link)
@@ -198,7 +198,7 @@ class _Conversion:
             near = graph.nodes[roots[0]]
             port = self.builder.pause(level, "not connected", reason, near)
         for name in roots:
-            level.ports[Link("", 0, name)] = port
+            level.ports[NodeLink("", 0, name)] = port
 
     def _helpers(self) -> None:
         """The rows of models, tools and memories: they became a part of the node they help."""

@@ -6,14 +6,14 @@ from typing import Any
 
 from executions.public.definitions import Catalog
 from valkyr_plugins.n8n import families  # noqa: F401 - each file names its families
-from valkyr_plugins.n8n.export import ERROR_OUTPUT, GO_ON, Link, Node
+from valkyr_plugins.n8n.export import ERROR_OUTPUT, GO_ON, Node, NodeLink
 from valkyr_plugins.n8n.expressions.sight import Sight
 from valkyr_plugins.n8n.families.lists import item_lists_take
-from valkyr_plugins.n8n.graph import LOOP, Graph
+from valkyr_plugins.n8n.graph import LOOP, LinkGraph
 from valkyr_plugins.n8n.levels import Level, NodePort, by_port, common, exclude, met
 from valkyr_plugins.n8n.naming import Ids, plain
 from valkyr_plugins.n8n.placeholder import PLACEHOLDER, inputs_of, plain_inputs
-from valkyr_plugins.n8n.report import CHANGED, LEFT, Report, Row
+from valkyr_plugins.n8n.report import CHANGED, LEFT, ImportReport, Row
 from valkyr_plugins.n8n.secrecy import secret_name, without_secrets
 from valkyr_plugins.n8n.shape import UNKNOWN, Keys, Shape
 from valkyr_plugins.n8n.texts import Texts
@@ -27,7 +27,7 @@ from valkyr_plugins.n8n.work import (
     TAKES,
     Left,
     Made,
-    Work,
+    NodeWork,
 )
 
 PACKAGES = ("n8n-nodes-base.", "@n8n/n8n-nodes-langchain.")
@@ -55,8 +55,8 @@ class Nodes(ABC):
     Where items are many, `open` and `loop` draw a body; `bodies.Builder` knows how.
     """
 
-    graph: Graph
-    report: Report
+    graph: LinkGraph
+    report: ImportReport
     rows: dict[str, Row]
     catalog: Catalog
     ids: Ids = field(default_factory=Ids)
@@ -84,7 +84,7 @@ class Nodes(ABC):
         self.lead_on(level, work, made)
 
     @abstractmethod
-    def open(self, level: Level, port: NodePort, links: list[Link], name: str) -> None:
+    def open(self, level: Level, port: NodePort, links: list[NodeLink], name: str) -> None:
         """A body for the nodes that take the many items of a port one by one."""
 
     @abstractmethod
@@ -99,7 +99,7 @@ class Nodes(ABC):
                 found.setdefault(link.input, []).append(level.ports[link])
         return found
 
-    def work(self, level: Level, node: Node, ports: dict[int, list[NodePort]]) -> Work:
+    def work(self, level: Level, node: Node, ports: dict[int, list[NodePort]]) -> NodeWork:
         """A node with what reaches it and what it sees, for its family."""
         exclusive = exclude(common(group) for group in ports.values())
         joins = takes(node) == MERGE and not exclusive
@@ -123,7 +123,7 @@ class Nodes(ABC):
         helpers = self.graph.helpers.get(node.name, [])
         texts = Texts(sight)
         branch = common(port for group in ports.values() for port in group)
-        return Work(
+        return NodeWork(
             node, task, inputs, sight, texts, self.report, helpers, exclusive=exclusive,
             branch=branch,
         )  # fmt: skip
@@ -137,7 +137,7 @@ class Nodes(ABC):
         self.report.variable(found, node.name)
         return found
 
-    def made(self, work: Work, ports: dict[int, list[NodePort]]) -> Made:
+    def made(self, work: NodeWork, ports: dict[int, list[NodePort]]) -> Made:
         """What a node becomes: by its family, or its placeholder."""
         node = work.node
         if node.disabled:
@@ -156,7 +156,7 @@ class Nodes(ABC):
             work.remark("It goes on as soon as any of its branches is done; see what it waits for.")
         return made
 
-    def mapped(self, work: Work) -> Made:
+    def mapped(self, work: NodeWork) -> Made:
         """What its family makes of a node, if our module would take it; raises Left."""
         node = work.node
         family = FAMILIES.get(node.kind) if known(node) else None
@@ -171,7 +171,7 @@ class Nodes(ABC):
             raise Left(f"{made.use} would not take it: {where}: {found[0].message}"[:500])
         return made
 
-    def left(self, work: Work, reason: str) -> Made:
+    def left(self, work: NodeWork, reason: str) -> Made:
         """The placeholder of a node."""
         self.rows[work.node.name].status = LEFT
         work.sight.remarks.clear()
@@ -179,7 +179,7 @@ class Nodes(ABC):
         work.remark(f"{reason[:1].upper()}{reason[1:]}.")
         return work.made(PLACEHOLDER, inputs_of(work.node, reason))
 
-    def add(self, level: Level, work: Work, made: Made, ports: list[NodePort]) -> None:
+    def add(self, level: Level, work: NodeWork, made: Made, ports: list[NodePort]) -> None:
         """A task, its edges, and the row of its node."""
         node = work.node
         task: dict[str, Any] = {
@@ -208,14 +208,14 @@ class Nodes(ABC):
         if node.kind == "respondToWebhook" and not node.disabled:
             self.answer(level, work)
 
-    def answer(self, level: Level, work: Work) -> None:
+    def answer(self, level: Level, work: NodeWork) -> None:
         """Note a task whose output is the answer to a webhook."""
         if level.depth:
             work.remark("It answers from within a body, which cannot: make the answer behind it.")
         else:
             self.answers.append(work.id)
 
-    def tell(self, work: Work, module: str) -> None:
+    def tell(self, work: NodeWork, module: str) -> None:
         """Write a node's row."""
         row = self.rows[work.node.name]
         row.task, row.module = work.id, module
@@ -223,9 +223,9 @@ class Nodes(ABC):
         if row.status != LEFT and row.remarks:
             row.status = CHANGED
 
-    def lead_on(self, level: Level, work: Work, made: Made) -> None:
+    def lead_on(self, level: Level, work: NodeWork, made: Made) -> None:
         """The ports of a node's outputs, bodies for items that are many, and ways back."""
-        groups: dict[int, list[Link]] = {}
+        groups: dict[int, list[NodeLink]] = {}
         for link in (*self.graph.outgoing.get(work.node.name, ()), *self.ways_back(work.node.name)):
             groups.setdefault(link.output, []).append(link)
         for output, links in groups.items():
@@ -238,12 +238,12 @@ class Nodes(ABC):
             if port.shape.items is not None:
                 self.open(level, port, links, work.node.name)
 
-    def ways_back(self, name: str) -> list[Link]:
+    def ways_back(self, name: str) -> list[NodeLink]:
         """The links of a node that were taken out: of cycles, and of loops."""
         back = [link for links in self.graph.back.values() for link in links]
         return [link for link in (*self.graph.cut, *back) if link.source == name]
 
-    def port(self, work: Work, made: Made, output: int) -> NodePort | None:
+    def port(self, work: NodeWork, made: Made, output: int) -> NodePort | None:
         """Where an output goes on; None where the module has none such."""
         node = work.node
         usual = max(made.outcomes, default=0) + 1
@@ -258,7 +258,7 @@ class Nodes(ABC):
         fails = node.on_error == GO_ON and made.use != PLACEHOLDER
         return NodePort(work.id, (outcome, ERROR) if fails else (outcome,), made.shape, work.branch)
 
-    def stand_in(self, level: Level, work: Work, output: int) -> NodePort:
+    def stand_in(self, level: Level, work: NodeWork, output: int) -> NodePort:
         """A placeholder behind an output that the module does not have."""
         reason = (
             f"output {output + 1} of {work.node.name} has no equal; see when it goes on this way, "
@@ -268,7 +268,9 @@ class Nodes(ABC):
         self.rows[work.node.name].remarks.append(f"{reason[:1].upper()}{reason[1:]}.")
         return self.pause(level, f"{work.node.name} output {output + 1}", reason, work.node)
 
-    def turn_back(self, level: Level, port: NodePort, work: Work, links: list[Link]) -> None:
+    def turn_back(
+        self, level: Level, port: NodePort, work: NodeWork, links: list[NodeLink]
+    ) -> None:
         """A placeholder where the file goes back to an earlier node without a plain loop."""
         names = ", ".join(dict.fromkeys(link.target for link in links))
         reason = (
@@ -292,7 +294,7 @@ class Nodes(ABC):
         return NodePort(task, (SUCCESS,), UNKNOWN)
 
 
-def failure(work: Work) -> Shape:
+def failure(work: NodeWork) -> Shape:
     """What n8n hands on behind a failure: the item, and the message as `error`."""
     message = f"tasks.{work.id}.error.message"
     named: dict[Keys, str] = {("error", "message"): message, ("error",): message}

@@ -38,7 +38,7 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class NodeLink:
     """An output of a node that leads to an input of another; `kind` is `main` or an `ai_…`."""
 
     source: str
@@ -55,6 +55,6 @@ class Export:
     name: str
     description: str
     nodes: tuple[Node, ...]
-    links: tuple[Link, ...]
+    links: tuple[NodeLink, ...]
     settings: Mapping[str, Any]
     remarks: tuple[str, ...] = ()

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from valkyr_plugins.n8n.export import MAIN, Export, Link, Node
+from valkyr_plugins.n8n.export import MAIN, Export, Node, NodeLink
 
 LOOP = "splitInBatches"
 
@@ -14,7 +14,7 @@ def loop_ports(node: Node) -> tuple[int, int]:
 
 
 @dataclass(slots=True)
-class Graph:
+class LinkGraph:
     """What is left of the links without the ways back.
 
     `bodies` are those of plain loops by their nodes, `back` the links that closed them; `cut` are
@@ -23,16 +23,16 @@ class Graph:
 
     nodes: dict[str, Node]
     order: list[str] = field(default_factory=list)
-    outgoing: dict[str, list[Link]] = field(default_factory=dict)
-    incoming: dict[str, list[Link]] = field(default_factory=dict)
+    outgoing: dict[str, list[NodeLink]] = field(default_factory=dict)
+    incoming: dict[str, list[NodeLink]] = field(default_factory=dict)
     before: dict[str, set[str]] = field(default_factory=dict)
     bodies: dict[str, set[str]] = field(default_factory=dict)
-    back: dict[str, list[Link]] = field(default_factory=dict)
-    cut: list[Link] = field(default_factory=list)
+    back: dict[str, list[NodeLink]] = field(default_factory=dict)
+    cut: list[NodeLink] = field(default_factory=list)
     helpers: dict[str, list[tuple[str, Node]]] = field(default_factory=dict)
 
 
-def graph_of(export: Export, flowing: Sequence[str]) -> Graph:
+def graph_of(export: Export, flowing: Sequence[str]) -> LinkGraph:
     """The graph of the nodes that data flow through; what helps one (a model, a tool) beside it.
 
     A way back is one towards where the triggers begin, so what they lead to is looked at first.
@@ -41,7 +41,7 @@ def graph_of(export: Export, flowing: Sequence[str]) -> Graph:
     ends = [link.target for link in export.links if link.source not in names]
     begun = [name for name in ends if name in names]
     nodes = {node.name: node for node in export.nodes}
-    graph = Graph(nodes)
+    graph = LinkGraph(nodes)
     links = []
     for link in export.links:
         if link.kind != MAIN:
@@ -55,7 +55,7 @@ def graph_of(export: Export, flowing: Sequence[str]) -> Graph:
 
 
 def reachable(
-    start: Iterable[str], links: dict[str, list[Link]], stop: Collection[str]
+    start: Iterable[str], links: dict[str, list[NodeLink]], stop: Collection[str]
 ) -> set[str]:
     """The nodes that can be reached from some, themselves included, going no further at `stop`."""
     found: set[str] = set()
@@ -69,10 +69,12 @@ def reachable(
     return found
 
 
-def _without_ways_back(graph: Graph, links: list[Link], names: Sequence[str]) -> list[Link]:
+def _without_ways_back(
+    graph: LinkGraph, links: list[NodeLink], names: Sequence[str]
+) -> list[NodeLink]:
     """Without the links that close plain loops: bodies that are entered from their node alone."""
     out, into = _by_ends(links)
-    back: set[Link] = set()
+    back: set[NodeLink] = set()
     for name in names:
         if graph.nodes[name].kind != LOOP:
             continue
@@ -93,7 +95,9 @@ def _without_ways_back(graph: Graph, links: list[Link], names: Sequence[str]) ->
     return [link for link in links if link not in back]
 
 
-def _without_cycles(graph: Graph, links: list[Link], names: Sequence[str]) -> list[Link]:
+def _without_cycles(
+    graph: LinkGraph, links: list[NodeLink], names: Sequence[str]
+) -> list[NodeLink]:
     """Without the links that still lead back, which are `cut`."""
     out, _ = _by_ends(links)
     state: dict[str, int] = {}
@@ -119,7 +123,7 @@ def _without_cycles(graph: Graph, links: list[Link], names: Sequence[str]) -> li
     return [link for link in links if link not in set(graph.cut)]
 
 
-def _arrange(graph: Graph, links: list[Link], names: Sequence[str]) -> None:
+def _arrange(graph: LinkGraph, links: list[NodeLink], names: Sequence[str]) -> None:
     """Sources before what they lead to; otherwise in the file's order."""
     graph.outgoing, graph.incoming = _by_ends(links)
     waiting = {name: len(graph.incoming.get(name, ())) for name in names}
@@ -135,9 +139,11 @@ def _arrange(graph: Graph, links: list[Link], names: Sequence[str]) -> None:
                 ready.append(link.target)
 
 
-def _by_ends(links: Iterable[Link]) -> tuple[dict[str, list[Link]], dict[str, list[Link]]]:
-    out: dict[str, list[Link]] = {}
-    into: dict[str, list[Link]] = {}
+def _by_ends(
+    links: Iterable[NodeLink],
+) -> tuple[dict[str, list[NodeLink]], dict[str, list[NodeLink]]]:
+    out: dict[str, list[NodeLink]] = {}
+    into: dict[str, list[NodeLink]] = {}
     for link in links:
         out.setdefault(link.source, []).append(link)
         into.setdefault(link.target, []).append(link)

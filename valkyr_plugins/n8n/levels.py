@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from valkyr_plugins.n8n.export import Link
+from valkyr_plugins.n8n.export import NodeLink
 from valkyr_plugins.n8n.shape import UNKNOWN, Shape, one
 
 MAX_ALTERNATIVES = 4
@@ -34,7 +34,7 @@ class Level:
     tasks: list[dict[str, Any]] = field(default_factory=list)
     edges: dict[tuple[str, str, str], None] = field(default_factory=dict)
     shapes: dict[str, Shape] = field(default_factory=dict)
-    ports: dict[Link, NodePort] = field(default_factory=dict)
+    ports: dict[NodeLink, NodePort] = field(default_factory=dict)
     taken: set[str] = field(default_factory=set)
 
     @property
@@ -110,10 +110,10 @@ def exclude(branches: Iterable[Branch]) -> bool:
 
 
 def by_port(
-    ports: Mapping[Link, NodePort], links: Iterable[Link]
-) -> Iterator[tuple[NodePort, list[Link]]]:
+    ports: Mapping[NodeLink, NodePort], links: Iterable[NodeLink]
+) -> Iterator[tuple[NodePort, list[NodeLink]]]:
     """Links in groups of the same port; those without one are left out."""
-    groups: dict[int, tuple[NodePort, list[Link]]] = {}
+    groups: dict[int, tuple[NodePort, list[NodeLink]]] = {}
     for link in links:
         if link in ports:
             groups.setdefault(id(ports[link]), (ports[link], []))[1].append(link)

@@ -8,8 +8,17 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from executions.public.definitions import DefinitionError, Problem
-from valkyr_plugins.n8n.export import ERROR_OUTPUT, GO_ON, MAIN, STOP, STRETCH, Export, Link, Node
+from executions.public.definitions import DefinitionError, DefinitionProblem
+from valkyr_plugins.n8n.export import (
+    ERROR_OUTPUT,
+    GO_ON,
+    MAIN,
+    STOP,
+    STRETCH,
+    Export,
+    Node,
+    NodeLink,
+)
 
 MAX_BYTES = 8 * 1024 * 1024
 MAX_NODES = 2_000
@@ -33,13 +42,13 @@ def read_text(text: str) -> list[Export]:
     size = len(text.encode("utf-8", "surrogatepass"))
     if size > MAX_BYTES:
         message = f"the export has {size:,} bytes; at most {MAX_BYTES:,} are taken"
-        raise DefinitionError([Problem("", "too_large", message)])
+        raise DefinitionError([DefinitionProblem("", "too_large", message)])
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
         reason = "it is nested too deep" if isinstance(error, RecursionError) else error
         message = f"this is no JSON: {reason}"
-        raise DefinitionError([Problem("", "syntax", message)]) from None
+        raise DefinitionError([DefinitionProblem("", "syntax", message)]) from None
     return read_exports(value)
 
 
@@ -51,10 +60,10 @@ def read_exports(value: Any) -> list[Export]:
             'this is no workflow of n8n: expected an object with "nodes" and "connections", as n8n '
             "downloads and copies it"
         )
-        raise DefinitionError([Problem("", "not_n8n", message)])
+        raise DefinitionError([DefinitionProblem("", "not_n8n", message)])
     if len(found) > MAX_WORKFLOWS:
         message = f"{len(found):,} workflows are too many at once; at most {MAX_WORKFLOWS:,}"
-        raise DefinitionError([Problem("", "too_many_workflows", message)])
+        raise DefinitionError([DefinitionProblem("", "too_many_workflows", message)])
     return [_export(one) for one in found]
 
 
@@ -82,7 +91,7 @@ def _export(document: Mapping[str, Any]) -> Export:
     remarks: list[str] = []
     if len(document["nodes"]) > MAX_NODES:
         message = f"there are {len(document['nodes']):,} nodes; at most {MAX_NODES:,} are taken"
-        raise DefinitionError([Problem("nodes", "too_many_nodes", message)])
+        raise DefinitionError([DefinitionProblem("nodes", "too_many_nodes", message)])
     nodes, names = _nodes(document["nodes"], remarks)
     links = _links(_object(document.get("connections")), names, remarks)
     return Export(
@@ -152,8 +161,8 @@ def _credentials(value: Mapping[str, Any]) -> dict[str, str]:
 
 def _links(
     connections: Mapping[str, Any], names: Mapping[str, str], remarks: list[str]
-) -> tuple[Link, ...]:
-    found: dict[Link, None] = {}
+) -> tuple[NodeLink, ...]:
+    found: dict[NodeLink, None] = {}
     lost = 0
     for source, kinds in connections.items():
         for kind, output, given in _ends(_object(kinds)):
@@ -163,7 +172,7 @@ def _links(
                 lost += 1
                 continue
             place = min(max(int(_number(given.get("index"), 0)), 0), MAX_PORT)
-            found[Link(names[source], output, names[str(target)], place, text(kind, 40))] = None
+            found[NodeLink(names[source], output, names[str(target)], place, text(kind, 40))] = None
     if lost:
         many = "1 connection names a node" if lost == 1 else f"{lost} connections name nodes"
         remarks.append(f"{many} that the file does not hold, and cannot be drawn.")

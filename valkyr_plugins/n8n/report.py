@@ -32,7 +32,7 @@ class Row:
 
 
 @dataclass(slots=True)
-class Report:
+class ImportReport:
     """The rows, in the file's order, and what is to be made; names with who needs them."""
 
     rows: list[Row] = field(default_factory=list)

@@ -10,11 +10,12 @@ _WORDS = frozenset({"password", "passwd", "pwd", "secret", "token", "apikey", "a
 _PAIRS = frozenset({("api", "key"), ("private", "key"), ("access", "key"), ("auth", "key"),
                     ("secret", "key"), ("account", "key"), ("subscription", "key")})  # fmt: skip
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+# Searched for in linear time: a JWT is looked for once in each run of its letters.
 _TOKEN = re.compile(
     r"""(?:sk|pk|rk)[-_](?:live|test|proj|ant|or)?[-_A-Za-z0-9]{16,}
     |xox[abeprs]-[A-Za-z0-9-]{10,}|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}
     |glpat-[A-Za-z0-9_-]{16,}|AKIA[0-9A-Z]{16}|AIza[0-9A-Za-z_-]{30,}
-    |eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?
+    |(?<![A-Za-z0-9_-])(?:(?!eyJ)[A-Za-z0-9_-])*+eyJ[A-Za-z0-9_-]{8,}+\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?
     |\b\d{8,10}:[A-Za-z0-9_-]{35}\b
     |https://hooks\.slack\.com/services/[A-Za-z0-9/]+
     |-----BEGIN[A-Z ]*PRIVATE\ KEY-----[\s\S]*?(?:-----END[A-Z ]*PRIVATE\ KEY-----|\Z)

@@ -13,7 +13,11 @@ from valkyr_plugins.n8n.shape import operand
 
 MAX_KEPT = 1_000
 MAX_PARTS = 500
-_STRING = re.compile(r""""(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|`(?:\\.|[^`\\])*`|[{}]""", re.DOTALL)
+# A string without an end reaches to the end of the text: looking for its end from each quote in it
+# would take time that grows with the square of the length.
+_STRING = re.compile(
+    r""""(?:\\.|[^"\\])*+"?|'(?:\\.|[^'\\])*+'?|`(?:\\.|[^`\\])*+`?|[{}]""", re.DOTALL
+)
 _OURS = re.compile(r"\{\{|\{%")
 _MARK = "\ue000"
 

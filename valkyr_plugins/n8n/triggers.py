@@ -22,7 +22,7 @@ ERROR_NAMES: dict[Keys, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Started:
+class ImportedTriggers:
     """The triggers of a node, what it hands on, what a reader should know."""
 
     triggers: list[dict[str, Any]]
@@ -36,7 +36,7 @@ def is_trigger(node: Node) -> bool:
     return node.kind in TRIGGERS or node.kind.lower().endswith("trigger")
 
 
-def started(node: Node, settings: Mapping[str, Any]) -> Started:
+def started(node: Node, settings: Mapping[str, Any]) -> ImportedTriggers:
     """What a trigger becomes; raises Left."""
     make = MAKERS.get(node.kind)
     if make is None:
@@ -47,21 +47,21 @@ def started(node: Node, settings: Mapping[str, Any]) -> Started:
     return make(node, settings)
 
 
-def _manual(node: Node, settings: Mapping[str, Any]) -> Started:
-    return Started([], one("input"), [], "by hand")
+def _manual(node: Node, settings: Mapping[str, Any]) -> ImportedTriggers:
+    return ImportedTriggers([], one("input"), [], "by hand")
 
 
-def _called(node: Node, settings: Mapping[str, Any]) -> Started:
-    return Started([], one("input"), [], "flow.subworkflow")
+def _called(node: Node, settings: Mapping[str, Any]) -> ImportedTriggers:
+    return ImportedTriggers([], one("input"), [], "flow.subworkflow")
 
 
-def _error(node: Node, settings: Mapping[str, Any]) -> Started:
+def _error(node: Node, settings: Mapping[str, Any]) -> ImportedTriggers:
     remark = "Name this workflow in settings.onFailure of those whose failures it is to tell."
     why = "an error workflow's payload has an execution with id, workflow, error and input"
-    return Started([], Shape(named=ERROR_NAMES, why=why), [remark], "settings.onFailure")
+    return ImportedTriggers([], Shape(named=ERROR_NAMES, why=why), [remark], "settings.onFailure")
 
 
-def _webhook(node: Node, settings: Mapping[str, Any]) -> Started:
+def _webhook(node: Node, settings: Mapping[str, Any]) -> ImportedTriggers:
     trigger: dict[str, Any] = {"type": "WEBHOOK", "auth": "bearer"}
     remarks = ["Callers send a bearer token, or sign (auth: hmac); the address is a new one."]
     if node.parameters.get("responseMode") in ("lastNode", "responseNode"):
@@ -70,15 +70,17 @@ def _webhook(node: Node, settings: Mapping[str, Any]) -> Started:
         remarks.append("It was not called by POST; a webhook here is.")
     why = "of a webhook's call the body alone is the payload, not its headers and query"
     shape = Shape(named={("body",): "input"}, why=why)
-    return Started([trigger], shape, remarks, "WEBHOOK")
+    return ImportedTriggers([trigger], shape, remarks, "WEBHOOK")
 
 
-def _form(node: Node, settings: Mapping[str, Any]) -> Started:
+def _form(node: Node, settings: Mapping[str, Any]) -> ImportedTriggers:
     remark = "There are no forms: have a page of your own send the fields to the webhook."
-    return Started([{"type": "WEBHOOK", "auth": "bearer"}], one("input"), [remark], "WEBHOOK")
+    return ImportedTriggers(
+        [{"type": "WEBHOOK", "auth": "bearer"}], one("input"), [remark], "WEBHOOK"
+    )
 
 
-def _schedule(node: Node, settings: Mapping[str, Any]) -> Started:
+def _schedule(node: Node, settings: Mapping[str, Any]) -> ImportedTriggers:
     rules = below(node.parameters, "rule.interval")
     if node.kind == "cron":
         rules = below(node.parameters, "triggerTimes.item")
@@ -91,16 +93,16 @@ def _schedule(node: Node, settings: Mapping[str, Any]) -> Started:
         remarks += [remark] if remark else []
         triggers.append({"type": "CRON", "schedule": schedule, **_zone(settings)})
     shape = Shape(named={("timestamp",): times.STARTED}, why="a schedule hands on no data")
-    return Started(triggers, shape, remarks, "CRON")
+    return ImportedTriggers(triggers, shape, remarks, "CRON")
 
 
-def _interval(node: Node, settings: Mapping[str, Any]) -> Started:
+def _interval(node: Node, settings: Mapping[str, Any]) -> ImportedTriggers:
     unit = str(node.parameters.get("unit", "seconds"))
     rule = {"field": unit, f"{unit}Interval": node.parameters.get("interval", 1)}
     schedule, remark = _cron(rule)
     trigger = {"type": "CRON", "schedule": schedule, **_zone(settings)}
     shape = Shape(why="a schedule hands on no data")
-    return Started([trigger], shape, [remark] if remark else [], "CRON")
+    return ImportedTriggers([trigger], shape, [remark] if remark else [], "CRON")
 
 
 def _zone(settings: Mapping[str, Any]) -> dict[str, str]:
@@ -184,7 +186,7 @@ def _five(expression: str) -> tuple[str, str]:
     return " ".join(fields), ""
 
 
-MAKERS: dict[str, Callable[[Node, Mapping[str, Any]], Started]] = {
+MAKERS: dict[str, Callable[[Node, Mapping[str, Any]], ImportedTriggers]] = {
     "manualTrigger": _manual,
     "start": _manual,
     "executeWorkflowTrigger": _called,

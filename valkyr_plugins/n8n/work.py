@@ -7,7 +7,7 @@ from typing import Any
 from valkyr_plugins.n8n.export import Node
 from valkyr_plugins.n8n.expressions.sight import Sight
 from valkyr_plugins.n8n.naming import credential_name
-from valkyr_plugins.n8n.report import Report
+from valkyr_plugins.n8n.report import ImportReport
 from valkyr_plugins.n8n.shape import UNKNOWN, Shape, one
 from valkyr_plugins.n8n.texts import Texts
 
@@ -35,7 +35,7 @@ class Made:
 
 
 @dataclass(slots=True)
-class Work:
+class NodeWork:
     """One node, the id of its task, what reaches each of its inputs, and where remarks go."""
 
     node: Node
@@ -43,7 +43,7 @@ class Work:
     inputs: Mapping[int, Shape]
     sight: Sight
     texts: Texts
-    report: Report
+    report: ImportReport
     helpers: list[tuple[str, Node]]
     exclusive: bool = False  # its inputs come of branches of which one is taken
     branch: Mapping[str, frozenset[str]] = field(default_factory=dict)  # as a port's
@@ -114,7 +114,7 @@ class Work:
         return Made(use, inputs, one(self.output) if shape is None else shape, **more)
 
 
-Family = Callable[[Work], Made]
+Family = Callable[[NodeWork], Made]
 TAKES: dict[str, str] = {}
 FAMILIES: dict[str, Family] = {}
 

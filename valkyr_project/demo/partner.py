@@ -29,7 +29,7 @@ NOUNS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class PartnerResponse:
     """A status with its JSON body."""
 
     status: int
@@ -49,7 +49,7 @@ class Ledger:
     _done: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def answer(self, service: str, body: dict[str, Any], key: str) -> Answer:
+    def answer(self, service: str, body: dict[str, Any], key: str) -> PartnerResponse:
         """Decide and count; `key` is the Idempotency-Key, or empty."""
         order_id = str(body.get("orderId", ""))
         with self._lock:
@@ -58,7 +58,7 @@ class Ledger:
             known = self._done.get((service, key)) if key else None
             if known is not None:
                 self.repeats[service] += 1
-                return Answer(200, known)
+                return PartnerResponse(200, known)
             refusal = self._refusal(trouble(service, _order(body)), call, body)
             if refusal is not None:
                 return refusal
@@ -67,8 +67,8 @@ class Ledger:
             if key:
                 self._done[service, key] = result
             if trouble(service, _order(body)) is Trouble.LOST_ANSWER:
-                return Answer(503, {"error": "the answer was lost on its way back"})
-            return Answer(201, result)
+                return PartnerResponse(503, {"error": "the answer was lost on its way back"})
+            return PartnerResponse(201, result)
 
     def done(self, service: str) -> int:
         """How many orders `service` has done its work for."""
@@ -80,19 +80,19 @@ class Ledger:
         with self._lock:
             return sum(times > 1 for times in self.effects.values())
 
-    def _refusal(self, kind: Trouble, call: int, body: dict[str, Any]) -> Answer | None:
+    def _refusal(self, kind: Trouble, call: int, body: dict[str, Any]) -> PartnerResponse | None:
         """The answer that is no success, or None where the partner does its work."""
         if kind is Trouble.REFUSED:
             old = [s for s in _order(body).skus if s.startswith(DISCONTINUED)]
-            return Answer(422, {"error": f"article {', '.join(old)} is discontinued"})
+            return PartnerResponse(422, {"error": f"article {', '.join(old)} is discontinued"})
         if kind is Trouble.DECLINED:
-            return Answer(402, {"error": "card declined"})
+            return PartnerResponse(402, {"error": "card declined"})
         if kind is Trouble.BANK_DOWN or (kind is Trouble.BUSY and call <= 2):
-            return Answer(503, {"error": "try again later"})
+            return PartnerResponse(503, {"error": "try again later"})
         if kind is Trouble.SLOW_DOWN and call == 1:
-            return Answer(429, {"error": "too many requests"}, {"Retry-After": "1"})
+            return PartnerResponse(429, {"error": "too many requests"}, {"Retry-After": "1"})
         if kind is Trouble.HANGS and not self.carrier_awake:
-            return Answer(503, {"error": "the carrier fell asleep"}, hang=True)
+            return PartnerResponse(503, {"error": "the carrier fell asleep"}, hang=True)
         return None
 
 
@@ -167,9 +167,9 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             body = json.loads(self.rfile.read(length) or b"{}")
         except ValueError:
-            return self._send(Answer(400, {"error": "the body is no JSON"}))
+            return self._send(PartnerResponse(400, {"error": "the body is no JSON"}))
         if service not in NOUNS or not isinstance(body, dict):
-            return self._send(Answer(404, {"error": f"no such service: {service}"}))
+            return self._send(PartnerResponse(404, {"error": f"no such service: {service}"}))
         key = self.headers.get("Idempotency-Key") or ""
         answer = self.server.ledger.answer(service, body, key)
         if answer.hang:
@@ -178,7 +178,7 @@ class _Handler(BaseHTTPRequestHandler):
             return None
         return self._send(answer)
 
-    def _send(self, answer: Answer) -> None:
+    def _send(self, answer: PartnerResponse) -> None:
         payload = json.dumps(answer.body).encode()
         self.send_response(answer.status)
         self.send_header("Content-Type", "application/json")

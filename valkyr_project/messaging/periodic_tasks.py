@@ -20,16 +20,6 @@ SCHEDULE: dict[str, Any] = {
         "schedule": timedelta(seconds=5),
         "options": {"expires": 5.0, "queue": "control"},
     },
-    "valkyr: redrives": {
-        "task": "dlq.drive_redrives",
-        "schedule": timedelta(seconds=1),
-        "options": {"expires": 1.0, "queue": "control"},
-    },
-    "valkyr: drafts of redrives": {
-        "task": "dlq.forget_redrives",
-        "schedule": timedelta(hours=1),
-        "options": {"expires": 3600.0, "queue": "control"},
-    },
     "valkyr: schedules": {
         "task": "executions.start_ticks",
         "schedule": timedelta(seconds=5),
@@ -56,7 +46,7 @@ SCHEDULE: dict[str, Any] = {
         "options": {"expires": 3600.0, "queue": "control"},
     },
     "valkyr: sessions": {
-        "task": "sso.clear_sessions",
+        "task": "executions.clear_browser_sessions",
         "schedule": timedelta(hours=1),
         "options": {"expires": 3600.0, "queue": "control"},
     },
@@ -69,16 +59,6 @@ SCHEDULE: dict[str, Any] = {
         "task": "executions.prune_sessions",
         "schedule": timedelta(hours=1),
         "options": {"expires": 3600.0, "queue": "control"},
-    },
-    "valkyr: checkpoints": {
-        "task": "executions.expire_checkpoints",
-        "schedule": timedelta(hours=1),
-        "options": {"expires": 3600.0, "queue": "control"},
-    },
-    "valkyr: figures": {
-        "task": "runners.roll_figures",
-        "schedule": timedelta(minutes=1),
-        "options": {"expires": 60.0, "queue": "control"},
     },
     "valkyr: pulse": {
         "task": "dlq.pulse",

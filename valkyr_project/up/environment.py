@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 
+from valkyr_project import plugins
 from valkyr_project.up.credentials import StackCredentials
 from valkyr_project.up.failing import FILE, VARIABLE
 from valkyr_project.up.options import Options
@@ -14,10 +15,10 @@ PARTNER_ADDRESS = "127.0.0.77"
 
 def step_defaults(home: Path) -> dict[str, str]:
     """What holds in a stack of one's own, where the caller does not say otherwise."""
-    return {
+    remote = {"VALKYR_REMOTE_QUEUES": "remote"} if "remote" in plugins.chosen() else {}
+    return remote | {
         "VALKYR_HTTP_ALLOWED_NETWORKS": f"{PARTNER_ADDRESS}/32",
         "VALKYR_EMAIL_URL": (home / "mail").as_uri(),
-        "VALKYR_REMOTE_QUEUES": "remote",
         # Who presses Ctrl-C waits; shorter than WORKER_STOP's first step.
         "VALKYR_DRAIN_SECONDS": "8",
     }

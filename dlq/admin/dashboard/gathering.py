@@ -1,11 +1,12 @@
 """What the home page shows, as plain rows: read within bounds, kept for 15 seconds.
 
-A person's figures are kept under what the person may see, so that a whole team shares them.
+What a person sees is kept under what the person may see, so that a whole team shares them.
 """
 
 import hashlib
 from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from django.core.cache import cache
@@ -14,71 +15,88 @@ from django.db.models.functions import Coalesce
 from django.http import HttpRequest
 from django.utils import timezone
 
-from dlq.models import DeadLetterEntry, FailureGroup, Redrive, RedriveState, Resolution
+from dlq.admin.dashboard.blocks import BLOCKS
+from dlq.admin.dashboard.sections import SECTIONS
+from dlq.models import DeadLetterEntry, FailureGroup, Resolution
 from executions import replica
+from executions.access.scope import Scope
 from executions.admin.paginator import BOUND, bounded_count
 from executions.admin.scope import is_superuser, reach, scoped
 from executions.database.clock import first_id_at
-from executions.figures.ranges import Range
-from executions.figures.scope import Scope
-from executions.models import Trigger, WorkflowExecution, Workspace
+from executions.database.time_limit import soon
+from executions.models import Trigger, Workflow, WorkflowExecution, Workspace
 from executions.states import Permission
-from runners.budgets.usage import Use, uses_of
-from runners.figures.patience import soon
-from runners.figures.queues import queues
-from runners.figures.reading import read
-from runners.figures.workers import busy
-from runners.models import Budget, CircuitBreaker, Run, Runner
+from runners.models import Run, Runner
+from runners.workers.busy import busy
+from runners.workers.queues import queues
 
 KEPT_SECONDS = 15
 LATEST = 8
-BUDGETS = 200
 RUNNERS = 100
 FAILED = ("FAILED", "TIMEOUT")
 DAY = timedelta(hours=24)
 Facts = dict[str, Any]
 
 
-def facts(request: HttpRequest, wanted: Range) -> Facts:
+def facts(request: HttpRequest) -> Facts:
     """The page's facts by name; None stands for what could not be had in time."""
     scope = Scope.of(request.user, reach(request))
-    key = f"dashboard:{wanted.name}:{_reach_key(request, scope)}"
+    variants = ":".join(block.variant(request) for block in BLOCKS.values())
+    key = f"dashboard:{variants}:{_reach_key(request, scope)}"
     kept: Facts | None = cache.get(key)
     if kept is None:
-        kept = replica.read(request, lambda: _gather(request, scope, wanted))
+        kept = replica.read(request, lambda: _gather(request, scope))
         cache.set(key, kept, KEPT_SECONDS)
     return kept
 
 
-def _gather(request: HttpRequest, scope: Scope, wanted: Range) -> Facts:
+def _gather(request: HttpRequest, scope: Scope) -> Facts:
     now = timezone.now()
     executions = scoped(request, WorkflowExecution.objects.all())
     runs = scoped(request, Run.objects.all())
     letters = scoped(request, DeadLetterEntry.objects.filter(resolution=Resolution.PENDING))
     workers = soon(lambda: _workers(request)) or []
     queries: dict[str, Callable[[], Any]] = {
-        "figures": lambda: read(scope, wanted, now),
-        "running": lambda: bounded_count(executions.filter(state="RUNNING")),
-        "waiting": lambda: bounded_count(executions.filter(state="PENDING")),
-        "first_waiting": lambda: first_waiting(executions),
-        "open": lambda: bounded_count(letters),
+        **_present(executions, letters),
         "oldest": lambda: _oldest_letter(scope),
         "any": executions.exists,
         "failures": lambda: list(_latest(executions, now)),
         "queues": lambda: queues(runs, workers, now),
         "busy": lambda: busy(runs),
-        "circuits": lambda: list(_circuits(request)),
-        "budgets": lambda: _budgets(request),
         "groups": lambda: list(_groups(request, now)),
         "schedules": lambda: list(_schedules(request)),
-        "redrives": lambda: list(_redrives(request)),
     }
-    return {"at": now, "workers": workers, "everything": scope.everything} | {
-        name: soon(query) for name, query in queries.items()
+    return {
+        "at": now,
+        "workers": workers,
+        "everything": scope.everything,
+        "blocks": {name: soon(partial(one.gather, request)) for name, one in BLOCKS.items()},
+        "plugged": {name: soon(partial(one.gather, request)) for name, one in SECTIONS.items()},
+    } | {name: soon(query) for name, query in queries.items()}
+
+
+def of_workflow(workflow: Workflow) -> Facts:
+    """What the cards show of one workflow, which the caller obtained before."""
+    # With its workspace, which the small indexes of what is under way begin with.
+    its = {"workflow_id": workflow.pk, "workspace_id": workflow.workspace_id}
+    letters = DeadLetterEntry.objects.filter(resolution=Resolution.PENDING, **its)
+    ages = letters.order_by("quarantined_at").values_list("quarantined_at", flat=True)
+    queries = _present(WorkflowExecution.objects.filter(**its), letters) | {"oldest": ages.first}
+    return {name: soon(query) for name, query in queries.items()}
+
+
+def _present(
+    executions: QuerySet[WorkflowExecution], letters: QuerySet[DeadLetterEntry]
+) -> dict[str, Callable[[], Any]]:
+    return {
+        "running": lambda: bounded_count(executions.filter(state="RUNNING")),
+        "waiting": lambda: bounded_count(executions.filter(state="PENDING")),
+        "first_waiting": lambda: _first_waiting(executions),
+        "open": lambda: bounded_count(letters),
     }
 
 
-def first_waiting(executions: QuerySet[WorkflowExecution]) -> Any:
+def _first_waiting(executions: QuerySet[WorkflowExecution]) -> Any:
     """When the first of those that wait was asked for; of 10,000.
 
     By itself, "the oldest that waits" would be looked for in the order of all executions.
@@ -120,22 +138,6 @@ def _workers(request: HttpRequest) -> list[Runner]:
     return list(rows[:RUNNERS])
 
 
-def _circuits(request: HttpRequest) -> QuerySet[CircuitBreaker]:
-    rows = scoped(request, CircuitBreaker.objects.exclude(state="CLOSED"))
-    return rows.order_by("-opened_at")[:LATEST]
-
-
-def _budgets(request: HttpRequest) -> list[tuple[Budget, Use]]:
-    """Those that are spent, or past the share at which people are told."""
-    rows = scoped(request, Budget.objects.select_related("workspace", "user"), Permission.CONFIGURE)
-    chosen = list(rows[:BUDGETS])
-    uses = uses_of(chosen)
-    near = [
-        (row, uses[row.pk]) for row in chosen if uses[row.pk].percent >= (row.soft_percent or 100)
-    ]
-    return sorted(near, key=lambda pair: -pair[1].percent)[:LATEST]
-
-
 def _groups(request: HttpRequest, now: Any) -> QuerySet[Any]:
     """Those that grew most: dead letters of the last 24 hours, against the 24 before."""
     rows = FailureGroup.objects.filter(merged_into=None, last_seen__gte=now - 2 * DAY)
@@ -157,12 +159,6 @@ def _groups(request: HttpRequest, now: Any) -> QuerySet[Any]:
 def _schedules(request: HttpRequest) -> QuerySet[Trigger]:
     rows = scoped(request, Trigger.objects.filter(enabled=True, next_at__isnull=False))
     return rows.select_related("workflow").order_by("next_at")[:LATEST]
-
-
-def _redrives(request: HttpRequest) -> QuerySet[Redrive]:
-    under_way = (RedriveState.RUNNING, RedriveState.PAUSED, RedriveState.STOPPED)
-    rows = scoped(request, Redrive.objects.filter(state__in=under_way))
-    return rows.order_by("-created_at")[:LATEST]
 
 
 def _reach_key(request: HttpRequest, scope: Scope) -> str:

@@ -9,23 +9,17 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from dlq.admin.dashboard.gathering import Facts
-from dlq.models import FailureGroup, RedriveState
+from dlq.admin.dashboard.sections import SECTIONS, Column
+from dlq.models import FailureGroup
 from executions.admin import links, marks
 from executions.admin.sections import Cell, PageSection
-from runners.admin.circuits import MARKS as CIRCUIT_MARKS
 from runners.admin.runner import health_of
-from runners.budgets.amounts import amount, plain
-from runners.figures.queues import is_live
-from runners.figures.workers import Busy, Step
+from runners.workers.busy import Busy, Step
+from runners.workers.queues import is_live
 
 WORKERS = 8
 UNSEEN = "nothing that you may see"
 NOT_AVAILABLE = "Not available: the database did not answer in time."
-REDRIVE_MARKS = {
-    RedriveState.RUNNING: ("running", "clock_loader_40", "blue"),
-    RedriveState.PAUSED: ("paused", "pause_circle", "amber"),
-    RedriveState.STOPPED: ("stopped", "dangerous", "red"),
-}
 
 
 def panels(kept: Facts, now: datetime) -> list[list[PageSection]]:
@@ -34,14 +28,13 @@ def panels(kept: Facts, now: datetime) -> list[list[PageSection]]:
         [
             _section("Failures that grew most", kept["groups"], GROUPS, _group_rows(kept)),
             _section("Latest failures", kept["failures"], FAILURES, _failure_rows(kept)),
-            _section("Redrives", kept["redrives"], REDRIVES, _redrive_rows(kept)),
+            *_plugged(kept, "failures"),
         ],
         [
             _section("Workers", kept["workers"], WORKERS_SAID, _worker_rows(kept, now)),
             _section("Queues", kept["queues"], QUEUES, _queue_rows(kept)),
-            _section("Open circuits", kept["circuits"], CIRCUITS, _circuit_rows(kept)),
             _section("Due next", kept["schedules"], SCHEDULES, _schedule_rows(kept)),
-            _section("Budgets near or over", kept["budgets"], BUDGETS, _budget_rows(kept)),
+            *_plugged(kept, "work"),
         ],
     ]
 
@@ -60,10 +53,7 @@ FAILURES = (
     "No execution of the last 24 hours has failed.",
 )
 QUEUES = (("Queue", "Waiting", "Oldest", "Workers"), "No queue has work or a worker.")
-REDRIVES = (("Redrive", "State", "Done", "Failed again"), "No redrive is under way.")
-CIRCUITS = (("Target", "State", "Tried again"), "Every target is called.")
 SCHEDULES = (("Workflow", "Due"), "No schedule is due.")
-BUDGETS = (("Budget", "Spent"), "No budget is near its end.")
 
 
 def _section(
@@ -73,6 +63,21 @@ def _section(
     return PageSection(
         title, headers=headers, rows=rows, empty=NOT_AVAILABLE if found is None else empty
     )
+
+
+def _plugged(kept: Facts, column: Column) -> list[PageSection]:
+    """What plugins add to a column, in the order in which they were added."""
+    found = kept["plugged"]
+    return [
+        _section(
+            one.title,
+            found[name],
+            (one.headers, one.empty),
+            [] if found[name] is None else one.rows(found[name]),
+        )
+        for name, one in SECTIONS.items()
+        if one.column == column
+    ]
 
 
 def _group_rows(kept: Facts) -> list[list[Cell]]:
@@ -158,49 +163,8 @@ def _queue_rows(kept: Facts) -> list[list[Cell]]:
     ]
 
 
-def _redrive_rows(kept: Facts) -> list[list[Cell]]:
-    return [
-        [
-            _redrive_link(row),
-            marks.mark(*REDRIVE_MARKS[row.state]),
-            f"{row.succeeded + row.failed_again + row.skipped:,} of {row.total:,}",
-            f"{row.failed_again:,}",
-        ]
-        for row in kept["redrives"] or []
-    ]
-
-
-def _redrive_link(row: Any) -> Cell:
-    text = marks.clipped(row.reason, 60) or f"of {row.created_by_name}"
-    try:
-        return links.to("dlq_redrive", row.pk, text)
-    except NoReverseMatch:
-        return text
-
-
-def _circuit_rows(kept: Facts) -> list[list[Cell]]:
-    return [
-        [
-            links.to("runners_circuitbreaker", row.pk, row.target),
-            marks.mark(*CIRCUIT_MARKS[row.state]),
-            marks.ago(row.next_retry_at),
-        ]
-        for row in kept["circuits"] or []
-    ]
-
-
 def _schedule_rows(kept: Facts) -> list[list[Cell]]:
     return [
         [links.to("executions_trigger", row.pk, row.workflow.name), marks.ago(row.next_at)]
         for row in kept["schedules"] or []
-    ]
-
-
-def _budget_rows(kept: Facts) -> list[list[Cell]]:
-    return [
-        [
-            links.to("runners_budget", row.pk, f"{row.user or row.workspace}, a {row.period}"),
-            f"{plain(use.spent)} of {amount(row.amount, row.currency)} ({use.percent} %)",
-        ]
-        for row, use in kept["budgets"] or []
     ]

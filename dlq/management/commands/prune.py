@@ -53,7 +53,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         """What, and how gently."""
-        names = ", ".join(kind.replace(" ", "-") for kind in pruning.KINDS)
+        names = ", ".join(kind.replace(" ", "-") for kind in pruning.kinds())
         parser.add_argument("--dry-run", action="store_true", help="say what would go, no more")
         parser.add_argument(
             "--older-than", type=_days, metavar="30d", help="in place of the settings; h, d or w"
@@ -65,7 +65,7 @@ class Command(BaseCommand):
         parser.add_argument("--workspace", metavar="SLUG", help="of this workspace alone")
         parser.add_argument("--workflow", metavar="SLUG", help="of this workflow (--workspace too)")
         parser.add_argument(
-            "--what", type=_kinds, metavar="KINDS", default=pruning.KINDS,
+            "--what", type=_kinds, metavar="KINDS", default=pruning.kinds(),
             help=f"some of {names}, with commas; all unless given",
         )  # fmt: skip
         parser.add_argument(
@@ -176,8 +176,8 @@ def _states(text: str) -> frozenset[str]:
 
 def _kinds(text: str) -> tuple[str, ...]:
     found = tuple(word.strip().replace("-", " ") for word in text.split(","))
-    if unknown := sorted(set(found) - set(pruning.KINDS)):
-        known = ", ".join(kind.replace(" ", "-") for kind in pruning.KINDS)
+    if unknown := sorted(set(found) - set(pruning.kinds())):
+        known = ", ".join(kind.replace(" ", "-") for kind in pruning.kinds())
         raise ArgumentTypeError(f"{unknown[0]!r} is nothing to prune; expected some of {known}")
     return found
 

@@ -9,7 +9,7 @@ from uuid import UUID
 from executions.definition.graph.definition import ERROR
 from executions.definition.graph.model import CheckpointPolicy, Concurrency, Edge, Graph, Step, Task
 from executions.definition.graph.references import tasks_read
-from executions.definition.graph.step_building import Body, Steps
+from executions.definition.graph.step_building import BodyContext, LazySteps
 from executions.definition.graph.topology import topological_order
 from executions.definition.templates import Template, compile_template
 
@@ -64,7 +64,7 @@ def _graph(body: Mapping[str, Any], whole: _Whole, place: _BodyContext, **settin
         incoming[edge.target].append(edge)
         outgoing[edge.source].append(edge)
     ids = (task_by_id, *place.around)
-    steps = Steps(Body(whole.workflow_id, place.prefix, place.kind, ids), documents)
+    steps = LazySteps(BodyContext(whole.workflow_id, place.prefix, place.kind, ids), documents)
     tasks: list[Task] = []
     first = 0  # index of the task's first step
     for index, document in enumerate(documents):

@@ -14,7 +14,7 @@ from uuid import UUID
 from executions.definition.templates import Template
 
 if TYPE_CHECKING:
-    from executions.definition.graph.step_building import Steps
+    from executions.definition.graph.step_building import LazySteps
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,7 @@ class Graph:
     """
 
     tasks: tuple[Task, ...]
-    steps: Steps  # built at their first access
+    steps: LazySteps  # built at their first access
     roots: tuple[int, ...]  # indexes of the tasks with no edge into them
     by_path: Mapping[str, int]  # step path -> step index
     task_by_id: Mapping[str, int]

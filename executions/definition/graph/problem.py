@@ -10,7 +10,7 @@ MAX_COMPARED = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class DefinitionProblem:
     """Where (`tasks[3].with.url`; empty for the whole document), a stable code, a sentence."""
 
     path: str
@@ -21,7 +21,7 @@ class Problem:
 class DefinitionError(Exception):
     """A text is not a definition; `problems` says why."""
 
-    def __init__(self, problems: list[Problem]) -> None:
+    def __init__(self, problems: list[DefinitionProblem]) -> None:
         super().__init__("; ".join(problem.message for problem in problems))
         self.problems = problems
 
@@ -34,9 +34,9 @@ class TextError(Exception):
         self.code = code
 
 
-def problem(pointer: Pointer, code: str, message: str) -> Problem:
+def problem(pointer: Pointer, code: str, message: str) -> DefinitionProblem:
     """A Problem at the keys and indexes of `pointer`."""
-    return Problem(key_path(pointer), code, message)
+    return DefinitionProblem(key_path(pointer), code, message)
 
 
 def did_you_mean(name: str, known: Iterable[str], *, at_most: int = MAX_COMPARED) -> str:

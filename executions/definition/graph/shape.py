@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
-from executions.definition.graph.problem import Problem, did_you_mean, problem
+from executions.definition.graph.problem import DefinitionProblem, did_you_mean, problem
 from executions.definition.graph.schema import WORKFLOW_SCHEMA
 from executions.definition.graph.schema_building import CREDENTIAL_NAME, SLUG, VARIABLE_NAME
 from executions.definition.templating.errors import Pointer
@@ -47,7 +47,7 @@ _PATTERNS = {
 SHOWN_CHARACTERS = 60
 
 
-def shape_problems(document: Any) -> Iterator[Problem]:
+def shape_problems(document: Any) -> Iterator[DefinitionProblem]:
     """Every place where the document is not as the schema says."""
     for error in _validator().iter_errors(document):
         yield from _explain(error)
@@ -60,7 +60,7 @@ def _validator() -> Any:
     return Draft202012Validator(WORKFLOW_SCHEMA)
 
 
-def _explain(error: SchemaError) -> Iterator[Problem]:
+def _explain(error: SchemaError) -> Iterator[DefinitionProblem]:
     pointer: Pointer = tuple(error.absolute_path)
     rule, expected, found = error.validator, error.validator_value, error.instance
     if "propertyNames" in error.relative_schema_path:
@@ -87,7 +87,7 @@ def _explain(error: SchemaError) -> Iterator[Problem]:
         yield from _choice(pointer, rule, expected, found)
 
 
-def _unknown_keys(pointer: Pointer, error: SchemaError) -> Iterator[Problem]:
+def _unknown_keys(pointer: Pointer, error: SchemaError) -> Iterator[DefinitionProblem]:
     known = error.schema["properties"]
     for key in error.instance:
         if key not in known:
@@ -95,7 +95,7 @@ def _unknown_keys(pointer: Pointer, error: SchemaError) -> Iterator[Problem]:
             yield problem((*pointer, key), "unknown_key", f'there is no key "{key}" here{hint}')
 
 
-def _choice(pointer: Pointer, rule: str, expected: Any, found: Any) -> Iterator[Problem]:
+def _choice(pointer: Pointer, rule: str, expected: Any, found: Any) -> Iterator[DefinitionProblem]:
     options = expected if rule == "enum" else [expected]
     hint = did_you_mean(found, map(str, options)) if isinstance(found, str) else ""
     wanted = ", ".join(f'"{option}"' for option in options)

@@ -21,7 +21,7 @@ LAST = frozenset({("loop",), ("loop", "previous")})
 
 
 @dataclass(frozen=True, slots=True)
-class Body:
+class BodyContext:
     """What the steps of one graph or body share."""
 
     workflow_id: UUID
@@ -41,7 +41,7 @@ class _Unbuilt:
     last: bool
 
 
-class Steps(Sequence[Step]):
+class LazySteps(Sequence[Step]):
     """The steps of one graph or body, by index; each is built once, at its first access.
 
     Threads may share it: all of them get the same object for a step. Access raises
@@ -50,7 +50,7 @@ class Steps(Sequence[Step]):
 
     __slots__ = ("_body", "_built", "_lock", "_paths", "_task_of", "_unbuilt", "pure", "writers")
 
-    def __init__(self, body: Body, tasks: Sequence[Mapping[str, Any]]) -> None:
+    def __init__(self, body: BodyContext, tasks: Sequence[Mapping[str, Any]]) -> None:
         """`tasks` are the body's, as resolved."""
         self._body = body
         self._unbuilt: list[_Unbuilt | None] = [
@@ -133,7 +133,7 @@ def _mentions(value: Any, word: str) -> bool:
     return isinstance(value, list) and any(_mentions(item, word) for item in value)
 
 
-def _step(body: Body, index: int, path: str, unbuilt: _Unbuilt) -> Step:
+def _step(body: BodyContext, index: int, path: str, unbuilt: _Unbuilt) -> Step:
     module = unbuilt.document
     later = module.get("deferred", ())
     config = compile_template({k: v for k, v in module["with"].items() if k not in later})

@@ -8,7 +8,7 @@ import math
 import re
 from typing import Any
 
-from executions.definition.graph.problem import Problem, problem
+from executions.definition.graph.problem import DefinitionProblem, problem
 from executions.definition.templating.errors import Pointer
 
 MAX_BYTES = 1_048_576
@@ -17,13 +17,13 @@ MAX_DEPTH = 64
 _NOT_TEXT = re.compile("[\x00\ud800-\udfff]")
 
 
-def storage_problems(document: Any) -> list[Problem]:
+def storage_problems(document: Any) -> list[DefinitionProblem]:
     """Why the document cannot be stored or is past the caps; [] when it can."""
     return _value_problems(document) or _size_problems(document)
 
 
-def _value_problems(document: Any) -> list[Problem]:
-    found: list[Problem] = []
+def _value_problems(document: Any) -> list[DefinitionProblem]:
+    found: list[DefinitionProblem] = []
     pending: list[tuple[Pointer, Any]] = [((), document)]
     while pending:
         pointer, value = pending.pop()
@@ -45,13 +45,13 @@ def _value_problems(document: Any) -> list[Problem]:
     return found[::-1]
 
 
-def _bad_text(pointer: Pointer) -> Problem:
+def _bad_text(pointer: Pointer) -> DefinitionProblem:
     return problem(
         pointer, "value", "the text holds a NUL or half of a surrogate pair, which cannot be stored"
     )
 
 
-def _size_problems(document: Any) -> list[Problem]:
+def _size_problems(document: Any) -> list[DefinitionProblem]:
     try:
         size = len(json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode())
     except ValueError as error:
@@ -59,7 +59,7 @@ def _size_problems(document: Any) -> list[Problem]:
     return [] if size <= MAX_BYTES else [too_large(size)]
 
 
-def too_large(size: int) -> Problem:
+def too_large(size: int) -> DefinitionProblem:
     """The problem of a definition of `size` bytes."""
     return problem(
         (), "too_large", f"the definition has {size:,} bytes; at most {MAX_BYTES:,} may be"

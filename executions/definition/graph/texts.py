@@ -7,7 +7,7 @@ cannot be stored.
 import json
 from typing import Any, NoReturn
 
-from executions.definition.graph.problem import DefinitionError, Problem, TextError
+from executions.definition.graph.problem import DefinitionError, DefinitionProblem, TextError
 from executions.definition.graph.storable import MAX_BYTES, storage_problems, too_large
 from executions.definition.graph.yaml_text import read_yaml
 
@@ -22,7 +22,9 @@ def load_text(text: str, *, content_type: str) -> dict[str, Any]:
         raise DefinitionError([too_large(size)])
     document = _read(text, content_type.lower())
     if not isinstance(document, dict):
-        raise DefinitionError([Problem("", "type", "a definition is an object with keys")])
+        raise DefinitionError(
+            [DefinitionProblem("", "type", "a definition is an object with keys")]
+        )
     if found := storage_problems(document):
         raise DefinitionError(found)
     return document
@@ -35,9 +37,9 @@ def _read(text: str, content_type: str) -> Any:
         if "yaml" in content_type:
             return read_yaml(text)
     except TextError as error:
-        raise DefinitionError([Problem("", error.code, str(error))]) from None
+        raise DefinitionError([DefinitionProblem("", error.code, str(error))]) from None
     message = f'a definition is YAML or JSON; "{content_type}" is neither'
-    raise DefinitionError([Problem("", "content_type", message)])
+    raise DefinitionError([DefinitionProblem("", "content_type", message)])
 
 
 def read_json(text: str) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 
 from executions.definition.catalog import Catalog
 from executions.definition.graph.limits import DEFAULTS, Limits
-from executions.definition.graph.problem import Problem, problem
+from executions.definition.graph.problem import DefinitionProblem, problem
 from executions.definition.graph.reading import count_tasks, read_body
 from executions.definition.graph.rules.bodies import body_problems, path_problems
 from executions.definition.graph.rules.caching import cache_problems
@@ -32,12 +32,12 @@ from executions.definition.json_schema.budget import one_definition
 from executions.definition.templates import has_template
 from executions.definition.templating.errors import Pointer
 
-__all__ = ["MAX_PROBLEMS", "Problem", "problems", "warnings"]
+__all__ = ["MAX_PROBLEMS", "DefinitionProblem", "problems", "warnings"]
 
 MAX_PROBLEMS = 500
 
 
-def problems(document: Any, catalog: Catalog, limits: Limits = DEFAULTS) -> list[Problem]:
+def problems(document: Any, catalog: Catalog, limits: Limits = DEFAULTS) -> list[DefinitionProblem]:
     """All problems of any JSON value as a definition; [] when it can be published.
 
     A document past the caps of size, depth or tasks has that problem only; after MAX_PROBLEMS the
@@ -56,7 +56,7 @@ def problems(document: Any, catalog: Catalog, limits: Limits = DEFAULTS) -> list
         return _bounded(chain(shape_problems(document), _rule_problems(document, catalog, limits)))
 
 
-def warnings(document: Any, catalog: Catalog) -> list[Problem]:
+def warnings(document: Any, catalog: Catalog) -> list[DefinitionProblem]:
     """What may be meant otherwise in a definition that can be published, or be a mistake.
 
     Of a document that is no definition at all, nothing is said.
@@ -68,9 +68,9 @@ def warnings(document: Any, catalog: Catalog) -> list[Problem]:
     return _bounded(typed_read_warnings(document, read_body(document, (), catalog)))
 
 
-def _bounded(found: Iterator[Problem]) -> list[Problem]:
+def _bounded(found: Iterator[DefinitionProblem]) -> list[DefinitionProblem]:
     """Each problem once, the first MAX_PROBLEMS of them."""
-    kept: dict[Problem, None] = {}
+    kept: dict[DefinitionProblem, None] = {}
     for one in found:
         if len(kept) == MAX_PROBLEMS:
             message = f"there are more than {MAX_PROBLEMS:,} problems; the first are shown"
@@ -81,7 +81,7 @@ def _bounded(found: Iterator[Problem]) -> list[Problem]:
 
 def _rule_problems(
     document: Mapping[str, Any], catalog: Catalog, limits: Limits
-) -> Iterator[Problem]:
+) -> Iterator[DefinitionProblem]:
     declared = document.get("variables")
     variables = declared if isinstance(declared, dict) else {}
     reading = read_body(document, (), catalog)
@@ -105,7 +105,7 @@ def _rule_problems(
     yield from trigger_problems(document)
 
 
-def _templates_in_defaults(variables: Mapping[str, Any]) -> Iterator[Problem]:
+def _templates_in_defaults(variables: Mapping[str, Any]) -> Iterator[DefinitionProblem]:
     """Defaults are values: nothing is there yet that a template could refer to."""
     pending: list[tuple[Pointer, Any]] = [(("variables", key), variables[key]) for key in variables]
     while pending:

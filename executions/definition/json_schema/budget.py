@@ -4,6 +4,7 @@ The unit is one evaluation of one keyword, some 3.5 µs of a processor. Work tha
 value or the schema is charged in the same unit before it is done.
 """
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -17,6 +18,7 @@ STEP = 4_000_000
 # What one evaluation is worth: characters of an error's message, instructions of a pattern.
 CHARACTERS = 50
 INSTRUCTIONS = 1_000
+SECONDS = 3.5e-6
 
 
 class BudgetExceeded(Exception):
@@ -30,7 +32,7 @@ class BudgetExceeded(Exception):
         )
 
 
-class Budget:
+class EvaluationBudget:
     """Evaluations that are left."""
 
     __slots__ = ("_left", "_most")
@@ -46,16 +48,16 @@ class Budget:
             raise BudgetExceeded(self._most)
 
 
-_current: ContextVar[Budget] = ContextVar("json_schema_budget")
+_current: ContextVar[EvaluationBudget] = ContextVar("json_schema_budget")
 
 
-def current() -> Budget:
+def current() -> EvaluationBudget:
     """Return the budget of the check that is under way in this thread."""
     return _current.get()
 
 
 @contextmanager
-def spending(budget: Budget) -> Iterator[None]:
+def spending(budget: EvaluationBudget) -> Iterator[None]:
     """Let the checks in this block spend from `budget`."""
     token = _current.set(budget)
     try:
@@ -64,22 +66,39 @@ def spending(budget: Budget) -> Iterator[None]:
         _current.reset(token)
 
 
-_definition: ContextVar[Budget | None] = ContextVar("definition_schema_budget", default=None)
+@contextmanager
+def timed() -> Iterator[None]:
+    """Charge the check that is under way, if one is, for the processor time of this block.
+
+    For work in C whose cost cannot be told before; each such block must be short by itself.
+    """
+    began = time.thread_time()
+    try:
+        yield
+    finally:
+        budget = _current.get(None)
+        if budget is not None:
+            budget.spend(int((time.thread_time() - began) / SECONDS))
+
+
+_definition: ContextVar[EvaluationBudget | None] = ContextVar(
+    "definition_schema_budget", default=None
+)
 
 
 @contextmanager
 def one_definition() -> Iterator[None]:
     """Let all schemas that are checked in this block share the budget of one definition."""
-    token = _definition.set(Budget(DEFINITION))
+    token = _definition.set(EvaluationBudget(DEFINITION))
     try:
         yield
     finally:
         _definition.reset(token)
 
 
-def for_a_schema(otherwise: int = DEFINITION) -> Budget:
+def for_a_schema(otherwise: int = DEFINITION) -> EvaluationBudget:
     """Return what is left of the budget of the definition that is checked, if one is.
 
     `otherwise` is the number of evaluations where none is.
     """
-    return _definition.get() or Budget(otherwise)
+    return _definition.get() or EvaluationBudget(otherwise)

@@ -9,12 +9,15 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any
 
-from executions.definition.json_schema.budget import Budget, spending
+from executions.definition.json_schema.budget import EvaluationBudget, current, spending
 from executions.definition.patterns import BadPattern, pattern
 
 # The longest text that is still looked at; names of hosts have at most 253 characters.
 MAX_CHARACTERS = 16_384
 MAX_HOST_CHARACTERS = 1_000
+# The library that reads templates of addresses takes time that grows with the square of the length.
+MAX_TEMPLATE_CHARACTERS = 1_000
+TEMPLATE_CHARACTERS = 3  # of such a template, for the price of one evaluation
 
 
 @lru_cache(maxsize=1)
@@ -28,7 +31,21 @@ def format_checker() -> Any:
         for name, (check, _) in Draft202012Validator.FORMAT_CHECKER.checkers.items()
     }
     checker.checkers["regex"] = (_is_pattern, ())
+    checker.checkers["uri-template"] = (_charged(checker.checkers["uri-template"][0]), ())
     return checker
+
+
+def _charged(check: Any) -> Any:
+    """A check that pays for the characters of a text before it reads them."""
+
+    def checked(value: object) -> bool:
+        if isinstance(value, str):
+            if len(value) > MAX_TEMPLATE_CHARACTERS:
+                return False
+            current().spend(len(value) // TEMPLATE_CHARACTERS)
+        return bool(check(value))
+
+    return checked
 
 
 def _bounded(name: str, check: Any) -> Any:
@@ -87,7 +104,7 @@ def validator(schema: Any) -> Any:
     return _class()(schema, registry=_registry(), format_checker=format_checker())
 
 
-def mistakes(checker: Any, value: Any, budget: Budget, most: int) -> list[Mistake]:
+def mistakes(checker: Any, value: Any, budget: EvaluationBudget, most: int) -> list[Mistake]:
     """Return the first `most` places where `value` breaks the schema of `checker`.
 
     Raises BudgetExceeded, TooMuchWork (a pattern on a long text), Unresolvable, and
@@ -102,7 +119,7 @@ def mistakes(checker: Any, value: Any, budget: Budget, most: int) -> list[Mistak
         raise Unresolvable(str(error)) from error
 
 
-def schema_mistakes(schema: Any, budget: Budget, most: int) -> list[Mistake]:
+def schema_mistakes(schema: Any, budget: EvaluationBudget, most: int) -> list[Mistake]:
     """Return the first `most` places where `schema` is no JSON Schema; raises BudgetExceeded."""
     return mistakes(_meta_validator(), schema, budget, most)
 

@@ -9,7 +9,12 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from executions.definition.json_schema.budget import CHARACTERS, INSTRUCTIONS, Budget, current
+from executions.definition.json_schema.budget import (
+    CHARACTERS,
+    INSTRUCTIONS,
+    EvaluationBudget,
+    current,
+)
 from executions.definition.patterns import Pattern, pattern
 from executions.vendor_seams.jsonschema_references import referenced
 
@@ -267,14 +272,14 @@ def _items_of(validator: Any, instance: Any, schema: Mapping[str, Any]) -> Itera
                     yield place
 
 
-def canonical(value: Any, budget: Budget) -> str:
+def canonical(value: Any, budget: EvaluationBudget) -> str:
     """Return the text of a value; each value in it is charged. Raises BudgetExceeded."""
     parts: list[str] = []
     _write(value, parts, budget)
     return "".join(parts)
 
 
-def _write(value: Any, parts: list[str], budget: Budget) -> None:
+def _write(value: Any, parts: list[str], budget: EvaluationBudget) -> None:
     budget.spend(1)
     if isinstance(value, dict):
         parts.append("{")

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from executions.definition.json_schema.budget import EvaluationBudget, spending
 from executions.definition.patterns import BadPattern, pattern, shown
 
 # Keywords whose values are data, not schemas.
@@ -28,9 +29,12 @@ def bad_patterns(schema: Any) -> Iterator[tuple[Pointer, BadPattern]]:
             pending += [((*pointer, place), item) for place, item in enumerate(value)]
 
 
-def check_patterns(schema: Any) -> None:
-    """Raise the first BadPattern of a schema, with its place."""
-    for pointer, error in bad_patterns(schema):
+def check_patterns(schema: Any, budget: EvaluationBudget) -> None:
+    """Raise the first BadPattern of a schema, with its place; BudgetExceeded for too many."""
+    with spending(budget):
+        first = next(bad_patterns(schema), None)
+    if first is not None:
+        pointer, error = first
         raise BadPattern(f"{error} (at {'.'.join(map(str, pointer))})")
 
 

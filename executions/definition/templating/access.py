@@ -6,7 +6,7 @@ from typing import Any
 from jinja2 import StrictUndefined
 from jinja2.utils import missing
 
-from executions.definition.templating.budget import Budget
+from executions.definition.templating.budget import RenderBudget
 from executions.definition.templating.comparing import SCALARS
 from executions.definition.templating.errors import TooLarge
 from executions.definition.templating.paths import kind, lacks
@@ -44,7 +44,7 @@ Reader = Callable[[Any], Any]
 
 
 def attribute_reader(
-    budget: Budget, attribute: Any, *, default: Any = None, caseless: bool = False
+    budget: RenderBudget, attribute: Any, *, default: Any = None, caseless: bool = False
 ) -> Reader:
     """A function from an item to its `attribute`, a dotted path, or to itself where that is None.
 
@@ -78,7 +78,7 @@ def attribute_parts(attribute: Any) -> list[str | int]:
     return [int(part) if part.isdecimal() else part for part in attribute.split(".")]
 
 
-def _lower(budget: Budget, text: str) -> str:
+def _lower(budget: RenderBudget, text: str) -> str:
     if len(text) > SHORT_TEXT:
         budget.spend(scan(text) if text.isascii() else len(text))
         budget.hold(len(text) if text.isascii() else 4 * len(text))

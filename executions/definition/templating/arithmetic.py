@@ -12,7 +12,7 @@ from jinja2 import Undefined
 from jinja2.filters import do_filesizeformat
 
 from executions.definition.templating import formats
-from executions.definition.templating.budget import Budget
+from executions.definition.templating.budget import RenderBudget
 from executions.definition.templating.comparing import taken
 from executions.definition.templating.errors import TooLarge
 from executions.definition.templating.sizes import (
@@ -29,7 +29,7 @@ MAX_DIGITS = 15
 MAX_NUMBER_TEXT = 1_000
 
 
-def add(budget: Budget, left: Any, right: Any) -> Any:
+def add(budget: RenderBudget, left: Any, right: Any) -> Any:
     """`left + right`."""
     if type(left) in NUMBERS:
         return left + right
@@ -41,7 +41,7 @@ def add(budget: Budget, left: Any, right: Any) -> Any:
     return operator.add(left, right)
 
 
-def multiply(budget: Budget, left: Any, right: Any) -> Any:
+def multiply(budget: RenderBudget, left: Any, right: Any) -> Any:
     """`left * right` where neither text, list nor number grows past its cap."""
     for value, times in ((left, right), (right, left)):
         if isinstance(times, int):
@@ -55,7 +55,7 @@ def multiply(budget: Budget, left: Any, right: Any) -> Any:
     return operator.mul(left, right)
 
 
-def power(budget: Budget, left: Any, right: Any) -> Any:
+def power(budget: RenderBudget, left: Any, right: Any) -> Any:
     """`left ** right` where the result stays under MAX_BITS bits."""
     if isinstance(left, int) and isinstance(right, int):
         bounded_bits(left.bit_length() * abs(right))
@@ -66,14 +66,14 @@ def power(budget: Budget, left: Any, right: Any) -> Any:
     return result
 
 
-def modulo(budget: Budget, left: Any, right: Any) -> Any:
+def modulo(budget: RenderBudget, left: Any, right: Any) -> Any:
     """`left % right`, for numbers and for printf-like texts."""
     if isinstance(left, str):
         return formats.printf(budget, left, right)
     return operator.mod(left, right)
 
 
-def total(budget: Budget, items: Any, start: float = 0) -> Any:
+def total(budget: RenderBudget, items: Any, start: float = 0) -> Any:
     """`sum`: of numbers; each step adds one bit at most."""
     numbers = taken(budget, items)
     if any(not isinstance(number, (int, float)) for number in [*numbers, start]):
@@ -81,12 +81,12 @@ def total(budget: Budget, items: Any, start: float = 0) -> Any:
     return sum(numbers, start)
 
 
-def absolute(_: Budget, value: Any) -> Any:
+def absolute(_: RenderBudget, value: Any) -> Any:
     """`abs`: of a number, as large as it was."""
     return abs(number(value, "abs"))
 
 
-def rounded(_: Budget, value: Any, precision: int = 0, method: str = "common") -> Any:
+def rounded(_: RenderBudget, value: Any, precision: int = 0, method: str = "common") -> Any:
     """`round`: `value` with `precision` decimals; method is common, ceil or floor."""
     digits = number(precision, "round")
     if abs(digits) > MAX_DIGITS:
@@ -100,7 +100,7 @@ def rounded(_: Budget, value: Any, precision: int = 0, method: str = "common") -
     return (math.ceil if method == "ceil" else math.floor)(value * scale) / scale
 
 
-def to_int(_: Budget, value: Any, default: Any = 0, base: int = 10) -> Any:
+def to_int(_: RenderBudget, value: Any, default: Any = 0, base: int = 10) -> Any:
     """`int`: a whole number of a number or a short text, else `default`."""
     try:
         if isinstance(value, str):
@@ -116,7 +116,7 @@ def to_int(_: Budget, value: Any, default: Any = 0, base: int = 10) -> Any:
             return default
 
 
-def to_float(_: Budget, value: Any, default: Any = 0.0) -> Any:
+def to_float(_: RenderBudget, value: Any, default: Any = 0.0) -> Any:
     """`float`: a number of a number or a short text, else `default`."""
     if isinstance(value, str):
         _bounded_number_text(value)
@@ -126,14 +126,14 @@ def to_float(_: Budget, value: Any, default: Any = 0.0) -> Any:
         return default
 
 
-def file_size(_: Budget, value: Any, binary: bool = False) -> str:
+def file_size(_: RenderBudget, value: Any, binary: bool = False) -> str:
     """`filesizeformat`: a number of bytes in words; at most some 300 digits long."""
     if isinstance(value, str):
         _bounded_number_text(value)
     return do_filesizeformat(value, binary)
 
 
-def numbers_between(budget: Budget, *args: int) -> range:
+def numbers_between(budget: RenderBudget, *args: int) -> range:
     """`range`: made without its numbers, which are counted where they are used."""
     for arg in args:
         if isinstance(arg, int):
@@ -154,7 +154,7 @@ def number(value: Any, name: str) -> Any:
     return value
 
 
-def _before_list(budget: Budget, count: int) -> None:
+def _before_list(budget: RenderBudget, count: int) -> None:
     bounded_items(count)
     budget.spend(1 + (max(count, 0) >> 2))
     budget.hold(POINTER * max(count, 0))

@@ -49,7 +49,7 @@ def profile_of_process() -> Profile:
     return WEB if os.environ.get("VALKYR_PROCESS", "") in SHARED_PROCESSES else WORKER
 
 
-class Budget:
+class RenderBudget:
     """What is left of one rendering's limits. Not to be shared by threads."""
 
     __slots__ = ("_began", "_deadline", "_look_at", "_profile", "_seconds", "memory", "work")

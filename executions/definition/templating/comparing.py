@@ -11,25 +11,25 @@ from typing import Any
 
 from jinja2 import Undefined
 
-from executions.definition.templating.budget import Budget
+from executions.definition.templating.budget import RenderBudget
 from executions.definition.templating.sizes import OBJECT, POINTER, scan
 from executions.definition.templating.weight import weigh
 
 SCALARS = frozenset({str, int, float, bool, type(None)})
 SHORT_TEXT = 128  # comparing one costs no more than calling what compares
 
-Comparison = Callable[[Budget, Any, Any], Any]
+Comparison = Callable[[RenderBudget, Any, Any], Any]
 
 
 def _comparison(compare: Callable[[Any, Any], Any]) -> Comparison:
-    def compared(budget: Budget, left: Any, right: Any) -> Any:
+    def compared(budget: RenderBudget, left: Any, right: Any) -> Any:
         before_comparing(budget, left, right)
         return compare(left, right)
 
     return compared
 
 
-def before_comparing(budget: Budget, left: Any, right: Any) -> None:
+def before_comparing(budget: RenderBudget, left: Any, right: Any) -> None:
     """Spend the work of one comparison of two values."""
     kind = type(left)
     if kind in SCALARS or type(right) in SCALARS:
@@ -50,7 +50,7 @@ COMPARISONS: Mapping[str, Comparison] = {
 }
 
 
-def contains(budget: Budget, container: Any, item: Any) -> bool:
+def contains(budget: RenderBudget, container: Any, item: Any) -> bool:
     """`item in container`."""
     if isinstance(container, str):
         budget.spend(scan(container) + (scan(item) if isinstance(item, str) else 0))
@@ -64,7 +64,9 @@ def contains(budget: Budget, container: Any, item: Any) -> bool:
     return item in container
 
 
-def index(budget: Budget, items: Any, item: Any, start: int = 0, stop: int | None = None) -> int:
+def index(
+    budget: RenderBudget, items: Any, item: Any, start: int = 0, stop: int | None = None
+) -> int:
     """Where `item` stands in a list."""
     _before_finding(budget, items, item)
     bounds = (start,) if stop is None else (start, stop)
@@ -78,7 +80,7 @@ def index(budget: Budget, items: Any, item: Any, start: int = 0, stop: int | Non
         raise ValueError("index() found no such item in the list") from None
 
 
-def count(budget: Budget, items: Any, item: Any) -> int:
+def count(budget: RenderBudget, items: Any, item: Any) -> int:
     """How often `item` stands in a list."""
     _before_finding(budget, items, item)
     return int(items.count(item))
@@ -89,7 +91,7 @@ def _index(items: list[Any], item: Any, bounds: tuple[int, ...]) -> int:
     return tuple(items).index(item, *bounds)
 
 
-def _before_finding(budget: Budget, items: Any, item: Any) -> None:
+def _before_finding(budget: RenderBudget, items: Any, item: Any) -> None:
     if type(item) in SCALARS:
         budget.spend(1 + len(items) * (1 + (len(item) >> 7 if type(item) is str else 0)))
     else:
@@ -108,7 +110,7 @@ def key(value: Any) -> Any:
     return value
 
 
-def taken(budget: Budget, items: Iterable[Any]) -> list[Any]:
+def taken(budget: RenderBudget, items: Iterable[Any]) -> list[Any]:
     """The items as a new list."""
     if isinstance(items, str):
         budget.spend(1 + 2 * len(items))
@@ -127,7 +129,7 @@ def taken(budget: Budget, items: Iterable[Any]) -> list[Any]:
 
 
 def ordered(
-    budget: Budget, items: list[Any], key_of: Callable[[Any], Any], *, reverse: bool = False
+    budget: RenderBudget, items: list[Any], key_of: Callable[[Any], Any], *, reverse: bool = False
 ) -> list[Any]:
     """The items sorted by their keys."""
     keys = keys_of(budget, items, key_of)
@@ -138,7 +140,7 @@ def ordered(
 
 
 def extreme(
-    budget: Budget, items: list[Any], key_of: Callable[[Any], Any], choose: Callable[..., Any]
+    budget: RenderBudget, items: list[Any], key_of: Callable[[Any], Any], choose: Callable[..., Any]
 ) -> Any:
     """The item with the least or greatest key; `choose` is min or max."""
     keys = keys_of(budget, items, key_of)
@@ -146,13 +148,13 @@ def extreme(
     return items[choose(range(len(keys)), key=keys.__getitem__)]
 
 
-def keys_of(budget: Budget, items: list[Any], key_of: Callable[[Any], Any]) -> list[Any]:
+def keys_of(budget: RenderBudget, items: list[Any], key_of: Callable[[Any], Any]) -> list[Any]:
     """The key of each item; reading one counts its own work."""
     budget.hold(POINTER * len(items))
     return [key_of(item) for item in items]
 
 
-def _weights(budget: Budget, keys: list[Any]) -> int:
+def _weights(budget: RenderBudget, keys: list[Any]) -> int:
     return sum(weigh(budget, key) for key in keys)
 
 
@@ -162,7 +164,7 @@ class Chained:
     __slots__ = ("budget", "value")
     __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, budget: Budget, value: Any) -> None:
+    def __init__(self, budget: RenderBudget, value: Any) -> None:
         self.budget = budget
         self.value = value
 

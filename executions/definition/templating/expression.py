@@ -14,7 +14,7 @@ from jinja2 import TemplateError as JinjaError
 from jinja2 import TemplateSyntaxError, nodes
 from jinja2.parser import Parser
 
-from executions.definition.templating.budget import Budget
+from executions.definition.templating.budget import RenderBudget
 from executions.definition.templating.errors import (
     ExpressionSyntaxError,
     OutOfTime,
@@ -38,7 +38,7 @@ from executions.definition.templating.values import UnusableValue, as_json
 
 Reference = tuple[str, ...]
 Scope = Mapping[str, Any]
-Evaluate = Callable[[Scope, Budget], Any]
+Evaluate = Callable[[Scope, RenderBudget], Any]
 
 MAX_SOURCE = 10_000
 MAX_TOKENS = 1_000  # compiling takes about 60 µs a token, once in each process
@@ -162,7 +162,7 @@ class _LateEvaluator:
         self._tree: nodes.Expr | None = tree
         self._render: Callable[[Any], Any] | None = None
 
-    def __call__(self, scope: Scope, budget: Budget) -> Any:
+    def __call__(self, scope: Scope, budget: RenderBudget) -> Any:
         try:
             render = self._render or self._compile()
             budget.spend(EXPRESSION_WORK)

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from executions.definition.templating.budget import Budget
+from executions.definition.templating.budget import RenderBudget
 from executions.definition.templating.sizes import bounded_text, built_text, scan
 from executions.definition.templating.values import as_text
 
@@ -23,7 +23,7 @@ NUMBER_LENGTH = 340  # of any float without further decimals
 MAX_WIDTH_DIGITS = 9
 
 
-def printf(budget: Budget, text: str, values: Any) -> str:
+def printf(budget: RenderBudget, text: str, values: Any) -> str:
     """`text % values`."""
     budget.spend(scan(text))
     arguments = _Arguments(budget, values)
@@ -48,7 +48,7 @@ def _directives(text: str) -> Iterator[re.Match[str]]:
 class _Arguments:
     """The values of a format in the order or by the names it takes them."""
 
-    def __init__(self, budget: Budget, values: Any) -> None:
+    def __init__(self, budget: RenderBudget, values: Any) -> None:
         self._budget = budget
         self._named = values if isinstance(values, Mapping) else None
         self._listed = list(values) if isinstance(values, tuple) else [values]

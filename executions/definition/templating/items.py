@@ -17,7 +17,7 @@ from executions.definition.templating.access import (
     attribute_parts,
     attribute_reader,
 )
-from executions.definition.templating.budget import Budget
+from executions.definition.templating.budget import RenderBudget
 from executions.definition.templating.comparing import equal, extreme, ordered, taken
 from executions.definition.templating.errors import TooLarge
 from executions.definition.templating.sizes import OBJECT, POINTER, bounded_items
@@ -29,7 +29,9 @@ MAX_ARGUMENTS = 100
 BLOCK = 16
 
 
-def batch(budget: Budget, value: Any, linecount: int, fill_with: Any = None) -> Iterator[list[Any]]:
+def batch(
+    budget: RenderBudget, value: Any, linecount: int, fill_with: Any = None
+) -> Iterator[list[Any]]:
     """Lists of `linecount` items; only the last one is filled up."""
     size = whole(linecount, "batch")
     bounded_items(size)
@@ -44,13 +46,13 @@ def batch(budget: Budget, value: Any, linecount: int, fill_with: Any = None) -> 
         yield part
 
 
-def default(_: Budget, value: Any, default_value: Any = "", boolean: bool = False) -> Any:
+def default(_: RenderBudget, value: Any, default_value: Any = "", boolean: bool = False) -> Any:
     """`default`: one of two values that exist already."""
     return default_value if isinstance(value, Undefined) or (boolean and not value) else value
 
 
 def dictsort(
-    budget: Budget,
+    budget: RenderBudget,
     value: Mapping[Any, Any],
     case_sensitive: bool = False,
     by: str = "key",
@@ -66,7 +68,7 @@ def dictsort(
     return ordered(budget, methods.pairs(budget, value), read, reverse=bool(reverse))
 
 
-def first(budget: Budget, value: Any) -> Any:
+def first(budget: RenderBudget, value: Any) -> Any:
     """The first item; no more than one is taken of a generator."""
     budget.spend(1)
     for item in value:
@@ -74,7 +76,7 @@ def first(budget: Budget, value: Any) -> Any:
     return StrictName("there is no first item, the list is empty")
 
 
-def last(budget: Budget, value: Any) -> Any:
+def last(budget: RenderBudget, value: Any) -> Any:
     """The last item of a list or text."""
     budget.spend(1)
     for item in reversed(value):
@@ -83,7 +85,7 @@ def last(budget: Budget, value: Any) -> Any:
 
 
 def groupby(
-    budget: Budget,
+    budget: RenderBudget,
     value: Any,
     attribute: Any,
     default: Any = None,
@@ -105,7 +107,7 @@ def groupby(
     return groups
 
 
-def items(budget: Budget, value: Any) -> list[tuple[Any, Any]]:
+def items(budget: RenderBudget, value: Any) -> list[tuple[Any, Any]]:
     """`items`: the pairs of an object; none of one that is not there."""
     if isinstance(value, Undefined):
         return []
@@ -114,23 +116,31 @@ def items(budget: Budget, value: Any) -> list[tuple[Any, Any]]:
     return methods.pairs(budget, value)
 
 
-def length(_: Budget, value: Any) -> int:
+def length(_: RenderBudget, value: Any) -> int:
     """`length`, `count`: known, not counted."""
     return len(value)
 
 
-def maximum(budget: Budget, value: Any, case_sensitive: bool = False, attribute: Any = None) -> Any:
+def maximum(
+    budget: RenderBudget, value: Any, case_sensitive: bool = False, attribute: Any = None
+) -> Any:
     """The greatest item, each compared once."""
     return _extreme(budget, value, case_sensitive, attribute, max)
 
 
-def minimum(budget: Budget, value: Any, case_sensitive: bool = False, attribute: Any = None) -> Any:
+def minimum(
+    budget: RenderBudget, value: Any, case_sensitive: bool = False, attribute: Any = None
+) -> Any:
     """The least item, each compared once."""
     return _extreme(budget, value, case_sensitive, attribute, min)
 
 
 def _extreme(
-    budget: Budget, value: Any, case_sensitive: bool, attribute: Any, choose: Callable[..., Any]
+    budget: RenderBudget,
+    value: Any,
+    case_sensitive: bool,
+    attribute: Any,
+    choose: Callable[..., Any],
 ) -> Any:
     found = taken(budget, value)
     if not found:
@@ -139,7 +149,7 @@ def _extreme(
     return extreme(budget, found, read, choose)
 
 
-def backwards(budget: Budget, value: Any) -> Any:
+def backwards(budget: RenderBudget, value: Any) -> Any:
     """`reverse`: as long as it was."""
     if isinstance(value, str):
         budget.spend(1 + (len(value) >> 3))
@@ -148,7 +158,7 @@ def backwards(budget: Budget, value: Any) -> Any:
     return taken(budget, value)[::-1]
 
 
-def slices(budget: Budget, value: Any, slices: int, fill_with: Any = None) -> list[list[Any]]:
+def slices(budget: RenderBudget, value: Any, slices: int, fill_with: Any = None) -> list[list[Any]]:
     """`slice`: so many lists of about equal length; there are as many as were asked for."""
     count = whole(slices, "slice")
     bounded_items(count)
@@ -170,7 +180,7 @@ def slices(budget: Budget, value: Any, slices: int, fill_with: Any = None) -> li
 
 
 def sort(
-    budget: Budget,
+    budget: RenderBudget,
     value: Any,
     reverse: bool = False,
     case_sensitive: bool = False,
@@ -193,7 +203,7 @@ def sort(
 
 
 def unique(
-    budget: Budget, value: Any, case_sensitive: bool = False, attribute: Any = None
+    budget: RenderBudget, value: Any, case_sensitive: bool = False, attribute: Any = None
 ) -> Iterator[Any]:
     """Each item whose key did not occur before; keys are weighed before they are hashed."""
     read = attribute_reader(budget, attribute, caseless=not case_sensitive)
@@ -207,7 +217,7 @@ def unique(
             yield item
 
 
-def sliced(budget: Budget, value: Any, start: Any, stop: Any, step: Any) -> Any:
+def sliced(budget: RenderBudget, value: Any, start: Any, stop: Any, step: Any) -> Any:
     """`value[start:stop:step]`: no longer than it was."""
     part = slice(start, stop, step)
     if not isinstance(value, (str, list, tuple, range)):
@@ -219,7 +229,7 @@ def sliced(budget: Budget, value: Any, start: Any, stop: Any, step: Any) -> Any:
     return value[part]
 
 
-def counted(budget: Budget, value: Iterable[Any], units: int) -> Iterator[Any]:
+def counted(budget: RenderBudget, value: Iterable[Any], units: int) -> Iterator[Any]:
     """The items, each counted as it is taken; a list's some at a time, to be quick."""
     if isinstance(value, (list, tuple)):
         for start in range(0, len(value), BLOCK):
@@ -248,7 +258,7 @@ def each(name: str) -> Callable[..., Any]:
         named = [*args[:at], kwargs.get("attribute")]
         parts = sum(len(attribute_parts(attribute)) for attribute in named)
         units = CALL_WORK + len(args) + len(kwargs) + READ_WORK * parts
-        budget: Budget = context.budget  # type: ignore[attr-defined]
+        budget: RenderBudget = context.budget  # type: ignore[attr-defined]
         return function(context, counted(budget, value, units) if value else value, *args, **kwargs)
 
     return applied

@@ -9,7 +9,7 @@ from typing import Any
 from jinja2.tests import TESTS
 
 from executions.definition.templating.arithmetic import number
-from executions.definition.templating.budget import Budget
+from executions.definition.templating.budget import RenderBudget
 from executions.definition.templating.comparing import COMPARISONS, contains
 from executions.definition.templating.texts import string
 
@@ -28,31 +28,31 @@ _ALIASES = {
 }
 
 
-def _odd(_: Budget, value: Any) -> bool:
+def _odd(_: RenderBudget, value: Any) -> bool:
     return bool(number(value, "odd") % 2 == 1)
 
 
-def _even(_: Budget, value: Any) -> bool:
+def _even(_: RenderBudget, value: Any) -> bool:
     return bool(number(value, "even") % 2 == 0)
 
 
-def _divisible(_: Budget, value: Any, num: Any) -> bool:
+def _divisible(_: RenderBudget, value: Any, num: Any) -> bool:
     return bool(number(value, "divisibleby") % number(num, "divisibleby") == 0)
 
 
-def _lower(budget: Budget, value: Any) -> bool:
+def _lower(budget: RenderBudget, value: Any) -> bool:
     text = string(budget, value)
     budget.spend(1 + (len(text) >> 3))
     return text.islower()
 
 
-def _upper(budget: Budget, value: Any) -> bool:
+def _upper(budget: RenderBudget, value: Any) -> bool:
     text = string(budget, value)
     budget.spend(1 + (len(text) >> 3))
     return text.isupper()
 
 
-def _within(budget: Budget, value: Any, seq: Any) -> bool:
+def _within(budget: RenderBudget, value: Any, seq: Any) -> bool:
     return contains(budget, seq, value)
 
 

@@ -10,7 +10,7 @@ from inspect import signature
 from typing import Any
 
 from executions.definition.templating import comparing, texts
-from executions.definition.templating.budget import Budget
+from executions.definition.templating.budget import RenderBudget
 from executions.definition.templating.sizes import (
     MAX_ITEMS,
     OBJECT,
@@ -33,7 +33,7 @@ class BoundMethod:
         self.function = function
         self.owner = owner
 
-    def __call__(self, budget: Budget, /, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, budget: RenderBudget, /, *args: Any, **kwargs: Any) -> Any:
         """Call the method, which spends what it takes."""
         try:
             return self.function(budget, self.owner, *args, **kwargs)
@@ -62,7 +62,7 @@ def _reading(name: str) -> Method:
     """One that reads the text once and gives a number or a truth: nothing is built."""
     method = getattr(str, name)
 
-    def read(budget: Budget, text: str, /) -> Any:
+    def read(budget: RenderBudget, text: str, /) -> Any:
         budget.spend(scan(text))
         return method(text)
 
@@ -74,7 +74,12 @@ def _searching(name: str) -> Method:
     method = getattr(str, name)
 
     def search(
-        budget: Budget, text: str, sub: str, start: int | None = None, end: int | None = None, /
+        budget: RenderBudget,
+        text: str,
+        sub: str,
+        start: int | None = None,
+        end: int | None = None,
+        /,
     ) -> Any:
         budget.spend(scan(text) + scan(_text(sub)))
         return method(text, sub, start, end)
@@ -87,7 +92,12 @@ def _searching_back(name: str) -> Method:
     method = getattr(str, name)
 
     def search(
-        budget: Budget, text: str, sub: str, start: int | None = None, end: int | None = None, /
+        budget: RenderBudget,
+        text: str,
+        sub: str,
+        start: int | None = None,
+        end: int | None = None,
+        /,
     ) -> Any:
         budget.spend(_product(text, _text(sub)))
         return method(text, sub, start, end)
@@ -100,7 +110,12 @@ def _affix(name: str) -> Method:
     method = getattr(str, name)
 
     def test(
-        budget: Budget, text: str, affix: Any, start: int | None = None, end: int | None = None, /
+        budget: RenderBudget,
+        text: str,
+        affix: Any,
+        start: int | None = None,
+        end: int | None = None,
+        /,
     ) -> Any:
         affixes = affix if isinstance(affix, tuple) else (affix,)
         budget.spend(len(affixes) + sum(scan(_text(one)) for one in affixes))
@@ -112,7 +127,7 @@ def _affix(name: str) -> Method:
 def _without_affix(name: str) -> Method:
     method = getattr(str, name)
 
-    def remove(budget: Budget, text: str, affix: str, /) -> str:
+    def remove(budget: RenderBudget, text: str, affix: str, /) -> str:
         budget.spend(scan(text))
         return built_text(budget, method(text, affix))
 
@@ -123,19 +138,19 @@ def _padding(name: str) -> Method:
     """center, ljust, rjust: as wide as the width says."""
     method = getattr(str, name)
 
-    def pad(budget: Budget, text: str, width: int, fillchar: str = " ") -> str:
+    def pad(budget: RenderBudget, text: str, width: int, fillchar: str = " ") -> str:
         bounded_text(max(texts.whole(width, name), len(text)))
         return built_text(budget, method(text, width, fillchar))
 
     return pad
 
 
-def _zfill(budget: Budget, text: str, width: int) -> str:
+def _zfill(budget: RenderBudget, text: str, width: int) -> str:
     bounded_text(max(texts.whole(width, "zfill"), len(text)))
     return built_text(budget, text.zfill(width))
 
 
-def _expandtabs(budget: Budget, text: str, tabsize: int = 8) -> str:
+def _expandtabs(budget: RenderBudget, text: str, tabsize: int = 8) -> str:
     """Each tab gives at most `tabsize` characters."""
     bounded_text(len(text) + text.count("\t") * max(texts.whole(tabsize, "expandtabs"), 0))
     budget.spend(scan(text))
@@ -145,72 +160,76 @@ def _expandtabs(budget: Budget, text: str, tabsize: int = 8) -> str:
 def _stripping(name: str) -> Method:
     method = getattr(str, name)
 
-    def strip(budget: Budget, text: str, chars: str | None = None, /) -> str:
+    def strip(budget: RenderBudget, text: str, chars: str | None = None, /) -> str:
         return texts.stripped(budget, text, chars, method)
 
     return strip
 
 
-def _partition(budget: Budget, text: str, sep: str, /) -> tuple[str, str, str]:
+def _partition(budget: RenderBudget, text: str, sep: str, /) -> tuple[str, str, str]:
     budget.spend(scan(text) + scan(_text(sep)))
     return built_texts(budget, text.partition(sep))  # type: ignore[no-any-return]
 
 
-def _rpartition(budget: Budget, text: str, sep: str, /) -> tuple[str, str, str]:
+def _rpartition(budget: RenderBudget, text: str, sep: str, /) -> tuple[str, str, str]:
     budget.spend(_product(text, _text(sep)))
     return built_texts(budget, text.rpartition(sep))  # type: ignore[no-any-return]
 
 
-def _split(budget: Budget, text: str, sep: str | None = None, maxsplit: int = -1) -> list[str]:
+def _split(
+    budget: RenderBudget, text: str, sep: str | None = None, maxsplit: int = -1
+) -> list[str]:
     """At most MAX_ITEMS parts are made before there is found to be one too many."""
     budget.spend(scan(text) + (0 if sep is None else scan(_text(sep))))
     return _parts(budget, text.split(sep, _splits(budget, text, sep, maxsplit)))
 
 
-def _rsplit(budget: Budget, text: str, sep: str | None = None, maxsplit: int = -1) -> list[str]:
+def _rsplit(
+    budget: RenderBudget, text: str, sep: str | None = None, maxsplit: int = -1
+) -> list[str]:
     budget.spend(scan(text) if sep is None else _product(text, _text(sep)))
     return _parts(budget, text.rsplit(sep, _splits(budget, text, sep, maxsplit)))
 
 
-def _splits(budget: Budget, text: str, sep: str | None, maxsplit: int) -> int:
+def _splits(budget: RenderBudget, text: str, sep: str | None, maxsplit: int) -> int:
     most = MAX_ITEMS if texts.whole(maxsplit, "split") < 0 else min(maxsplit, MAX_ITEMS)
     parts = text.count(sep) if sep else len(text) // 2
     budget.spend(3 * min(parts, most))
     return most
 
 
-def _parts(budget: Budget, parts: list[str]) -> list[str]:
+def _parts(budget: RenderBudget, parts: list[str]) -> list[str]:
     return built_texts(budget, parts)  # type: ignore[no-any-return]
 
 
-def _splitlines(budget: Budget, text: str, keepends: bool = False) -> list[str]:
+def _splitlines(budget: RenderBudget, text: str, keepends: bool = False) -> list[str]:
     return _parts(budget, texts.lines_of(budget, text, bool(keepends)))
 
 
-def _replace(budget: Budget, text: str, old: str, new: str, count: int = -1, /) -> str:
+def _replace(budget: RenderBudget, text: str, old: str, new: str, count: int = -1, /) -> str:
     return texts.replace(budget, text, old, new, count)
 
 
-def _join(budget: Budget, separator: str, items: Any, /) -> str:
+def _join(budget: RenderBudget, separator: str, items: Any, /) -> str:
     return texts.join(budget, items, separator)
 
 
-def _get(budget: Budget, value: Mapping[Any, Any], name: Any, default: Any = None, /) -> Any:
+def _get(budget: RenderBudget, value: Mapping[Any, Any], name: Any, default: Any = None, /) -> Any:
     budget.spend(1)
     return value.get(comparing.key(name), default)
 
 
-def _keys(budget: Budget, value: Mapping[Any, Any], /) -> list[Any]:
+def _keys(budget: RenderBudget, value: Mapping[Any, Any], /) -> list[Any]:
     return comparing.taken(budget, value)
 
 
-def _values(budget: Budget, value: Mapping[Any, Any], /) -> list[Any]:
+def _values(budget: RenderBudget, value: Mapping[Any, Any], /) -> list[Any]:
     budget.hold(sys.getsizeof(value))
     budget.spend(1 + len(value))
     return list(value.values())
 
 
-def pairs(budget: Budget, value: Mapping[Any, Any], /) -> list[tuple[Any, Any]]:
+def pairs(budget: RenderBudget, value: Mapping[Any, Any], /) -> list[tuple[Any, Any]]:
     """The keys and values of an object, as pairs."""
     budget.hold(OBJECT * len(value))
     budget.spend(1 + 2 * len(value))
@@ -218,12 +237,12 @@ def pairs(budget: Budget, value: Mapping[Any, Any], /) -> list[tuple[Any, Any]]:
 
 
 def _index(
-    budget: Budget, items: Any, item: Any, start: int = 0, stop: int | None = None, /
+    budget: RenderBudget, items: Any, item: Any, start: int = 0, stop: int | None = None, /
 ) -> int:
     return comparing.index(budget, items, item, start, stop)
 
 
-def _count(budget: Budget, items: Any, item: Any, /) -> int:
+def _count(budget: RenderBudget, items: Any, item: Any, /) -> int:
     return comparing.count(budget, items, item)
 
 

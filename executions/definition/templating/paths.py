@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from executions.definition.templating.budget import Budget
+from executions.definition.templating.budget import RenderBudget
 from executions.definition.templating.errors import TemplateError, quoted
 
 Keys = tuple[str | int, ...]
@@ -29,11 +29,11 @@ def plain_path(source: str) -> Keys | None:
     return None if keys[0] in _WORDS else tuple(keys)
 
 
-def path_evaluator(keys: Keys) -> Callable[[Mapping[str, Any], Budget], Any]:
+def path_evaluator(keys: Keys) -> Callable[[Mapping[str, Any], RenderBudget], Any]:
     """A function from a scope to the value at `keys`; raises TemplateError for a missing key."""
     root, rest = str(keys[0]), keys[1:]
 
-    def evaluate(scope: Mapping[str, Any], _: Budget) -> Any:
+    def evaluate(scope: Mapping[str, Any], _: RenderBudget) -> Any:
         try:
             value = scope[root]
             for key in rest:

@@ -10,7 +10,7 @@ from typing import Any
 from jinja2 import nodes
 from jinja2.visitor import NodeTransformer
 
-from executions.definition.templating.budget import Budget
+from executions.definition.templating.budget import RenderBudget
 from executions.definition.templating.comparing import COMPARISONS, Chained, contains, key
 from executions.definition.templating.items import sliced
 from executions.definition.templating.texts import concatenated
@@ -57,15 +57,15 @@ def _filter(value: nodes.Expr, name: str, *args: nodes.Expr) -> nodes.Filter:
     return nodes.Filter(value, name, list(args), [], None, None, lineno=value.lineno)
 
 
-def _within(budget: Budget, item: Any, container: Any) -> bool:
+def _within(budget: RenderBudget, item: Any, container: Any) -> bool:
     return contains(budget, container, item)
 
 
-def _not_within(budget: Budget, item: Any, container: Any) -> bool:
+def _not_within(budget: RenderBudget, item: Any, container: Any) -> bool:
     return not contains(budget, container, item)
 
 
-def _key(_: Budget, value: Any) -> Any:
+def _key(_: RenderBudget, value: Any) -> Any:
     return key(value)
 
 

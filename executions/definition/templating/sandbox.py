@@ -14,7 +14,7 @@ from jinja2.utils import missing
 
 from executions.definition.templating import arithmetic, items, judging, rewriting, texts
 from executions.definition.templating.access import StrictName, item_of
-from executions.definition.templating.budget import Budget
+from executions.definition.templating.budget import RenderBudget
 from executions.definition.templating.comparing import taken
 from executions.definition.templating.methods import BoundMethod, check_call, method_of
 
@@ -22,7 +22,7 @@ from executions.definition.templating.methods import BoundMethod, check_call, me
 class ScopeContext(Context):
     """Names come from the scope, then from the few functions; nothing else."""
 
-    budget: Budget
+    budget: RenderBudget
 
     def resolve_or_missing(self, key: str) -> Any:
         """The value of a name, or Jinja's marker of a missing one."""
@@ -45,7 +45,7 @@ def counted(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 FUNCTIONS: Mapping[str, Any] = {"range": counted("range", arithmetic.numbers_between)}
-_OPERATORS: Mapping[str, Callable[[Budget, Any, Any], Any]] = {
+_OPERATORS: Mapping[str, Callable[[RenderBudget, Any, Any], Any]] = {
     "+": arithmetic.add,
     "*": arithmetic.multiply,
     "**": arithmetic.power,

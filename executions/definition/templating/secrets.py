@@ -11,7 +11,7 @@ from secrets import token_hex
 from typing import Any
 
 from executions.definition.templating import refusal
-from executions.definition.templating.budget import Budget
+from executions.definition.templating.budget import RenderBudget
 from executions.definition.templating.errors import ExpressionSyntaxError, Pointer, TemplateError
 
 ROOT = "secrets"
@@ -21,7 +21,7 @@ SecretField = tuple[str, str]  # a credential's name, a field's name
 Values = Mapping[SecretField, str]
 Scope = Mapping[str, Any]
 Place = list[Any]  # [pointer as a list, [[index, name, field], …]], as JSON stores it
-SealedText = tuple[Pointer, Callable[[Scope, Budget], Any], frozenset[SecretField]]
+SealedText = tuple[Pointer, Callable[[Scope, RenderBudget], Any], frozenset[SecretField]]
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,79}")
 
@@ -67,10 +67,10 @@ def refuse_in_expression() -> ExpressionSyntaxError:
     )
 
 
-def secret_evaluator(secret: SecretField) -> Callable[[Scope, Budget], str]:
+def secret_evaluator(secret: SecretField) -> Callable[[Scope, RenderBudget], str]:
     """A function from a scope to what stands for the secret in it."""
 
-    def evaluate(scope: Scope, _: Budget) -> str:
+    def evaluate(scope: Scope, _: RenderBudget) -> str:
         try:
             text: str = scope[ROOT][secret]
         except KeyError:
@@ -85,7 +85,7 @@ def reveal(
     value: Any,
     scope: Scope,
     values: Values,
-    budget: Budget | None = None,
+    budget: RenderBudget | None = None,
 ) -> tuple[Any, list[Pointer]]:
     """`value`, as a template rendered it, with secrets in the place of their references.
 
@@ -94,7 +94,7 @@ def reveal(
     """
     refusal.check()
     with_references, with_values = {**scope, ROOT: REFERENCES}, {**scope, ROOT: values}
-    budget = budget or Budget()
+    budget = budget or RenderBudget()
     left = []
     for pointer, render, _ in texts:
         if at(value, pointer) == render(with_references, budget):
@@ -105,7 +105,7 @@ def reveal(
 
 
 def places(
-    texts: tuple[SealedText, ...], value: Any, scope: Scope, budget: Budget | None = None
+    texts: tuple[SealedText, ...], value: Any, scope: Scope, budget: RenderBudget | None = None
 ) -> tuple[list[Place], list[Pointer]]:
     """Where secrets stand in `value`, as a template rendered it, for `fill`.
 
@@ -114,7 +114,7 @@ def places(
     the template yields: somebody wrote others since.
     """
     refusal.check()
-    budget = budget or Budget()
+    budget = budget or RenderBudget()
     found: list[Place] = []
     left: list[Pointer] = []
     for pointer, render, named in texts:

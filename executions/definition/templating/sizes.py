@@ -3,7 +3,7 @@
 import sys
 from typing import Any
 
-from executions.definition.templating.budget import Budget
+from executions.definition.templating.budget import RenderBudget
 from executions.definition.templating.errors import TooLarge
 
 MAX_TEXT = 1_048_576  # characters: of a rendered text and of any text in an expression's value
@@ -39,14 +39,14 @@ def bounded_bits(bits: int) -> None:
         )
 
 
-def built_text(budget: Budget, text: str) -> str:
+def built_text(budget: RenderBudget, text: str) -> str:
     """A text that was just built, counted."""
     bounded_text(len(text))
     budget.hold(sys.getsizeof(text))
     return text
 
 
-def built_texts(budget: Budget, texts: Any) -> Any:
+def built_texts(budget: RenderBudget, texts: Any) -> Any:
     """A list or tuple of texts that was just built, counted."""
     bounded_items(len(texts))
     budget.hold(sum(map(sys.getsizeof, texts)) + POINTER * len(texts))

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import quote, quote_plus
 
 from executions.definition.templating import formats
-from executions.definition.templating.budget import Budget
+from executions.definition.templating.budget import RenderBudget
 from executions.definition.templating.comparing import taken
 from executions.definition.templating.sizes import bounded_items, bounded_text, built_text, scan
 from executions.definition.templating.values import as_text
@@ -24,10 +24,10 @@ _UNQUOTED = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-~
 _LINE_ENDS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
 
 
-def cased(method: Callable[[str], str]) -> Callable[[Budget, Any], str]:
+def cased(method: Callable[[str], str]) -> Callable[[RenderBudget, Any], str]:
     """One of CASES: a character gives three at most (`ΐ`), so the result is checked when built."""
 
-    def change(budget: Budget, value: Any, /) -> str:
+    def change(budget: RenderBudget, value: Any, /) -> str:
         text = as_text(budget, value)
         budget.spend(scan(text) if text.isascii() else 1 + len(text))
         return built_text(budget, method(text))
@@ -35,19 +35,19 @@ def cased(method: Callable[[str], str]) -> Callable[[Budget, Any], str]:
     return change
 
 
-def centered(budget: Budget, value: Any, width: int = 80) -> str:
+def centered(budget: RenderBudget, value: Any, width: int = 80) -> str:
     """`center`: as wide as the width says."""
     text = as_text(budget, value)
     bounded_text(max(whole(width, "center"), len(text)))
     return built_text(budget, text.center(width))
 
 
-def concatenated(budget: Budget, values: list[Any]) -> str:
+def concatenated(budget: RenderBudget, values: list[Any]) -> str:
     """`a ~ b ~ c`: summed while the operands become text."""
     return join(budget, values)
 
 
-def escaped(budget: Budget, value: Any) -> str:
+def escaped(budget: RenderBudget, value: Any) -> str:
     """`e`, `escape`: a character gives six at most."""
     text = as_text(budget, value)
     budget.spend(4 * scan(text))
@@ -57,7 +57,7 @@ def escaped(budget: Budget, value: Any) -> str:
     return built_text(budget, html.escape(text))
 
 
-def formatted(budget: Budget, value: Any, /, *args: Any, **kwargs: Any) -> str:
+def formatted(budget: RenderBudget, value: Any, /, *args: Any, **kwargs: Any) -> str:
     """`format`: printf-like, measured by `formats`."""
     if args and kwargs:
         raise TypeError("format takes values by place or by name, not both")
@@ -66,7 +66,7 @@ def formatted(budget: Budget, value: Any, /, *args: Any, **kwargs: Any) -> str:
 
 
 def indented(
-    budget: Budget, value: Any, width: int | str = 4, first: bool = False, blank: bool = False
+    budget: RenderBudget, value: Any, width: int | str = 4, first: bool = False, blank: bool = False
 ) -> str:
     """`indent`: each line grows by the width; lines end wherever Python ends one."""
     text = as_text(budget, value)
@@ -83,7 +83,7 @@ def indented(
     return built_text(budget, indention + result if first else result)
 
 
-def join(budget: Budget, items: Any, separator: Any = "", attribute: None = None) -> str:
+def join(budget: RenderBudget, items: Any, separator: Any = "", attribute: None = None) -> str:
     """`join`: summed while the items become text."""
     if attribute is not None:
         raise TypeError('join takes no attribute; write map(attribute="…") | join')
@@ -99,7 +99,7 @@ def join(budget: Budget, items: Any, separator: Any = "", attribute: None = None
     return built_text(budget, between.join(texts))
 
 
-def replace(budget: Budget, text: str, old: str, new: str, count: int | None = None) -> str:
+def replace(budget: RenderBudget, text: str, old: str, new: str, count: int | None = None) -> str:
     """`replace`: occurrences are counted, by the same search that replaces, before any is."""
     text, old, new = (as_text(budget, value) for value in (text, old, new))
     budget.spend(2 * (scan(text) + scan(old)))
@@ -111,12 +111,12 @@ def replace(budget: Budget, text: str, old: str, new: str, count: int | None = N
     return built_text(budget, text.replace(old, new, found))
 
 
-def string(budget: Budget, value: Any) -> str:
+def string(budget: RenderBudget, value: Any) -> str:
     """`string`: what is not text is written as JSON, bounded by `as_text`."""
     return as_text(budget, value)
 
 
-def to_json(budget: Budget, value: Any) -> str:
+def to_json(budget: RenderBudget, value: Any) -> str:
     """`tojson`: a character of a text gives six at most."""
     if not isinstance(value, str):
         return as_text(budget, value)
@@ -125,7 +125,9 @@ def to_json(budget: Budget, value: Any) -> str:
     return built_text(budget, json.dumps(value, ensure_ascii=False))
 
 
-def stripped(budget: Budget, value: Any, chars: str | None, method: Callable[..., str]) -> str:
+def stripped(
+    budget: RenderBudget, value: Any, chars: str | None, method: Callable[..., str]
+) -> str:
     """Takes characters off the ends; each is looked for among `chars` one by one."""
     text = as_text(budget, value)
     among = 0 if chars is None else len(chars)
@@ -133,12 +135,12 @@ def stripped(budget: Budget, value: Any, chars: str | None, method: Callable[...
     return built_text(budget, method(text, chars))
 
 
-def trimmed(budget: Budget, value: Any, chars: str | None = None) -> str:
+def trimmed(budget: RenderBudget, value: Any, chars: str | None = None) -> str:
     """`trim`: no longer than it was."""
     return stripped(budget, value, chars, str.strip)
 
 
-def without_tags(budget: Budget, value: Any) -> str:
+def without_tags(budget: RenderBudget, value: Any) -> str:
     """`striptags`: without comments and tags, in one pass (MarkupSafe's own takes n²)."""
     text = as_text(budget, value)
     budget.spend(4 * scan(text) + 20 * text.count("<") + 100 * text.count("&"))
@@ -160,12 +162,12 @@ def _without(text: str, opening: str, closing: str) -> str:
     return "".join(kept)
 
 
-def _words(budget: Budget, text: str) -> list[str]:
+def _words(budget: RenderBudget, text: str) -> list[str]:
     budget.spend(scan(text) + 3 * text.count(" "))
     return text.split()
 
 
-def titled(budget: Budget, value: Any) -> str:
+def titled(budget: RenderBudget, value: Any) -> str:
     """`title`: as `upper` and `lower`, word by word; words are counted first."""
     text = as_text(budget, value)
     budget.spend(4 * scan(text) + (0 if text.isascii() else len(text)))
@@ -179,7 +181,7 @@ def titled(budget: Budget, value: Any) -> str:
 
 
 def truncated(
-    budget: Budget,
+    budget: RenderBudget,
     value: Any,
     length: int = 255,
     killwords: bool = False,
@@ -201,7 +203,7 @@ def truncated(
     return built_text(budget, (kept if killwords else kept.rsplit(" ", 1)[0]) + ending)
 
 
-def url_encoded(budget: Budget, value: Any) -> str:
+def url_encoded(budget: RenderBudget, value: Any) -> str:
     """`urlencode`: a byte gives three characters at most; counted before it is done."""
     if isinstance(value, Mapping):
         pairs = taken(budget, value.items())
@@ -221,7 +223,7 @@ def _pair(pair: Any) -> tuple[Any, Any]:
     return pair[0], pair[1]
 
 
-def _quoted(budget: Budget, value: Any, quoted: Callable[[bytes], str], safe: bytes) -> str:
+def _quoted(budget: RenderBudget, value: Any, quoted: Callable[[bytes], str], safe: bytes) -> str:
     encoded = as_text(budget, value).encode()
     unsafe = len(encoded.translate(None, _UNQUOTED + safe))
     bounded_text(len(encoded) + 2 * unsafe)
@@ -234,7 +236,7 @@ def scan_bytes(encoded: bytes) -> int:
     return len(encoded) >> 3
 
 
-def word_count(budget: Budget, value: Any) -> int:
+def word_count(budget: RenderBudget, value: Any) -> int:
     """`wordcount`: counted one by one, none kept."""
     text = as_text(budget, value)
     budget.spend(2 * scan(text))
@@ -245,7 +247,7 @@ def word_count(budget: Budget, value: Any) -> int:
     return found
 
 
-def lines_of(budget: Budget, text: str, keepends: bool = False) -> list[str]:
+def lines_of(budget: RenderBudget, text: str, keepends: bool = False) -> list[str]:
     """The lines of a text, counted before they are made."""
     budget.spend(2 * scan(text))
     lines = 1 + sum(text.count(end) for end in _LINE_ENDS)

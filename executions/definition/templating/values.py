@@ -8,7 +8,7 @@ from typing import Any
 
 from jinja2 import Undefined
 
-from executions.definition.templating.budget import Budget
+from executions.definition.templating.budget import RenderBudget
 from executions.definition.templating.paths import kind
 from executions.definition.templating.sizes import (
     MAX_CHARACTERS,
@@ -27,7 +27,7 @@ class UnusableValue(Exception):
     """An expression yielded something that is not JSON, or too much of it."""
 
 
-def as_json(budget: Budget, value: Any) -> Any:
+def as_json(budget: RenderBudget, value: Any) -> Any:
     """`value` as plain JSON types: tuples and generators become lists.
 
     Raises UnusableValue for anything else (a method, an undefined name, NaN) and past the caps,
@@ -43,7 +43,7 @@ def as_json(budget: Budget, value: Any) -> Any:
     return _Copy(budget).copy(value, 0)
 
 
-def as_text(budget: Budget, value: Any) -> str:
+def as_text(budget: RenderBudget, value: Any) -> str:
     """`value` inside a longer text: text as it is, everything else as JSON."""
     kind_of = type(value)
     if kind_of is str:
@@ -74,7 +74,7 @@ class _Copy:
 
     __slots__ = ("_budget", "characters", "values")
 
-    def __init__(self, budget: Budget) -> None:
+    def __init__(self, budget: RenderBudget) -> None:
         self._budget = budget
         self.values = 0
         self.characters = 0

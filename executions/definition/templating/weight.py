@@ -7,7 +7,7 @@ it. A shared list is looked into once, so weighing costs what the objects cost, 
 from collections.abc import Mapping
 from typing import Any
 
-from executions.definition.templating.budget import Budget
+from executions.definition.templating.budget import RenderBudget
 from executions.definition.templating.errors import TooLarge
 from executions.definition.templating.sizes import MAX_DEPTH
 
@@ -16,7 +16,7 @@ _CALL = 10  # units of a call that looks into one value
 _BLOCK = 7  # a comparison looks at about 2**7 characters in the time of one value
 
 
-def weigh(budget: Budget, value: Any) -> int:
+def weigh(budget: RenderBudget, value: Any) -> int:
     """The work of comparing, hashing or copying a value; raises TooLarge when it nests too deep.
 
     The result may be astronomic: spend it before doing anything with the value.
@@ -24,7 +24,7 @@ def weigh(budget: Budget, value: Any) -> int:
     return 1 + _more(budget, value, {}, 0)
 
 
-def _more(budget: Budget, value: Any, known: dict[int, int], depth: int) -> int:
+def _more(budget: RenderBudget, value: Any, known: dict[int, int], depth: int) -> int:
     """What a value weighs beyond the one that every value does."""
     if type(value) in _LIGHT:
         return 0
@@ -42,7 +42,7 @@ def _more(budget: Budget, value: Any, known: dict[int, int], depth: int) -> int:
     return 0  # an iterator is compared as one object
 
 
-def _inside(budget: Budget, value: Any, known: dict[int, int], depth: int) -> int:
+def _inside(budget: RenderBudget, value: Any, known: dict[int, int], depth: int) -> int:
     if depth > MAX_DEPTH:
         raise TooLarge(f"the value is nested more than {MAX_DEPTH} deep")
     budget.spend(2 + 2 * len(value))

@@ -3,6 +3,7 @@ import { createRoot } from "react-dom/client";
 import "@xyflow/react/dist/style.css";
 import "./styles/tokens.css";
 import "./styles/app.css";
+import "./styles/controls.css";
 import { Home } from "./home/Home";
 import { factsOf } from "./shell/facts";
 import { Studio } from "./shell/Studio";

@@ -13,7 +13,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from executions.errors import ValkyrError
 from executions.triggers.queues.consumer import Consumer
 from executions.triggers.queues.opening import broker_url, find, open_source, shown
-from executions.triggers.queues.source import Unusable
+from executions.triggers.queues.source import UnusableSource
 
 
 class Command(BaseCommand):
@@ -59,7 +59,7 @@ class Command(BaseCommand):
                 consumer.run()
             finally:
                 source.close()
-        except (ValkyrError, Unusable) as error:
+        except (ValkyrError, UnusableSource) as error:
             raise CommandError(str(error)) from error
         self._say(_summary(consumer.counts, time.monotonic() - began))
 

@@ -19,7 +19,7 @@ from redis.retry import Retry
 from uuid6 import uuid7
 
 from executions.triggers.queues.message import QueueMessage, Unreadable, open_envelope
-from executions.triggers.queues.source import Lost, Unusable
+from executions.triggers.queues.source import Lost, UnusableSource
 
 # kombu keeps messages of higher priority numbers in lists of their own, read after the first.
 PRIORITIES = ("", "\x06\x163", "\x06\x166", "\x06\x169")
@@ -145,6 +145,6 @@ def _loss() -> Iterator[None]:
     try:
         yield
     except (redis.AuthenticationError, redis.ResponseError) as error:
-        raise Unusable(str(error)) from error
+        raise UnusableSource(str(error)) from error
     except (redis.ConnectionError, redis.TimeoutError) as error:
         raise Lost(str(error)) from error

@@ -8,7 +8,7 @@ from django.db import transaction
 
 from executions.access.actor import Actor, record
 from executions.database.clock import database_now
-from executions.definition.graph.problem import Problem
+from executions.definition.graph.problem import DefinitionProblem
 from executions.errors import InvalidPayload, NotFound, WrongState
 from executions.models import RefusedMessage, WorkflowExecution
 from executions.states import TriggerType
@@ -99,9 +99,11 @@ def _body(message: RefusedMessage) -> Any:
     try:
         if len(text) < KEPT_BYTES:
             return payload_of(text)
-        problem = Problem("body", "cut", f"Only its first {KEPT_BYTES // 1024} KiB were kept.")
+        problem = DefinitionProblem(
+            "body", "cut", f"Only its first {KEPT_BYTES // 1024} KiB were kept."
+        )
     except Unreadable as error:
-        problem = Problem("body", error.code, str(error))
+        problem = DefinitionProblem("body", error.code, str(error))
     raise InvalidPayload(
         f"Message {message.pk} cannot be a payload as it came. Give a payload instead.", [problem]
     )

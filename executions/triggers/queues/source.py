@@ -9,7 +9,7 @@ class Lost(Exception):
     """The broker does not answer just now; what was not acknowledged comes again."""
 
 
-class Unusable(Exception):
+class UnusableSource(Exception):
     """The broker answers, and trying again will not help."""
 
 

@@ -81,7 +81,7 @@ class Command(BaseCommand):
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ModuleFiles:
     """What is written where."""
 
     template: str
@@ -90,7 +90,7 @@ class Plan:
     names: dict[str, str]
 
 
-def plan_of(type_name: str, into: Path, *, as_class: bool) -> Plan:
+def plan_of(type_name: str, into: Path, *, as_class: bool) -> ModuleFiles:
     """The files for a type; raises CommandError for a name that cannot be, or is taken."""
     _check(type_name)
     first, *rest = type_name.split(".")
@@ -107,10 +107,10 @@ def plan_of(type_name: str, into: Path, *, as_class: bool) -> Plan:
     }
     folder = into / package
     template = "class" if as_class else "step"
-    return Plan(template, folder / f"{file}.py", folder / f"test_{file}.py", names)
+    return ModuleFiles(template, folder / f"{file}.py", folder / f"test_{file}.py", names)
 
 
-def write(plan: Plan) -> None:
+def write(plan: ModuleFiles) -> None:
     """Write a plan's files; raises CommandError where one of them exists."""
     there = [str(path) for path in (plan.module, plan.test) if path.exists()]
     if there:

@@ -60,7 +60,7 @@ class ApprovalOutputs(ModuleOutputs):
     at: str | None = Field(None, description="When; null where it expired.")
 
 
-class Approval(WaitingModule):
+class ApprovalModule(WaitingModule):
     """Waits for a person's decision, in the admin under "Approvals" or by the API (`decideRun`).
 
     Goes on along `approved`, `rejected` or `expired`.

@@ -38,7 +38,7 @@ class CallbackOutputs(ModuleOutputs):
     )
 
 
-class Callback(WaitingModule):
+class CallbackModule(WaitingModule):
     """Waits until somebody outside calls the step's own address, once.
 
     Any step of the same workflow, or of a body inside, tells the address by

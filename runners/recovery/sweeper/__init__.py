@@ -1,21 +1,18 @@
 """Whatever should be moving and is not is set moving again: one duty a file.
 
-Each duty picks a bounded batch, changes or serves every row it picks so that none comes back at
-once, and publishes last. Duties return counts. One sweep of a kind runs at a time.
+Plugins add duties of their own. One sweep of a kind runs at a time.
 """
 
 import logging
-from collections.abc import Callable
 
 from executions.database.advisory_lock import alone
 from executions.database.advisory_locks import AdvisoryLock
 from runners import metrics
+from runners.recovery.duties import EVERY_FIVE_SECONDS, EVERY_SECOND, Duty
 from runners.recovery.sweeper import (
     admission,
-    budgets,
     cache,
     children,
-    circuits,
     due,
     events,
     expired,
@@ -29,19 +26,14 @@ from runners.recovery.sweeper import (
     runners,
     stalled,
     timers,
-    unused_circuits,
 )
 
 log = logging.getLogger(__name__)
 
-Duty = Callable[[], int]
-
 OFTEN: dict[str, Duty] = {
     "due": due.sweep,
     "timers": timers.sweep,
-    "circuits": circuits.sweep,
     "orphans": orphans.sweep,
-    "budgets": budgets.sweep,
 }
 SELDOM: dict[str, Duty] = {
     "places": places.sweep,
@@ -57,18 +49,17 @@ SELDOM: dict[str, Duty] = {
     "cache": cache.sweep,
     "runners": runners.sweep,
     "jobs": jobs.sweep,
-    "unused_circuits": unused_circuits.sweep,
 }
 
 
 def often() -> dict[str, int]:
     """What is worth a look every second; counts by duty."""
-    return _run(OFTEN, AdvisoryLock.SWEEP_EVERY_SECOND)
+    return _run(OFTEN | EVERY_SECOND, AdvisoryLock.SWEEP_EVERY_SECOND)
 
 
 def seldom() -> dict[str, int]:
     """What is worth a look every five seconds; counts by duty."""
-    return _run(SELDOM, AdvisoryLock.SWEEP_EVERY_FIVE_SECONDS)
+    return _run(SELDOM | EVERY_FIVE_SECONDS, AdvisoryLock.SWEEP_EVERY_FIVE_SECONDS)
 
 
 def _run(duties: dict[str, Duty], lock: AdvisoryLock) -> dict[str, int]:

@@ -4,7 +4,7 @@ from uuid import UUID
 
 from executions.admission import capacity
 from runners import statements
-from runners.recovery.sweeper.each import each
+from runners.recovery.duties import each
 
 WORKSPACES = 100
 ROUNDS = 20

@@ -2,7 +2,7 @@
 
 from runners import statements
 from runners.containers import children
-from runners.recovery.sweeper.each import each
+from runners.recovery.duties import each
 
 BATCH = 200
 

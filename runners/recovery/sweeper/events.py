@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from executions.database.clock import database_now
 from executions.models import Event
-from runners.recovery.sweeper.each import each
+from runners.recovery.duties import each
 from runners.waits import deliver
 
 BATCH = 1_000

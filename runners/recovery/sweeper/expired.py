@@ -18,7 +18,7 @@ from runners.pipeline import end_run
 from runners.pipeline.claim_run import permanent
 from runners.pipeline.crashes import mend
 from runners.process.cause_of_death import MOST, SILENT, Death, judge
-from runners.recovery.sweeper.each import each
+from runners.recovery.duties import each
 from runners.states import HELD, ErrorType
 
 BATCH = 200

@@ -6,7 +6,7 @@ join before that sibling ends.
 
 from runners import statements
 from runners.planning import plan_execution
-from runners.recovery.sweeper.each import each
+from runners.recovery.duties import each
 
 BATCH = 50
 

@@ -10,7 +10,7 @@ from runners import statements
 from runners.pipeline.crashes import mend
 from runners.process.cause_of_death import judge
 from runners.process.identity import awaited, gone
-from runners.recovery.sweeper.each import each
+from runners.recovery.duties import each
 
 SEEN = 2_000
 

@@ -2,7 +2,7 @@
 
 from executions import lifecycle
 from runners import statements
-from runners.recovery.sweeper.each import each
+from runners.recovery.duties import each
 
 BATCH = 100
 

@@ -4,7 +4,7 @@ import logging
 
 from runners import statements
 from runners.planning import plan_execution
-from runners.recovery.sweeper.each import each
+from runners.recovery.duties import each
 
 log = logging.getLogger(__name__)
 BATCH = 100

@@ -1,6 +1,7 @@
 """`graphql.query`: what is sent, what errors in answers mean, and what a document holds."""
 
 import json
+import time
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
@@ -13,6 +14,7 @@ from runners.modules.base import Result, StepError
 from runners.segment.step_context import Context
 from runners.states import ErrorType
 from tests.support.module_fixtures import KEY
+from valkyr_plugins.connectors.network.graphql import MAX_DOCUMENT
 from valkyr_plugins.connectors.network.operation import kind_of, operations
 
 PERMANENT, TRANSIENT = ErrorType.PERMANENT, ErrorType.TRANSIENT
@@ -196,6 +198,16 @@ def test_an_answer_that_is_no_graphql_is_classed_by_its_status(
 )
 def test_the_operations_of_a_document_are_told(document: str, found: dict[str, str]) -> None:
     assert operations(document) == found
+
+
+@pytest.mark.parametrize("part", ["a", "a ", '\\"', '"""', '"""\\', "{}", "(", "#", "a{}"])
+def test_no_document_takes_long_to_read(part: str) -> None:
+    document = (part * MAX_DOCUMENT)[:MAX_DOCUMENT]
+    began = time.process_time()
+
+    operations(document)
+
+    assert time.process_time() - began < 0.5
 
 
 def test_the_operation_that_is_run_has_a_kind() -> None:

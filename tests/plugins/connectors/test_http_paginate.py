@@ -1,5 +1,6 @@
 """`http.paginate` turns pages until the last, a limit or a circle, and goes on where it stopped."""
 
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -230,3 +231,28 @@ def test_what_does_not_fit_together_is_told_when_publishing(
     (problem,) = registry.specs()["http.paginate"].check({"url": "http://a.example/", **config})
 
     assert said in problem.message
+
+
+TWICE = "|".join(["[@,@]"] * 24)
+MANY = "|".join(["[@,@][]"] * 24)
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        {"items": MANY},
+        {"items": TWICE},
+        {"items": f"[length(to_string({TWICE}))]"},
+        {"items": "items", "more": f"({TWICE}) == ({TWICE})"},
+        {"items": "items", "more": f"contains([{TWICE}], {TWICE})"},
+    ],
+)
+def test_no_expression_makes_more_than_a_step_may_give(
+    server: BadServer, read: Read, config: dict[str, Any]
+) -> None:
+    began = time.process_time()
+
+    with pytest.raises(StepError, match="makes more than"):
+        read(f"{server.url}/pages", strategy="page", maxPages=2, **config)
+
+    assert time.process_time() - began < 3

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from executions.definition.limits import limits
 from runners.modules import registry
 from runners.modules.base import Result, StepError
 from runners.segment.step_context import Context
@@ -193,3 +194,11 @@ def test_a_bare_title_of_a_file_is_no_path_to_it(read: Callable[..., Any], tmp_p
 
     with pytest.raises(StepError, match="is no feed"):
         read(str(feed))
+
+
+def test_a_feed_is_not_read_in_a_process_of_others_steps() -> None:
+    # feedparser takes time that grows with the square of the length for, say, open comments.
+    module = registry.get("rss.read")
+
+    assert module.computes
+    assert module.queue not in limits().thread_queues

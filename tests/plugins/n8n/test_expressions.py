@@ -2,7 +2,7 @@
 
 import pytest
 
-from executions.definition.templates import Budget, compile_expression, compile_template
+from executions.definition.templates import RenderBudget, compile_expression, compile_template
 from valkyr_plugins.n8n.expressions.sight import Sight
 from valkyr_plugins.n8n.expressions.tree import Untranslatable
 from valkyr_plugins.n8n.expressions.writing import translated
@@ -62,7 +62,7 @@ def test_what_is_read_is_found_where_our_tasks_put_it(
     found = translated(source, sight())
 
     assert found == ours
-    assert compile_expression(found).evaluate(DATA, Budget()) == value
+    assert compile_expression(found).evaluate(DATA, RenderBudget()) == value
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_what_is_read_is_found_where_our_tasks_put_it(
     ],
 )
 def test_what_is_worked_out_comes_to_the_same(source: str, value: object) -> None:
-    assert compile_expression(translated(source, sight())).evaluate(DATA, Budget()) == value
+    assert compile_expression(translated(source, sight())).evaluate(DATA, RenderBudget()) == value
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,8 @@
 """Whatever n8n wrote, and whatever became of it since, is read or refused in words."""
 
 import json
+import time
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -74,3 +76,18 @@ def test_placeholders_give_way_where_the_definition_would_be_too_large() -> None
 
     assert len(json.dumps(found.definition)) < 1_000_000
     assert len(found.definition["tasks"]) == 100
+
+
+@pytest.mark.parametrize(
+    "part", ["eyJ", '\\"', "\\'", "{{ ", "{{ '", "/*a", "={{ /*a", "Bearer ", "://a:", "?a="]
+)
+@pytest.mark.parametrize("before", ["", "={{ "])
+def test_no_text_takes_long_to_read(part: str, before: str) -> None:
+    field = {"name": "x", "value": before + part * (300_000 // len(part))}
+    value = export(node("It", "set", {"values": {"string": [field]}}))
+    began = time.process_time()
+
+    with suppress(DefinitionError):  # what it becomes may be too large
+        converted(value)
+
+    assert time.process_time() - began < 2

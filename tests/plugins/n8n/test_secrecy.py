@@ -13,6 +13,7 @@ SECRETS = [
     "ghp_abcdefghijklmnopqrstuvwxyz0123",
     "AKIAABCDEFGHIJKLMNOP",
     "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl",
+    "xeyJ_eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl",
     "sk-proj-abcdefghijklmnop1234",
     "123456789:AAEhBOweik6ad9r_QXMENQjcrGbqCr4K-bc",
 ]

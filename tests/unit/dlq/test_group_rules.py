@@ -6,7 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dlq.groups.rules import MOVES, Occurrence, Standing, after_redrives, back, regressed_in, wakes
+from dlq.groups.rules import (
+    MOVES,
+    GroupStanding,
+    Occurrence,
+    after_redrives,
+    back,
+    regressed_in,
+    wakes,
+)
 from dlq.states import GroupStatus as S
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
@@ -17,7 +25,7 @@ seen = st.builds(Occurrence, st.integers(0, 100), st.dictionaries(numbers, st.ju
 
 
 def test_resolved_as_of_now_any_later_failure_is_a_regression() -> None:
-    standing = Standing(S.RESOLVED, NOW)
+    standing = GroupStanding(S.RESOLVED, NOW)
 
     assert regressed_in(standing, Occurrence(1, {1: LATER, 2: LATER})) == 2
     assert regressed_in(standing, Occurrence(1, {1: BEFORE})) is None
@@ -28,7 +36,7 @@ def test_resolved_as_of_now_any_later_failure_is_a_regression() -> None:
 def test_resolved_in_a_version_it_regresses_in_that_or_a_later_one(
     number: int, seen: Occurrence
 ) -> None:
-    found = regressed_in(Standing(S.RESOLVED, NOW, resolved_in=number), seen)
+    found = regressed_in(GroupStanding(S.RESOLVED, NOW, resolved_in=number), seen)
 
     assert (found is not None) == any(one >= number for one in seen.last)
     assert found is None or found == max(seen.last)
@@ -39,11 +47,11 @@ def test_what_is_not_resolved_does_not_regress(status: S, before: S, seen: Occur
     under = before if status is S.REDRIVING else status
 
     if under is not S.RESOLVED:
-        assert regressed_in(Standing(status, NOW, before), seen) is None
+        assert regressed_in(GroupStanding(status, NOW, before), seen) is None
 
 
 def test_one_that_is_redriven_regresses_as_what_it_was() -> None:
-    standing = Standing(S.REDRIVING, NOW, S.RESOLVED, resolved_in=3)
+    standing = GroupStanding(S.REDRIVING, NOW, S.RESOLVED, resolved_in=3)
 
     assert regressed_in(standing, Occurrence(9, {2: LATER})) is None
     assert regressed_in(standing, Occurrence(9, {3: LATER})) == 3
@@ -65,21 +73,21 @@ def test_one_that_is_redriven_regresses_as_what_it_was() -> None:
 def test_a_snoozed_group_wakes_by_whichever_term_comes_true(
     terms: dict[str, object], awake: bool
 ) -> None:
-    standing = Standing(S.SNOOZED, BEFORE, S.NEW, **terms)  # type: ignore[arg-type]
+    standing = GroupStanding(S.SNOOZED, BEFORE, S.NEW, **terms)  # type: ignore[arg-type]
 
     assert wakes(standing, Occurrence(10, {5: NOW}), NOW) is awake
 
 
 @given(statuses.filter(lambda status: status is not S.SNOOZED), seen)
 def test_nothing_wakes_what_does_not_sleep(status: S, seen: Occurrence) -> None:
-    assert not wakes(Standing(status, BEFORE, until=BEFORE, total=0, version=0), seen, NOW)
+    assert not wakes(GroupStanding(status, BEFORE, until=BEFORE, total=0, version=0), seen, NOW)
 
 
 @given(statuses, st.booleans(), st.booleans())
 def test_a_clean_redrive_that_leaves_nothing_open_resolves(
     before: S, clean: bool, anything_open: bool
 ) -> None:
-    standing = Standing(S.REDRIVING, NOW, before)
+    standing = GroupStanding(S.REDRIVING, NOW, before)
     to = after_redrives(standing, clean=clean, anything_open=anything_open)
 
     if clean and not anything_open and before is not S.IGNORED:
@@ -91,7 +99,7 @@ def test_a_clean_redrive_that_leaves_nothing_open_resolves(
 @given(statuses, st.sampled_from([S.NEW, S.ACKNOWLEDGED, S.REGRESSED]))
 def test_every_way_back_is_a_move(status: S, before: S) -> None:
     if status in {S.SNOOZED, S.REDRIVING}:
-        assert back(Standing(status, NOW, before)) in MOVES[status]
+        assert back(GroupStanding(status, NOW, before)) in MOVES[status]
 
 
 def test_every_status_can_be_left_and_reached() -> None:

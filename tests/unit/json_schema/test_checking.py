@@ -9,7 +9,12 @@ import pytest
 from hypothesis import given
 from jsonschema import Draft202012Validator
 
-from executions.definition.json_schema.budget import DEFINITION, REQUEST, Budget, BudgetExceeded
+from executions.definition.json_schema.budget import (
+    DEFINITION,
+    REQUEST,
+    BudgetExceeded,
+    EvaluationBudget,
+)
 from executions.definition.json_schema.checking import (
     Unresolvable,
     mistakes,
@@ -22,7 +27,7 @@ from tests.support.json_schemas import schemas, values
 
 def found(schema: Any, value: Any, budget: int = REQUEST) -> list[str]:
     """The keywords that a value breaks."""
-    return [one.rule for one in mistakes(validator(schema), value, Budget(budget), 100)]
+    return [one.rule for one in mistakes(validator(schema), value, EvaluationBudget(budget), 100)]
 
 
 def doubling(levels: int, last: Any) -> dict[str, Any]:
@@ -65,6 +70,32 @@ def test_a_part_that_names_a_dialect_is_checked_by_the_same_rules(schema: Any, v
     assert found(schema, value) == ["pattern"]
 
 
+def test_templates_of_addresses_are_read_within_the_budget() -> None:
+    schema = {"items": {"format": "uri-template"}}
+    began = time.process_time()
+
+    assert found(schema, ["/orders/{id}{?page}", "{", "{a}" * 10_000]) == ["format"] * 2
+    assert len(found(schema, ["{" * 1_000] * 1_000)) == 100
+    with pytest.raises(BudgetExceeded):
+        found(schema, ["{a}" * 300] * 1_000)
+
+    assert time.process_time() - began < 2
+
+
+@pytest.mark.parametrize("heavy", ["((((a{0,10}){0,10}){0,10}))", r"\pL" * 300])
+def test_compiling_patterns_is_paid_for(heavy: str) -> None:
+    names = [f"{heavy}{n}" for n in range(3_000)]
+    schema = {"allOf": [{"not": {"pattern": name}} for name in names]}
+    began = time.process_time()
+
+    with pytest.raises(BudgetExceeded):
+        found({"items": {"not": {"not": {"format": "regex"}}}}, names)
+    with pytest.raises(BudgetExceeded):
+        schema_mistakes(schema, EvaluationBudget(DEFINITION), 10_000)
+
+    assert time.process_time() - began < 3
+
+
 def test_a_number_pays_for_each_option_of_an_enum_that_it_is_compared_with() -> None:
     schema = {"enum": [[n] for n in range(4_000)]}
 
@@ -77,14 +108,14 @@ def test_a_schema_of_very_many_parts_is_refused_before_it_takes_seconds() -> Non
     schema = {"properties": {f"f{n}": {} for n in range(10_000)}}
 
     with pytest.raises(BudgetExceeded):
-        schema_mistakes(schema, Budget(DEFINITION), 1)
+        schema_mistakes(schema, EvaluationBudget(DEFINITION), 1)
 
 
 def test_a_schema_of_a_thousand_described_fields_is_checked() -> None:
     field = {"type": "string", "description": "what it is", "maxLength": 20}
     schema = {"type": "object", "properties": {f"f{n}": field for n in range(1_000)}}
 
-    assert schema_mistakes(schema, Budget(DEFINITION), 1) == []
+    assert schema_mistakes(schema, EvaluationBudget(DEFINITION), 1) == []
 
 
 @pytest.mark.parametrize(
@@ -126,8 +157,8 @@ def test_a_reference_out_of_the_schema_is_never_fetched() -> None:
 def test_a_message_holds_no_large_value_and_can_leave_a_small_one_out() -> None:
     checker = validator({"type": "string", "items": {"type": "string"}})
 
-    large = mistakes(checker, [[1] * 50_000], Budget(REQUEST), 1)[0]
-    small = mistakes(checker, [1234567], Budget(REQUEST), 2)[1]
+    large = mistakes(checker, [[1] * 50_000], EvaluationBudget(REQUEST), 1)[0]
+    small = mistakes(checker, [1234567], EvaluationBudget(REQUEST), 2)[1]
 
     assert len(large.message) <= 2_000
     assert large.without_value == "it breaks `type`"
@@ -135,7 +166,9 @@ def test_a_message_holds_no_large_value_and_can_leave_a_small_one_out() -> None:
 
 
 def test_a_schema_that_is_none_is_told_by_place() -> None:
-    first = schema_mistakes({"properties": {"a": {"type": "text"}}}, Budget(REQUEST), 1)[0]
+    first = schema_mistakes({"properties": {"a": {"type": "text"}}}, EvaluationBudget(REQUEST), 1)[
+        0
+    ]
 
     assert first.path == ("properties", "a", "type")
 

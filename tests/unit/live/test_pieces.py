@@ -12,10 +12,10 @@ from executions.live import memory as memories
 from executions.live import viewer as viewers
 from executions.live.cursor import Mark, read_cursor
 from executions.live.frame import frame
-from executions.live.memory import Memory
-from executions.live.pacing import Pace
+from executions.live.memory import RowFingerprints
+from executions.live.pacing import LookPacing
 from executions.live.places import Full, StreamSlots
-from executions.live.viewer import Gone, Viewer
+from executions.live.viewer import StreamEnded, Viewer
 from runners.live.execution import EXECUTIONS
 from tests.support.coroutines import awaited
 
@@ -41,7 +41,7 @@ def test_a_frame_is_one_event_and_one_message() -> None:
 
 
 def test_what_looks_the_same_is_told_once() -> None:
-    memory = Memory()
+    memory = RowFingerprints()
     row = {"id": "a", "state": "PENDING"}
 
     assert memory.unknown([row]) == [row]
@@ -51,7 +51,7 @@ def test_what_looks_the_same_is_told_once() -> None:
 
 def test_a_memory_forgets_the_oldest_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memories, "MOST", 2)
-    memory = Memory()
+    memory = RowFingerprints()
     rows = [{"id": name} for name in "abc"]
     memory.unknown(rows)
 
@@ -60,7 +60,7 @@ def test_a_memory_forgets_the_oldest_first(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_the_hub_rests_by_the_quickest_of_its_last_looks() -> None:
-    pace = Pace()
+    pace = LookPacing()
 
     assert [pace.rest_after(took) for took in (0.001, 1.0, 1.0, 1.0, 0.05)] == [
         0.2, 0.2, 0.2, 2.0, 0.5,
@@ -90,7 +90,7 @@ def test_a_viewer_reads_what_came_before_it_was_closed() -> None:
         assert viewer.offer(told)
         viewer.close()
         found = [await viewer.next(5), await viewer.next(5)]
-        with pytest.raises(Gone):
+        with pytest.raises(StreamEnded):
             await viewer.next(5)
         return [one.event for one in found if one]
 
@@ -106,7 +106,7 @@ def test_a_viewer_that_does_not_read_is_dropped(monkeypatch: pytest.MonkeyPatch)
         viewer = Viewer(EXECUTIONS, PK)
         viewer.when_dropped(lambda: dropped.append(True))
         assert [viewer.offer([frame("state", AT, {})]) for _ in range(4)] == [*[True] * 3, False]
-        with pytest.raises(Gone):
+        with pytest.raises(StreamEnded):
             await viewer.next(5)
 
     fill()

@@ -1,7 +1,16 @@
 """What is sent together: chords where branches meet, chains where queues change, else one each."""
 
 from executions.definition.graph.places import Place
-from runners.dispatch.canvas import Chain, Chord, Link, arrange, chain_of, join_of, ours, successor
+from runners.dispatch.canvas import (
+    Chain,
+    Chord,
+    SegmentLink,
+    arrange,
+    chain_of,
+    join_of,
+    ours,
+    successor,
+)
 from tests.support.compiled import graph_of
 from tests.support.workflows import effect, task
 
@@ -28,7 +37,7 @@ def test_branches_that_lead_to_one_join_are_a_chord():
     [chord] = arranged({"tasks": DIAMOND}, "a", "b")
     assert isinstance(chord, Chord)
     assert segments(chord) == ["a", "b"]
-    assert chord.headers[0] == Link("a.main", "default", "tested: a.main")
+    assert chord.headers[0] == SegmentLink("a.main", "default", "tested: a.main")
 
 
 def test_more_branches_than_a_chord_may_have_are_several():
@@ -41,7 +50,7 @@ def test_more_branches_than_a_chord_may_have_are_several():
 
 def test_a_lone_branch_to_a_join_is_no_chord():
     [single] = arranged({"tasks": DIAMOND}, "a")
-    assert single == Chain((Link("a.main", "default", "tested: a.main"),))
+    assert single == Chain((SegmentLink("a.main", "default", "tested: a.main"),))
 
 
 def test_branches_of_several_steps_meet_in_their_chord():
@@ -101,7 +110,7 @@ GPU = frozenset({"gpu"})
 
 
 def linked(*queues):
-    return tuple(Link(f"s{n}.main", queue, "") for n, queue in enumerate(queues))
+    return tuple(SegmentLink(f"s{n}.main", queue, "") for n, queue in enumerate(queues))
 
 
 def test_a_chain_ends_before_the_first_remote_segment():

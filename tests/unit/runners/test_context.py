@@ -8,7 +8,7 @@ import pytest
 
 from executions import payloads
 from executions.errors import PayloadError
-from runners.pipeline.lease_renewal import Beat
+from runners.pipeline.lease_renewal import ActiveRun
 from runners.segment.step_context import MAX_AMOUNT, MAX_ENTRIES, Context, Log
 from runners.segment.work import Cost
 
@@ -73,7 +73,7 @@ def test_costs_add_up():
 @pytest.mark.parametrize("details", ["\ud800", float("nan"), {1, 2}, "x" * 100_000])
 def test_details_that_cannot_be_stored_fail_the_step_that_gave_them(details):
     """And not the renewal, which keeps the leases of all steps of the process."""
-    beat = Beat(SimpleNamespace(), until=0, renewed=0)
+    beat = ActiveRun(SimpleNamespace(), until=0, renewed=0)
     ctx = context()
     ctx.mind(cancelled=beat.cancelled, details=beat.tell)
     with pytest.raises(PayloadError, match="details of the heartbeat"):

@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 
 from executions.definition.graph.plan import StepFact, StepStatus
-from executions.explain.standing import Pause, QueuePosition, standing
+from executions.explain.standing import PauseRecord, QueuePosition, standing
 from executions.models import WorkflowExecution
 from runners.explain.steps import Around, step_reason
 from runners.explain.tasks import waiting_tasks
@@ -246,6 +246,16 @@ def test_an_execution_says_where_it_is(columns: dict[str, Any], code: str) -> No
 
 
 def test_a_pause_says_who_paused_when_and_why() -> None:
-    reason = standing(execution(state="PAUSED"), None, Pause("ann", NOW, "maintenance"))
+    reason = standing(execution(state="PAUSED"), None, PauseRecord("ann", NOW, "maintenance"))
     assert reason.message.startswith("Paused by ann at 2026-11-21 12:00:00 UTC (maintenance).")
     assert reason.since == NOW
+
+
+def test_a_run_held_by_a_plugin_that_is_gone_waits_for_its_timer() -> None:
+    row = waiting("circuit", due_at=SOON, progress={"target": "http.request:a"})
+    reason = step_reason(row, around(noticed={row.pk: AGO}))
+    assert reason.code == "waiting_for_circuit"
+    assert "(circuit), by a plugin that is not installed now" in reason.message
+    assert "goes on at 2026-11-21 12:00:30 UTC" in reason.message
+    assert (reason.since, reason.until) == (AGO, SOON)
+    assert reason.details == {"target": "http.request:a"}

@@ -9,7 +9,7 @@ import pytest
 from executions.definition.templates import (
     WEB,
     WORKER,
-    Budget,
+    RenderBudget,
     TemplateError,
     TemplateTimeout,
     compile_template,
@@ -21,13 +21,13 @@ SCOPE = {"input": {"n": 1, "words": ["b", "a"], "text": "x" * 1_000_000, "row": 
 
 
 def render(expression: str, **limits: object) -> object:
-    budget = Budget(**({"profile": WEB} | limits))  # type: ignore[arg-type]
+    budget = RenderBudget(**({"profile": WEB} | limits))  # type: ignore[arg-type]
     return compile_template("{{ " + expression + " }}").render(SCOPE, budget)
 
 
-def work_only() -> Budget:
+def work_only() -> RenderBudget:
     """A web process's budget of work whose CPU time a slow machine does not end first."""
-    return Budget(profile=replace(WEB, seconds=60))
+    return RenderBudget(profile=replace(WEB, seconds=60))
 
 
 def ended(expression: str) -> str:
@@ -195,18 +195,18 @@ def test_a_text_that_repeats_a_large_value_is_refused_before_it_is_joined():
 
 def test_many_large_texts_in_one_template_are_refused():
     with pytest.raises(TemplateError, match="MiB"):
-        compile_template(["x{{ input.text }}"] * 1_000).render(SCOPE, Budget(profile=WORKER))
+        compile_template(["x{{ input.text }}"] * 1_000).render(SCOPE, RenderBudget(profile=WORKER))
 
 
 def test_rendering_ends_when_its_step_is_out_of_time():
-    late = Budget(profile=WORKER, deadline=time.monotonic() - 1)
+    late = RenderBudget(profile=WORKER, deadline=time.monotonic() - 1)
 
     with pytest.raises(TemplateTimeout, match="time limit of the step"):
         compile_template("{{ range(90000) | map('string') | list | length }}").render(SCOPE, late)
 
 
 def test_rendering_ends_when_its_cpu_time_is_over():
-    brief = Budget(profile=WORKER, seconds=0.001)
+    brief = RenderBudget(profile=WORKER, seconds=0.001)
 
     with pytest.raises(TemplateTimeout, match="CPU time"):
         compile_template("{{ range(90000) | map('string') | list | length }}").render(SCOPE, brief)

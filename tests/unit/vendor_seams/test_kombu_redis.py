@@ -18,9 +18,8 @@ SEAM = "kombu's Redis channel has changed: see executions/vendor_seams/kombu_red
 
 @pytest.fixture
 def broker() -> Iterator[Connection]:
-    kombu_redis.use()
     options = {"global_keyprefix": f"seam-{uuid4()}."}
-    with Connection(current_app.conf.broker_url, transport_options=options) as link:
+    with current_app.connection_for_read(transport_options=options) as link:
         yield link
 
 
@@ -31,6 +30,12 @@ def test_every_method_that_is_replaced_exists() -> None:
 
 def test_new_connections_have_our_channel(broker: Connection) -> None:
     assert isinstance(broker.default_channel, kombu_redis.Channel), SEAM
+
+
+def test_kombus_own_transport_is_left_as_it_is(broker: Connection) -> None:
+    assert isinstance(broker.transport, kombu_redis.RedisTransport), SEAM
+    assert transport.Transport.Channel is transport.Channel
+    assert ResponseError not in transport.Transport.connection_errors
 
 
 def test_a_refused_write_counts_as_a_lost_connection(broker: Connection) -> None:

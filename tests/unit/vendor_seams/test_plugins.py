@@ -5,7 +5,6 @@ import inspect
 import smtplib
 from typing import Any
 
-from allauth.socialaccount.providers.oauth2.views import OAuth2CallbackView
 from django.forms import ModelForm
 from openai import OpenAI
 from redis.connection import Connection
@@ -49,10 +48,6 @@ def test_python_tells_encodings_of_text_from_others() -> None:
 
     assert text._is_text_encoding, see
     assert not other._is_text_encoding, see
-
-
-def test_allauth_reads_the_state_of_a_sign_in_in_the_method_that_is_replaced() -> None:
-    assert "_get_state" in vars(OAuth2CallbackView), "see valkyr_project/sso/views.py"
 
 
 def test_django_checks_a_models_fields_in_the_method_that_the_alert_form_replaces() -> None:

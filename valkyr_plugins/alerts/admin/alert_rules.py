@@ -10,10 +10,10 @@ from django.utils.html import format_html
 from unfold.decorators import display
 from unfold.forms import BaseDialogForm
 
-from executions.public.access import Actor
+from executions.public.access import Actor, Operation
 from executions.public.admin import (
+    AdminOperation,
     OperatingAdmin,
-    Operation,
     ReasonForm,
     WritingAdmin,
     is_superuser,
@@ -39,26 +39,30 @@ def _delete(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> None:
     delete_rule(pk, actor=actor, reason=data["reason"])
 
 
-TEST = Operation(
-    name="test",
+TEST = AdminOperation(
+    Operation(
+        name="test",
+        apply=_test,
+        needs=Permission.CONFIGURE,
+    ),
     title="Send a test…",
     icon="send",
     done="test delivered",
     question="Sends one message now, by the rule as it was saved, and tells what became of it.",
-    apply=_test,
-    needs=Permission.CONFIGURE,
     form=BaseDialogForm,
     primary=True,
     bulk=False,
 )
-DELETE = Operation(
-    name="delete_rule",
+DELETE = AdminOperation(
+    Operation(
+        name="delete_rule",
+        apply=_delete,
+        needs=Permission.CONFIGURE,
+    ),
     title="Delete…",
     icon="delete",
     done="deleted",
     question="Nobody is told by it any more; its alerts and the list of what it sent go with it.",
-    apply=_delete,
-    needs=Permission.CONFIGURE,
     form=ReasonForm,
     danger=True,
     destination=lambda _: links.listing("valkyr_alerts_alertrule"),

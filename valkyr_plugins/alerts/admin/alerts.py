@@ -10,12 +10,12 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.decorators import display
 
-from executions.public.access import Actor
+from executions.public.access import Actor, Operation
 from executions.public.admin import (
+    AdminOperation,
     AgeFilter,
     FactAdmin,
     OperatingAdmin,
-    Operation,
     Page,
     PageSection,
     TabFilter,
@@ -138,20 +138,22 @@ def _resend(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> Any:
     return resend(pk, actor=actor, reason=data["reason"])
 
 
-RESEND = Operation(
-    name="resend",
+RESEND = AdminOperation(
+    Operation(
+        name="resend",
+        apply=_resend,
+        needs=Permission.CONFIGURE,
+        refuse=lambda row: (
+            "Nothing to do: it is queued and sent by itself."
+            if row.state == DeliveryState.QUEUED
+            else ""
+        ),
+    ),
     title="Send again…",
     icon="forward_to_inbox",
     done="queued",
     question="The same message goes out once more, with the same idempotency key, by its rule's "
     "present channel.",
-    apply=_resend,
-    needs=Permission.CONFIGURE,
-    refuse=lambda row: (
-        "Nothing to do: it is queued and sent by itself."
-        if row.state == DeliveryState.QUEUED
-        else ""
-    ),
 )
 
 

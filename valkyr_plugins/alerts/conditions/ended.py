@@ -6,26 +6,34 @@ from uuid import UUID
 
 from django.db.models import Model, QuerySet
 
-from dlq.public.models import FailureGroup, GroupStatus, Redrive, RedriveState
-from runners.public.budgets import uses_of
-from runners.public.models import Budget, CircuitBreaker, CircuitState
+from dlq.public.events import stopped_redrives
+from dlq.public.models import FailureGroup, GroupStatus
+from executions.public.conditions import LASTING, Lasting
 from valkyr_plugins.alerts.models import Alert, AlertKind, AlertState
 
 BATCH = 500
 # Open alerts of a kind that one go looks at, the oldest first.
 MOST = 20_000
+# Of these kinds plugins know which last; what a plugin reported that is left out now is over.
+OF_PLUGINS = (AlertKind.CIRCUIT_OPEN, AlertKind.BUDGET_SOFT, AlertKind.BUDGET_SPENT)
 Ids = Collection[UUID]
 
 
-def dealt_with(kind: AlertKind) -> Iterator[Alert]:
-    """The open alerts of a kind that are over; two queries for 500, four for budgets."""
+def still_by_kind() -> dict[AlertKind, Lasting]:
+    """Who knows, by kind of alert, of which of some objects it still holds."""
+    plugged = {AlertKind(kind): lasting for kind, lasting in LASTING.items()}
+    return {**dict.fromkeys(OF_PLUGINS, _none), **STILL, **plugged}
+
+
+def dealt_with(kind: AlertKind, lasting: Lasting) -> Iterator[Alert]:
+    """The open alerts of a kind that are over; two queries for 500, more where plugins say so."""
     last: UUID | None = None
     for _ in range(0, MOST, BATCH):
         alerts = _batch(kind, last)
         if not alerts:
             return
         subjects = {alert.pk: UUID(alert.subject.partition(":")[2]) for alert in alerts}
-        still = STILL[kind](set(subjects.values()))
+        still = lasting(set(subjects.values()))
         yield from (alert for alert in alerts if subjects[alert.pk] not in still)
         last = alerts[-1].pk
 
@@ -43,19 +51,17 @@ def _pending(rows: QuerySet[Any], **wanted: Any) -> Callable[[Ids], set[UUID]]:
     return lambda ids: set(rows.filter(pk__in=ids, **wanted).values_list("pk", flat=True))
 
 
-def _budgets(reached: Callable[[Budget], float]) -> Callable[[Ids], set[UUID]]:
-    """Of these budgets, those of which so many per cent are spent in the present period."""
-
-    def still(ids: Ids) -> set[UUID]:
-        budgets = list(Budget.objects.filter(pk__in=ids))
-        uses = uses_of(budgets)
-        return {b.pk for b in budgets if uses[b.pk].percent >= reached(b)}
-
-    return still
+def _none(ids: Collection[UUID]) -> set[UUID]:
+    return set()
 
 
 def _of(model: type[Model]) -> QuerySet[Any]:
     return model._default_manager.all()
+
+
+def _stopped(ids: Ids) -> set[UUID]:
+    """None without the plugin that has redrives."""
+    return stopped_redrives(ids) if stopped_redrives.provided else set()
 
 
 STILL: Mapping[AlertKind, Callable[[Ids], set[UUID]]] = {
@@ -63,10 +69,5 @@ STILL: Mapping[AlertKind, Callable[[Ids], set[UUID]]] = {
     AlertKind.GROUP_REGRESSED: _pending(
         _of(FailureGroup), status=GroupStatus.REGRESSED, merged_into=None
     ),
-    AlertKind.REDRIVE_STOPPED: _pending(_of(Redrive), state=RedriveState.STOPPED),
-    AlertKind.CIRCUIT_OPEN: _pending(
-        _of(CircuitBreaker), state__in=[CircuitState.OPEN, CircuitState.HALF_OPEN]
-    ),
-    AlertKind.BUDGET_SOFT: _budgets(lambda budget: budget.soft_percent or 100),
-    AlertKind.BUDGET_SPENT: _budgets(lambda budget: 100),
+    AlertKind.REDRIVE_STOPPED: _stopped,
 }

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from runners.public.modules import StepError
-from valkyr_plugins.connectors.ai.wire import Call, Chunk, Usage
+from valkyr_plugins.connectors.ai.wire import Chunk, Usage, WireToolCall
 
 # Characters; what a step may yield is 5 MiB of JSON.
 MAX_TEXT = 1_000_000
@@ -29,7 +29,7 @@ class ToolCall:
 
 
 @dataclass(slots=True)
-class Answer:
+class StreamedAnswer:
     """What has come so far."""
 
     id: str = ""
@@ -74,7 +74,7 @@ class Answer:
         self._count(len(said.content) + len(said.reasoning) + len(said.refusal))
         return said.content
 
-    def _add_call(self, place: int, call: Call) -> None:
+    def _add_call(self, place: int, call: WireToolCall) -> None:
         known = self.calls.setdefault(place if call.index is None else call.index, ToolCall())
         given = call.function.arguments
         known.id = known.id or call.id

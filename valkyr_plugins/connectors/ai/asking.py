@@ -16,10 +16,10 @@ import openai.resources.embeddings
 
 from runners.public.modules import ErrorType, StepContext, StepError
 from valkyr_plugins.connectors.ai import dialects, spending
-from valkyr_plugins.connectors.ai.answer import Answer
+from valkyr_plugins.connectors.ai.answer import StreamedAnswer
 from valkyr_plugins.connectors.ai.failures import host_of, said, told
 from valkyr_plugins.connectors.ai.prices import price_table
-from valkyr_plugins.connectors.ai.progress import Progress
+from valkyr_plugins.connectors.ai.progress import ShownProgress
 from valkyr_plugins.connectors.ai.provider import ProviderInputs, client, headers, seconds_for
 from valkyr_plugins.connectors.ai.wire import Usage, read_chunk
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 Body = dict[str, Any]
 
 
-def ask(inputs: ProviderInputs, body: Body, ctx: StepContext, *, nth: int = 0) -> Answer:
+def ask(inputs: ProviderInputs, body: Body, ctx: StepContext, *, nth: int = 0) -> StreamedAnswer:
     """Send `body` and wait for the whole answer; raises StepError.
 
     `nth` counts the step's requests: each has an idempotency key of its own.
@@ -38,7 +38,7 @@ def ask(inputs: ProviderInputs, body: Body, ctx: StepContext, *, nth: int = 0) -
     seconds = seconds_for(inputs, ctx)
     provider = client(inputs, ctx)
     host = host_of(provider.base_url)
-    answer, progress = Answer(), Progress(ctx)
+    answer, progress = StreamedAnswer(), ShownProgress(ctx)
     try:
         for piece in _pieces(provider, body, nth, ctx):
             _take(piece, answer, progress, host, ctx)
@@ -53,7 +53,9 @@ def ask(inputs: ProviderInputs, body: Body, ctx: StepContext, *, nth: int = 0) -
     return answer
 
 
-def _take(piece: Any, answer: Answer, progress: Progress, host: str, ctx: StepContext) -> None:
+def _take(
+    piece: Any, answer: StreamedAnswer, progress: ShownProgress, host: str, ctx: StepContext
+) -> None:
     before = answer.characters
     text = answer.add(read_chunk(piece, host))
     progress.add(text, answer.characters - before - len(text))
@@ -61,14 +63,14 @@ def _take(piece: Any, answer: Answer, progress: Progress, host: str, ctx: StepCo
         raise StepError("the execution was stopped while the model answered")
 
 
-def usage_of(body: Body, answer: Answer) -> tuple[Usage, bool]:
+def usage_of(body: Body, answer: StreamedAnswer) -> tuple[Usage, bool]:
     """The answer's tokens, and whether they are but an estimate."""
     if answer.usage is not None:
         return answer.usage, False
     return spending.estimated(spending.sent_characters(body), answer.characters), True
 
 
-def _spend(model: str, body: Body, answer: Answer, ctx: StepContext) -> None:
+def _spend(model: str, body: Body, answer: StreamedAnswer, ctx: StepContext) -> None:
     if not answer.began:
         return
     usage, guessed = usage_of(body, answer)
@@ -132,7 +134,7 @@ def _require(found: str, wanted: str, response: "httpx.Response") -> None:
         )
 
 
-def _require_end(answer: Answer, who: str) -> None:
+def _require_end(answer: StreamedAnswer, who: str) -> None:
     if answer.finish_reason == "content_filter":
         raise StepError(f"{who} cut its answer off by its content filter: change what is asked")
     if not answer.finish_reason:

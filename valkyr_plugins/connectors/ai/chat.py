@@ -10,7 +10,7 @@ from valkyr_plugins.connectors.ai.chat_shapes import ChatInputs, ChatOutputs
 from valkyr_plugins.connectors.ai.family import LlmModule
 
 if TYPE_CHECKING:
-    from valkyr_plugins.connectors.ai.answer import Answer
+    from valkyr_plugins.connectors.ai.answer import StreamedAnswer
 
 ANSWER, TOOL_CALLS = "answer", "tool_calls"
 
@@ -133,7 +133,7 @@ class LlmChat(LlmModule[ChatInputs]):
         return Result({**_outputs(answer), "usage": used([usage_of(body, answer)])}, outcome)
 
 
-def _outputs(answer: "Answer") -> dict[str, Any]:
+def _outputs(answer: "StreamedAnswer") -> dict[str, Any]:
     return {
         "text": answer.text,
         "reasoning": answer.reasoning,

@@ -12,7 +12,7 @@ Body = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class RequestChange:
     """A key of requests that a refusal may name, and the request without it."""
 
     key: str
@@ -36,9 +36,9 @@ def _plain_object(body: Body) -> Body:
 
 
 CHANGES = (
-    Change("max_tokens", _newer_limit),
-    Change("stream_options", _without("stream_options")),
-    Change("response_format", _plain_object),
+    RequestChange("max_tokens", _newer_limit),
+    RequestChange("stream_options", _without("stream_options")),
+    RequestChange("response_format", _plain_object),
 )
 MOST_CHANGES = 4
 REFUSALS = (

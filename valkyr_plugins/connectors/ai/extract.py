@@ -12,7 +12,7 @@ from valkyr_plugins.connectors.ai.family import LlmModule
 from valkyr_plugins.connectors.data.validate import Validate, require_schema
 
 if TYPE_CHECKING:
-    from valkyr_plugins.connectors.ai.answer import Answer
+    from valkyr_plugins.connectors.ai.answer import StreamedAnswer
 
 MAX_SHOWN = 2_000
 
@@ -202,7 +202,7 @@ def _repair(text: str, mistakes: str) -> list[dict[str, Any]]:
     return [{"role": "assistant", "content": text}, {"role": "user", "content": order}]
 
 
-def _require_whole(answer: "Answer", model: str) -> None:
+def _require_whole(answer: "StreamedAnswer", model: str) -> None:
     if answer.refusal:
         raise StepError(f"{model} refuses to answer: {answer.refusal[:500]}")
     if answer.finish_reason == "length":

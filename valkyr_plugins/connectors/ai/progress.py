@@ -15,7 +15,7 @@ HELD_BACK = 4_000  # text without any space is shown all the same after so many 
 EVERY_SECONDS = 1.0
 
 
-class Progress:
+class ShownProgress:
     """What of one answer was shown already."""
 
     def __init__(self, ctx: StepContext) -> None:

@@ -52,7 +52,7 @@ class Function(BaseModel):
     arguments: Any = ""
 
 
-class Call(BaseModel):
+class WireToolCall(BaseModel):
     """A tool call; `index` says, in a stream, which call a piece belongs to."""
 
     index: int | None = None
@@ -67,10 +67,10 @@ class Said(BaseModel):
     refusal: Text = ""
     # DeepSeek's name and OpenRouter's.
     reasoning: Text = Field("", validation_alias=AliasChoices("reasoning_content", "reasoning"))
-    tool_calls: list[Call] | None = None
+    tool_calls: list[WireToolCall] | None = None
 
 
-class Choice(BaseModel):
+class WireChoice(BaseModel):
     """One of the answers asked for; we ask for one."""
 
     index: int = 0
@@ -83,7 +83,7 @@ class Chunk(BaseModel):
 
     id: Text = ""
     model: Text = ""
-    choices: list[Choice] | None = None
+    choices: list[WireChoice] | None = None
     usage: Usage | None = None
 
 

@@ -8,7 +8,7 @@ from runners.public.modules import Bad, Module, ModuleOutputs, Result, StepConte
 from valkyr_plugins.connectors.archives.opening import Archive, Bounds, archive
 from valkyr_plugins.connectors.files.content import Charset, Encoding, decoded, encoded
 from valkyr_plugins.connectors.files.inputs import CIRCUIT_TARGET, StoreInputs, circuit_of, stores
-from valkyr_plugins.connectors.files.patterns import Pattern
+from valkyr_plugins.connectors.files.patterns import FilePattern
 from valkyr_plugins.connectors.files.store import MAX_BYTES, MEBIBYTE, Stores
 from valkyr_plugins.connectors.files.warming import warm_up
 
@@ -61,7 +61,7 @@ class ArchiveUnzipInputs(StoreInputs):
     @classmethod
     def _is_pattern(cls, pattern: str | None) -> str | None:
         if pattern is not None:
-            Pattern(pattern)
+            FilePattern(pattern)
         return pattern
 
     @model_validator(mode="after")
@@ -186,7 +186,7 @@ def _data(inputs: ArchiveUnzipInputs, opened: Stores) -> bytes:
 
 
 def _files(found: Archive, pattern: str | None) -> dict[str, bytes]:
-    fits = Pattern(pattern).matches if pattern else lambda name: True
+    fits = FilePattern(pattern).matches if pattern else lambda name: True
     return {name: found.content(name) for name in found.names if fits(name)}
 
 

@@ -28,7 +28,7 @@ MAX_READ_BYTES = 9 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class ProcessExit:
     """How the process ended: its exit code (128 and a signal's number), report and prints."""
 
     code: int
@@ -36,7 +36,7 @@ class Ended:
     printed: bytes
 
 
-def run(request: dict[str, Any], ctx: StepContext) -> Ended:
+def run(request: dict[str, Any], ctx: StepContext) -> ProcessExit:
     """Run it for `request["seconds"]` at most; raises StepError when that is over."""
     until = time.monotonic() + min(request["seconds"], ctx.remaining())
     with _memory("request") as given, _memory("report") as report, _memory("printed") as printed:
@@ -47,7 +47,7 @@ def run(request: dict[str, Any], ctx: StepContext) -> Ended:
             _wait(process, until, request["seconds"], ctx)
         finally:
             _end(process)
-        return Ended(process.returncode, _read(report), _read(printed))
+        return ProcessExit(process.returncode, _read(report), _read(printed))
 
 
 def _start(given: int, report: int, printed: int) -> subprocess.Popen[bytes]:

@@ -5,7 +5,7 @@ import signal
 from typing import Any, NoReturn
 
 from runners.public.modules import Result, StepContext, StepError
-from valkyr_plugins.connectors.code.process import Ended
+from valkyr_plugins.connectors.code.process import ProcessExit
 
 MAX_LINES = 150
 MAX_PRINTED = 128 * 1024
@@ -22,7 +22,7 @@ def log_printed(printed: bytes, ctx: StepContext) -> None:
         ctx.log.warning("the code printed more than is kept", bytes=len(printed))
 
 
-def result_of(ended: Ended) -> Result:
+def result_of(ended: ProcessExit) -> Result:
     """What `main` gave back; raises StepError for every other end."""
     report = _report(ended)
     if "refused" in report:
@@ -34,7 +34,7 @@ def result_of(ended: Ended) -> Result:
     return Result({"result": report["result"]})
 
 
-def _report(ended: Ended) -> dict[str, Any]:
+def _report(ended: ProcessExit) -> dict[str, Any]:
     """The code could have written anything there, so nothing is presumed of it."""
     if not ended.report:
         raise _no_result(ended)
@@ -61,7 +61,7 @@ def _mistake(error: dict[str, Any]) -> StepError:
     return StepError(f"{kind}: {message}{where}", details={"type": kind, "frames": frames[:20]})
 
 
-def _no_result(ended: Ended) -> StepError:
+def _no_result(ended: ProcessExit) -> StepError:
     if ended.code <= 128:
         return StepError(
             f"the code ended its process (exit code {ended.code}) before main gave anything back"

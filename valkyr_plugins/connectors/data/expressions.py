@@ -1,12 +1,13 @@
 """JMESPath whose work is bounded: no expression makes more than a step may give back.
 
 `[@,@][]`, said thirty times over, makes a billion items out of one, and `join` or `to_string`
-a text of any length. Loops in C hear no time-out, so what an expression makes is counted.
+a text of any length; two values that `[@,@]` made forty times over are compared for days. Loops in
+C hear no time-out, so what an expression makes or compares is counted.
 """
 
 import json
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 from jmespath import functions, parser, visitor
@@ -18,15 +19,18 @@ from valkyr_plugins.connectors.data.bounds import MAX_BYTES, weight
 MAX_EXPRESSION = 10_000  # characters
 # 5 MiB of JSON hold 2.6 million at most.
 MAX_ITEMS = 5_000_000
+# Bytes of JSON that one look for a value in a list may compare.
+MAX_COMPARED = 50_000_000
 
-Query = Callable[[Any], Any]
+Query = Callable[..., Any]
 
 
 @lru_cache(maxsize=256)
 def compiled(expression: str) -> Query:
-    """What to call with data; raises ValueError for what is no JMESPath.
+    """What to call with data, and perhaps `most`; raises ValueError for what is no JMESPath.
 
-    The call raises StepError where the expression does not fit the data or makes too much of it.
+    The call raises StepError where the expression does not fit the data or makes too much of it:
+    more than `most` bytes of JSON, of which None counts none.
     """
     if len(expression) > MAX_EXPRESSION:
         raise ValueError(f"an expression has at most {MAX_EXPRESSION:,} characters")
@@ -35,17 +39,17 @@ def compiled(expression: str) -> Query:
     except (JMESPathError, RecursionError) as error:
         why = "it nests too deep" if isinstance(error, RecursionError) else str(error)
         raise ValueError(f"not a JMESPath expression: {why}") from error
-    return lambda data: _search(tree, expression, data)
+    return partial(_search, tree, expression)
 
 
-def _search(tree: Any, expression: str, data: Any) -> Any:
+def _search(tree: Any, expression: str, data: Any, most: int | None = MAX_BYTES) -> Any:
     shown = expression if len(expression) <= 200 else f"{expression[:200]}…"
     try:
         result = _Interpreter().visit(tree, data)
     # jmespath lets Python's own errors through, such as that of comparing a list with a text.
     except (JMESPathError, TypeError, ValueError, OverflowError, RecursionError) as error:
         raise StepError(f"JMESPath expression {shown!r} does not fit the data: {error}") from error
-    if weight(result) > MAX_BYTES:
+    if most is not None and weight(result, most) > most:
         raise _too_much()
     return result
 
@@ -57,7 +61,15 @@ def _too_much() -> StepError:
 
 
 class _Functions(functions.Functions):
-    """JMESPath's functions, the two that can multiply text bounded."""
+    """JMESPath's functions, those that can multiply text or compare large values bounded."""
+
+    @functions.signature({"types": ["array", "string"]}, {"types": []})
+    def _func_contains(self, subject: Any, search: Any) -> bool:
+        if isinstance(search, list | dict):
+            size = weight(search)
+            if size > MAX_BYTES or size * len(subject) > MAX_COMPARED:
+                raise _too_much()
+        return search in subject
 
     @functions.signature({"types": ["string"]}, {"types": ["array-string"]})
     def _func_join(self, separator: str, texts: list[str]) -> str:
@@ -80,6 +92,14 @@ class _Interpreter(visitor.TreeInterpreter):
     def __init__(self) -> None:
         super().__init__(visitor.Options(custom_functions=_FUNCTIONS))
         self.left = MAX_ITEMS
+
+    def visit_comparator(self, node: Any, value: Any) -> Any:
+        if node["value"] not in ("eq", "ne"):
+            return super().visit_comparator(node, value)  # of numbers
+        one, other = (self.visit(child, value) for child in node["children"])
+        if weight(one) > MAX_BYTES and weight(other) > MAX_BYTES:
+            raise _too_much()
+        return self.COMPARATOR_FUNC[node["value"]](one, other)
 
     def visit_flatten(self, node: Any, value: Any) -> Any:
         base = self.visit(node["children"][0], value)

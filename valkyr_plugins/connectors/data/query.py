@@ -8,6 +8,9 @@ from runners.public.modules import Bad, ModuleInputs, ModuleOutputs, Result, Ste
 from valkyr_plugins.connectors.data.expressions import compiled
 from valkyr_plugins.connectors.data.pure import PureModule
 
+# It makes a value of a billion parts, in forty steps.
+DOUBLED = "|".join(["[@,@]"] * 40)
+
 
 class JmespathInputs(ModuleInputs):
     """What to select from what."""
@@ -62,7 +65,17 @@ class Jmespath(PureModule):
         ),
         Bad(
             "one that does so without a longer list",
-            {"expression": "|".join(["[@,@]"] * 40), "data": "x"},
+            {"expression": DOUBLED, "data": "x"},
+            "makes more than",
+        ),
+        Bad(
+            "two such values that are compared",
+            {"expression": f"({DOUBLED}) == ({DOUBLED})", "data": "x"},
+            "makes more than",
+        ),
+        Bad(
+            "such a value that is looked for",
+            {"expression": f"contains([{DOUBLED}], {DOUBLED})", "data": "x"},
             "makes more than",
         ),
         Bad(

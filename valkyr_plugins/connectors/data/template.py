@@ -28,7 +28,7 @@ class TemplateOutputs(ModuleOutputs):
     text: str = Field(description="The text, rendered.")
 
 
-class Template(PureModule):
+class TextTemplate(PureModule):
     """Writes a text from values, for a mail, a file or a request."""
 
     type = "data.template"

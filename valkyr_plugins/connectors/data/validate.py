@@ -9,8 +9,8 @@ from pydantic import Field, field_validator
 from executions.public.schemas import (
     STEP,
     BadPattern,
-    Budget,
     BudgetExceeded,
+    EvaluationBudget,
     TooMuchWork,
     Unresolvable,
     check_patterns,
@@ -132,7 +132,7 @@ class Validate(Module[ValidateInputs]):
 def _problems(data: Any, schema: Any) -> list[dict[str, str]]:
     try:
         # One at a time, and no more: an error's message may hold the whole data once again.
-        found = mistakes(validator(schema), data, Budget(STEP), MAX_ERRORS)
+        found = mistakes(validator(schema), data, EvaluationBudget(STEP), MAX_ERRORS)
     except Unresolvable as error:
         raise StepError(f"the schema refers to something it does not hold: {error}") from error
     except (BudgetExceeded, TooMuchWork) as error:
@@ -162,7 +162,7 @@ def _require_schema(text: str) -> None:
     schema = json.loads(text)
     try:
         found = schema_mistakes(schema, for_a_schema(STEP), 1)
-        check_patterns(schema)
+        check_patterns(schema, for_a_schema(STEP))
     except BudgetExceeded as error:
         raise ValueError("not a JSON Schema: it has too many parts to be checked") from error
     except BadPattern as error:

@@ -6,7 +6,7 @@ from pydantic import Field, field_validator
 
 from runners.public.modules import Bad, Module, ModuleOutputs, Result, StepContext, StepError
 from valkyr_plugins.connectors.files.inputs import CIRCUIT_TARGET, StoreInputs, circuit_of, stores
-from valkyr_plugins.connectors.files.patterns import Pattern
+from valkyr_plugins.connectors.files.patterns import FilePattern
 from valkyr_plugins.connectors.files.store import MAX_SCANNED, Facts, Stores
 from valkyr_plugins.connectors.files.warming import warm_up
 
@@ -40,7 +40,7 @@ class FileListInputs(StoreInputs):
     @classmethod
     def _is_pattern(cls, pattern: str | None) -> str | None:
         if pattern is not None:
-            Pattern(pattern)
+            FilePattern(pattern)
         return pattern
 
 
@@ -121,7 +121,7 @@ class FileList(Module[FileListInputs]):
 
 def _found(inputs: FileListInputs, opened: Stores) -> list[Facts]:
     store, place = opened.at(inputs.path, folder=True)
-    pattern = Pattern(inputs.pattern) if inputs.pattern else None
+    pattern = FilePattern(inputs.pattern) if inputs.pattern else None
     recursive = inputs.recursive or (pattern is not None and pattern.recursive)
     found: list[Facts] = []
     for number, facts in enumerate(store.entries(place, recursive)):

@@ -7,10 +7,10 @@ from contextlib import suppress
 from datetime import UTC, datetime
 
 from runners.public.modules import StepError
-from valkyr_plugins.connectors.files.places import Place
+from valkyr_plugins.connectors.files.places import FileLocation
 from valkyr_plugins.connectors.files.replacing import TEMPORARY, replace
 from valkyr_plugins.connectors.files.root import (
-    Missing,
+    FileMissing,
     folder_of,
     open_file,
     open_folder,
@@ -24,7 +24,7 @@ MAX_DEPTH = 100
 class LocalStore:
     """Files below `VALKYR_FILES_ROOT`."""
 
-    def read(self, place: Place, start: int, most: int) -> tuple[bytes, Facts]:
+    def read(self, place: FileLocation, start: int, most: int) -> tuple[bytes, Facts]:
         """At most so many bytes from byte `start` on."""
         with folder_of(place.rest, create=False) as (folder, name):
             handle = open_file(folder, name, place.rest, os.O_RDONLY)
@@ -33,7 +33,9 @@ class LocalStore:
             file.seek(start)
             return file.read(most), facts
 
-    def write(self, place: Place, data: bytes, mode: Mode, content_type: str | None) -> Facts:
+    def write(
+        self, place: FileLocation, data: bytes, mode: Mode, content_type: str | None
+    ) -> Facts:
         """Put a file in its place, or add to it; folders on the way are made."""
         path = place.rest
         with folder_of(path, create=True) as (folder, name):
@@ -45,18 +47,18 @@ class LocalStore:
                 replace(folder, name, path, data, new=mode == "create")
             return _facts(path, os.stat(name, dir_fd=folder, follow_symlinks=False))
 
-    def entries(self, place: Place, recursive: bool) -> Iterator[Facts]:
+    def entries(self, place: FileLocation, recursive: bool) -> Iterator[Facts]:
         """Regular files and folders; links and what is being written are left out."""
         prefix = "/".join(part for part in place.rest.split("/") if part not in ("", "."))
         with open_folder(place.rest) as folder:
             yield from _walk(folder, f"{prefix}/" if prefix else "", recursive, MAX_DEPTH)
 
-    def delete(self, place: Place) -> bool:
+    def delete(self, place: FileLocation) -> bool:
         """Delete a regular file, or a link itself; StepError for a folder."""
         try:
             with folder_of(place.rest, create=False) as (folder, name):
                 os.unlink(name, dir_fd=folder)
-        except (FileNotFoundError, Missing):
+        except (FileNotFoundError, FileMissing):
             return False
         except (IsADirectoryError, PermissionError) as error:
             raise StepError(f"{place.rest!r} cannot be deleted: it is no file") from error

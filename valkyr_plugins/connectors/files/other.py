@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from runners.public.modules import StepError
-from valkyr_plugins.connectors.files.places import FILE_SCHEMES, Place
+from valkyr_plugins.connectors.files.places import FILE_SCHEMES, FileLocation
 from valkyr_plugins.connectors.files.store import Facts, Mode
 
 
@@ -18,14 +18,16 @@ class OtherStore:
     def __init__(self, scheme: str) -> None:
         self._scheme = scheme
 
-    def read(self, place: Place, start: int, most: int) -> tuple[bytes, Facts]:
+    def read(self, place: FileLocation, start: int, most: int) -> tuple[bytes, Facts]:
         """At most so many bytes from byte `start` on."""
         filesystem, path = self._at(place)
         known = _found(filesystem, path, place)
         data: bytes = filesystem.cat_file(path, start=start, end=start + most)
         return data, _facts(place, known)
 
-    def write(self, place: Place, data: bytes, mode: Mode, content_type: str | None) -> Facts:
+    def write(
+        self, place: FileLocation, data: bytes, mode: Mode, content_type: str | None
+    ) -> Facts:
         """Put a file, whole."""
         if mode != "overwrite":
             raise StepError(f"{_name(place)}: files there can only be overwritten, found {mode!r}")
@@ -33,7 +35,7 @@ class OtherStore:
         filesystem.pipe_file(path, data)
         return _facts(place, {"size": len(data)})
 
-    def entries(self, place: Place, recursive: bool) -> Iterator[Facts]:
+    def entries(self, place: FileLocation, recursive: bool) -> Iterator[Facts]:
         """What is in a folder."""
         filesystem, path = self._at(place)
         _found(filesystem, path, place)
@@ -46,9 +48,9 @@ class OtherStore:
                     continue
                 beneath = str(known["name"])[len(path) :].strip("/")
                 root = place.rest.rstrip("/")
-                yield _facts(Place(place.scheme, f"{root}/{beneath}".lstrip("/")), known)
+                yield _facts(FileLocation(place.scheme, f"{root}/{beneath}".lstrip("/")), known)
 
-    def delete(self, place: Place) -> bool:
+    def delete(self, place: FileLocation) -> bool:
         """Delete a file; StepError for a folder."""
         filesystem, path = self._at(place)
         if not filesystem.exists(path):
@@ -61,7 +63,7 @@ class OtherStore:
     def close(self) -> None:
         """Nothing is held; fsspec closes what it opened."""
 
-    def _at(self, place: Place) -> tuple[Any, str]:
+    def _at(self, place: FileLocation) -> tuple[Any, str]:
         from fsspec.core import url_to_fs
 
         try:
@@ -74,7 +76,7 @@ class OtherStore:
         return filesystem, str(path)
 
 
-def _found(filesystem: Any, path: str, place: Place) -> dict[str, Any]:
+def _found(filesystem: Any, path: str, place: FileLocation) -> dict[str, Any]:
     try:
         known: dict[str, Any] = filesystem.info(path)
     except FileNotFoundError:
@@ -82,11 +84,11 @@ def _found(filesystem: Any, path: str, place: Place) -> dict[str, Any]:
     return known
 
 
-def _name(place: Place) -> str:
+def _name(place: FileLocation) -> str:
     return f"{place.scheme}://{place.rest}"
 
 
-def _facts(place: Place, known: dict[str, Any]) -> Facts:
+def _facts(place: FileLocation, known: dict[str, Any]) -> Facts:
     folder = known.get("type") == "directory"
     modified: Any = known.get("mtime") or known.get("LastModified") or known.get("created")
     return Facts(

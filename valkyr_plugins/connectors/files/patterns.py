@@ -9,7 +9,7 @@ MAX_PARTS = 32
 ANY_FOLDERS = "**"
 
 
-class Pattern:
+class FilePattern:
     """A pattern, taken apart; ValueError for one with more than 32 parts."""
 
     def __init__(self, text: str) -> None:

@@ -21,7 +21,7 @@ MAX_KEY_BYTES = 1_024  # Amazon S3's own limit
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class FileLocation:
     """A path taken apart: `rest` is what follows `scheme://`, or the path itself where local."""
 
     scheme: str
@@ -38,7 +38,7 @@ class Place:
         return self.rest.partition("/")[2]
 
 
-def place_of(path: str, *, folder: bool = False) -> Place:
+def place_of(path: str, *, folder: bool = False) -> FileLocation:
     """Take a path apart; StepError where its scheme is not allowed or it leads astray.
 
     `folder`: it may name a folder, or a whole bucket.
@@ -50,7 +50,7 @@ def place_of(path: str, *, folder: bool = False) -> Place:
     if separator and "::" in path:
         raise StepError(f"path {path[:200]!r} chains schemes by '::', which is never opened")
     _require_allowed(scheme, path)
-    place = Place(scheme, rest)
+    place = FileLocation(scheme, rest)
     if scheme == S3:
         _require_object(place, path, folder)
     return place
@@ -72,7 +72,7 @@ def _require_allowed(scheme: str, path: str) -> None:
     )
 
 
-def _require_object(place: Place, path: str, folder: bool) -> None:
+def _require_object(place: FileLocation, path: str, folder: bool) -> None:
     """A bucket and a key that every S3 and every proxy before one understands alike."""
     if not BUCKET.fullmatch(place.bucket):
         raise StepError(

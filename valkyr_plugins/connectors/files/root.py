@@ -19,7 +19,7 @@ FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 FILE_FLAGS = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 
 
-class Missing(StepError):
+class FileMissing(StepError):
     """There is no such file, or no folder on the way to it."""
 
 
@@ -80,7 +80,7 @@ def open_file(folder: int, name: str, path: str, flags: int) -> int:
     try:
         handle = os.open(name, flags | FILE_FLAGS, 0o640, dir_fd=folder)
     except FileNotFoundError:
-        raise Missing(f"there is no file {path!r} in the files folder") from None
+        raise FileMissing(f"there is no file {path!r} in the files folder") from None
     except OSError as error:
         raise _refusal(path, error) from error
     if not stat.S_ISREG(os.fstat(handle).st_mode):
@@ -110,7 +110,7 @@ def _open_folder(name: str, parent: int, path: str, create: bool) -> int:
             _make_folder(name, parent)
         return os.open(name, FOLDER_FLAGS, dir_fd=parent)
     except FileNotFoundError:
-        raise Missing(f"there is no folder {name!r} on the way to {path!r}") from None
+        raise FileMissing(f"there is no folder {name!r} on the way to {path!r}") from None
     except OSError as error:
         raise _refusal(path, error) from error
 

@@ -6,7 +6,7 @@ from types import TracebackType
 from typing import Literal, Protocol, Self
 
 from runners.public.modules import ErrorType, StepContext, StepError
-from valkyr_plugins.connectors.files.places import LOCAL, S3, Place, place_of
+from valkyr_plugins.connectors.files.places import LOCAL, S3, FileLocation, place_of
 
 Mode = Literal["overwrite", "create", "append"]
 MEBIBYTE = 1024 * 1024
@@ -42,16 +42,18 @@ class Where:
 class Store(Protocol):
     """A place for files; every method raises StepError, or an error that is classed by its kind."""
 
-    def read(self, place: Place, start: int, most: int) -> tuple[bytes, Facts]:
+    def read(self, place: FileLocation, start: int, most: int) -> tuple[bytes, Facts]:
         """At most so many bytes from byte `start` on; `Facts.bytes` is the whole file's size."""
 
-    def write(self, place: Place, data: bytes, mode: Mode, content_type: str | None) -> Facts:
+    def write(
+        self, place: FileLocation, data: bytes, mode: Mode, content_type: str | None
+    ) -> Facts:
         """Put a file there at once, or add to it."""
 
-    def entries(self, place: Place, recursive: bool) -> Iterator[Facts]:
+    def entries(self, place: FileLocation, recursive: bool) -> Iterator[Facts]:
         """What is in a folder, in any order; folders themselves only where not `recursive`."""
 
-    def delete(self, place: Place) -> bool:
+    def delete(self, place: FileLocation) -> bool:
         """Delete a file; whether it was there."""
 
     def close(self) -> None:
@@ -78,7 +80,7 @@ class Stores:
         for store in self._open.values():
             store.close()
 
-    def at(self, path: str, *, folder: bool = False) -> tuple[Store, Place]:
+    def at(self, path: str, *, folder: bool = False) -> tuple[Store, FileLocation]:
         """The store of a path, and the path taken apart; StepError where it may not be opened."""
         place = place_of(path, folder=folder)
         if place.scheme not in self._open:

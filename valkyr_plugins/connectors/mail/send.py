@@ -21,6 +21,10 @@ from valkyr_plugins.connectors.mail.delivery import deliver
 from valkyr_plugins.connectors.mail.settings import destination
 
 MAX_RECIPIENTS = 100
+MAX_COPIES = 1_000
+# An address has at most 254 characters; a name may stand before it. Python's parser takes time that
+# grows with the square of the length.
+MAX_ADDRESS = 500
 
 
 def _one_address(text: str) -> str:
@@ -31,7 +35,9 @@ def _one_address(text: str) -> str:
 
 
 def _is_address(text: str) -> bool:
-    if len(text.splitlines()) != 1 or len(found := getaddresses([text])) != 1:
+    if len(text) > MAX_ADDRESS or len(text.splitlines()) != 1:
+        return False
+    if len(found := getaddresses([text])) != 1:
         return False
     name, address = found[0]
     try:
@@ -69,6 +75,8 @@ class EmailSendInputs(ModuleInputs):
     @classmethod
     def _addresses(cls, value: str | list[str]) -> list[str]:
         found = [value] if isinstance(value, str) else value
+        if len(found) > MAX_COPIES:
+            raise ValueError(f"expected at most {MAX_COPIES:,} addresses, found {len(found):,}")
         return [_one_address(address) for address in found]
 
     @field_validator("to")
@@ -130,6 +138,21 @@ class EmailSend(Module[EmailSendInputs]):
             "too many addresses",
             {"from": "a@b.example", "to": ["c@d.example"] * 101, "subject": "s"},
             "expected 1 to 100 addresses",
+        ),
+        Bad(
+            "an address of 200,000 characters",
+            {"from": "a." * 100_000, "to": "c@d.example", "subject": "s"},
+            "not a mail address",
+        ),
+        Bad(
+            "too many copies",
+            {
+                "from": "a@b.example",
+                "to": "c@d.example",
+                "cc": ["e@f.example"] * 1_001,
+                "subject": "s",
+            },
+            "at most 1,000 addresses",
         ),
     )
 

@@ -10,12 +10,12 @@ from kombu.exceptions import KombuError
 
 from runners.public.modules import StepError, error_type_of
 from valkyr_plugins.connectors.messaging.broker import Broker, permitted
-from valkyr_plugins.connectors.messaging.message import Message, Sent
+from valkyr_plugins.connectors.messaging.message import BrokerMessage, BrokerReceipt
 
 PERSISTENT, TRANSIENT = 2, 1
 
 
-def send(broker: Broker, message: Message, seconds: float) -> Sent:
+def send(broker: Broker, message: BrokerMessage, seconds: float) -> BrokerReceipt:
     """Send it within `seconds`, confirmed by the broker; raises StepError.
 
     A message that no queue would get is refused, where the broker would drop it in silence.
@@ -34,7 +34,7 @@ def send(broker: Broker, message: Message, seconds: float) -> Sent:
         raise StepError(said[:1_000], error_type_of(error)) from error
 
 
-def _sent(broker: Broker, address: str, message: Message, until: float) -> Sent:
+def _sent(broker: Broker, address: str, message: BrokerMessage, until: float) -> BrokerReceipt:
     left = max(0.1, until - time.monotonic())
     with Connection(
         transport="pyamqp",
@@ -70,7 +70,7 @@ def _sent(broker: Broker, address: str, message: Message, until: float) -> Sent:
             retry=False,
             confirm_timeout=left,
         )
-    return Sent()
+    return BrokerReceipt()
 
 
 def _tls(host: str) -> dict[str, Any]:

@@ -13,7 +13,7 @@ MAX_BODY_BYTES = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class BrokerMessage:
     """Where to (one of `queue`, `stream` and `exchange`), and what; `id` outlives attempts."""
 
     id: str
@@ -30,7 +30,7 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class BrokerReceipt:
     """What the broker said: a list's length now, or a stream entry's id."""
 
     length: int | None = None

@@ -15,7 +15,7 @@ from runners.public.modules import (
     StepError,
 )
 from valkyr_plugins.connectors.messaging.broker import Broker, broker_of
-from valkyr_plugins.connectors.messaging.message import Message, Sent, body_of
+from valkyr_plugins.connectors.messaging.message import BrokerMessage, BrokerReceipt, body_of
 
 MAX_SECONDS = 30.0
 # AMQP's short strings end at 255 bytes; one bound for all.
@@ -158,11 +158,11 @@ class QueuePublish(Module[QueuePublishInputs]):
         return Result(outputs.model_dump(mode="json", by_alias=True))
 
 
-def _message(inputs: QueuePublishInputs, key: str) -> Message:
+def _message(inputs: QueuePublishInputs, key: str) -> BrokerMessage:
     body, content_type = body_of(
         json_value=inputs.json_body, text=inputs.text, encoded=inputs.base64
     )
-    return Message(
+    return BrokerMessage(
         id=key,
         body=body,
         content_type=content_type,
@@ -182,7 +182,7 @@ def _written(value: str | int | bool) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _send(broker: Broker, message: Message, seconds: float) -> Sent:
+def _send(broker: Broker, message: BrokerMessage, seconds: float) -> BrokerReceipt:
     # Both libraries take a while to load, and most workers never need them.
     if broker.family == "redis":
         if message.exchange:

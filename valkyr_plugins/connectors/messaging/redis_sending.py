@@ -8,7 +8,7 @@ from redis.retry import Retry
 
 from runners.public.modules import ErrorType, StepError, error_type_of
 from valkyr_plugins.connectors.messaging.broker import Broker, permitted
-from valkyr_plugins.connectors.messaging.message import Message, Sent
+from valkyr_plugins.connectors.messaging.message import BrokerMessage, BrokerReceipt
 
 # Redis is full, loading, failing over or busy: it may take the message later.
 PASSING = (
@@ -38,7 +38,7 @@ class GuardedTls(redis.SSLConnection, Guarded):
     """The same under TLS: SSLConnection asks the class after it for its socket."""
 
 
-def send(broker: Broker, message: Message, seconds: float) -> Sent:
+def send(broker: Broker, message: BrokerMessage, seconds: float) -> BrokerReceipt:
     """Send it, each network operation within `seconds`; raises StepError."""
     kind = type("Connected", (GuardedTls if broker.tls else Guarded,), {"broker": broker})
     # No retries in the client: the engine's are counted, and wait longer each time.
@@ -65,9 +65,9 @@ def send(broker: Broker, message: Message, seconds: float) -> Sent:
         pool.disconnect()
 
 
-def _put(client: "redis.Redis", message: Message) -> Sent:
+def _put(client: "redis.Redis", message: BrokerMessage) -> BrokerReceipt:
     if not message.stream:
-        return Sent(length=int(client.rpush(message.queue, message.body)))
+        return BrokerReceipt(length=int(client.rpush(message.queue, message.body)))
     fields = {
         **message.headers,
         "messageId": message.id,
@@ -80,7 +80,7 @@ def _put(client: "redis.Redis", message: Message) -> Sent:
         maxlen=message.max_length,
         approximate=message.max_length is not None,
     )
-    return Sent(entry_id=entry.decode() if isinstance(entry, bytes) else str(entry))
+    return BrokerReceipt(entry_id=entry.decode() if isinstance(entry, bytes) else str(entry))
 
 
 def _class(error: redis.RedisError) -> ErrorType:

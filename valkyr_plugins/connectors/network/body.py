@@ -35,7 +35,7 @@ TEXT_TYPES = frozenset(
 )
 
 
-class BodyTooLarge(Exception):
+class ResponseTooLarge(Exception):
     """The body goes past the cap."""
 
 
@@ -57,7 +57,7 @@ def unpacked(response: httpx.Response, limit: int) -> Iterator[bytes]:
         for piece in unpacker.pieces(chunk):
             left -= len(piece)
             if left < 0:
-                raise BodyTooLarge
+                raise ResponseTooLarge
             yield piece
     unpacker.finish()
 

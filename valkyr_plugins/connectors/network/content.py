@@ -15,7 +15,7 @@ from valkyr_plugins.connectors.network.stored import read_file
 MAX_UPLOAD = 64 * MEBIBYTE
 
 
-class Part(ModuleInputs):
+class MultipartPart(ModuleInputs):
     """A part of a multipart body: a plain value, or a file's bytes."""
 
     name: str = Field(description="The field's name.", min_length=1)
@@ -28,7 +28,7 @@ class Part(ModuleInputs):
     content_type: str | None = Field(None, description="By default guessed from `filename`.")
 
     @model_validator(mode="after")
-    def _one_source(self) -> "Part":
+    def _one_source(self) -> "MultipartPart":
         if sum(source is not None for source in (self.value, self.base64, self.path)) != 1:
             raise ValueError("give one of value, base64 and path for each part")
         return self
@@ -58,7 +58,7 @@ def form_content(fields: Mapping[str, Any]) -> dict[str, Any]:
     return {"data": dict(fields)}
 
 
-def parts_content(parts: list[Part]) -> dict[str, Any]:
+def parts_content(parts: list[MultipartPart]) -> dict[str, Any]:
     """Parts with files; all together at most 64 MiB, since a retry sends them again."""
     files, left = [], MAX_UPLOAD
     for part in parts:
@@ -77,7 +77,7 @@ def _named(filename: str | None, data: bytes, content_type: str | None) -> tuple
     return (filename, data) if content_type is None else (filename, data, content_type)
 
 
-def _part_bytes(part: Part, limit: int) -> bytes:
+def _part_bytes(part: MultipartPart, limit: int) -> bytes:
     if part.path is not None:
         return read_file(part.path, limit)
     if part.base64 is not None:

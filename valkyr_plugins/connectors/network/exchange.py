@@ -18,7 +18,7 @@ from executions.public.tracing import outgoing
 from runners.public.modules import StepContext, StepError
 from valkyr_plugins.connectors.network.body import (
     ACCEPT_ENCODING,
-    BodyTooLarge,
+    ResponseTooLarge,
     body_value,
     read_body,
 )
@@ -95,7 +95,7 @@ def send(call: Call, ctx: StepContext) -> Answer:
         name = request_name(response.request, call.shown)
         try:
             body = read_body(response, call.max_bytes)
-        except BodyTooLarge:
+        except ResponseTooLarge:
             raise TooLong(
                 f"{name} answered with more than {call.max_bytes} bytes: "
                 "ask for less, or raise maxBytes"

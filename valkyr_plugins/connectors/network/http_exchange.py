@@ -6,7 +6,7 @@ from typing import Any
 
 from runners.public.modules import StepContext, StepError
 from valkyr_plugins.connectors.network import content
-from valkyr_plugins.connectors.network.body import BodyTooLarge, unpacked
+from valkyr_plugins.connectors.network.body import ResponseTooLarge, unpacked
 from valkyr_plugins.connectors.network.exchange import Call, opened, send
 from valkyr_plugins.connectors.network.failures import request_name
 from valkyr_plugins.connectors.network.http_request import HttpRequestInputs
@@ -42,7 +42,7 @@ def _kept(call: Call, ctx: StepContext, inputs: HttpRequestInputs) -> dict[str, 
             for piece in unpacked(response, call.max_bytes):
                 digest.update(piece)
                 size += file.write(piece)
-        except BodyTooLarge:
+        except ResponseTooLarge:
             raise StepError(
                 f"{request_name(response.request)} answered with more than {call.max_bytes} "
                 "bytes: raise maxBytes"

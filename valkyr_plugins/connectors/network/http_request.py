@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 from runners.public.modules import Module, ModuleOutputs, Result, StepContext
 from valkyr_plugins.connectors.network.addressed import MEBIBYTE, QueriedInputs, Scalar, target
 from valkyr_plugins.connectors.network.bad_requests import BAD_REQUESTS
-from valkyr_plugins.connectors.network.content import Part
+from valkyr_plugins.connectors.network.content import MultipartPart
 
 GIBIBYTE = 1024 * MEBIBYTE
 MAX_TOLD = 64 * MEBIBYTE
@@ -34,7 +34,7 @@ class HttpRequestInputs(QueriedInputs):
     form: dict[str, Scalar | list[Scalar]] | None = Field(
         None, description="Sent as a web form.", examples=[{"user": "ann", "tags": ["a", "b"]}]
     )
-    multipart: list[Part] | None = Field(
+    multipart: list[MultipartPart] | None = Field(
         None,
         max_length=100,
         description="Sent as a form with files (multipart/form-data), at most 64 MiB.",

@@ -30,7 +30,7 @@ def following(
     position: Position, answer: Answer, body: Any, items: int, inputs: HttpPaginateInputs
 ) -> Position | None:
     """The next page's place after a page of so many items, or None after the last."""
-    if inputs.more is not None and not select(inputs.more, body, "more"):
+    if inputs.more is not None and not select(inputs.more, body, "more", None):
         return None
     match inputs.strategy:
         case "link":

@@ -50,7 +50,7 @@ class Enclosure(ModuleOutputs):
     length: str = Field(description="Its size in bytes, as the feed says.")
 
 
-class Entry(ModuleOutputs):
+class FeedEntry(ModuleOutputs):
     """An entry of a feed. A text that is not given is empty, a time null."""
 
     id: str = Field(description="What tells it from others: its id, or else its link.")
@@ -70,7 +70,7 @@ class RssReadOutputs(ModuleOutputs):
 
     changed: bool = Field(description="False where the feed is as `etag` and `modified` know it.")
     feed: FeedSaid | None = Field(description="The feed; null where it has not changed.")
-    entries: list[Entry] = Field(description="Its entries, in the feed's order.")
+    entries: list[FeedEntry] = Field(description="Its entries, in the feed's order.")
     count: int = Field(description="How many entries are yielded.")
     total: int = Field(description="How many entries the feed holds.")
     etag: str | None = Field(description="For the next read.")
@@ -90,7 +90,9 @@ class RssRead(Module[RssReadInputs]):
     type = "rss.read"
     title = "RSS and Atom"
     category = "network"
-    queue = "io"
+    # Its parser may be held up by a hostile feed, in C: not in a process of others' steps.
+    queue = "default"
+    computes = True
     effect = "none"
     credential = ("bearer", "basic")
     judges_hosts = "everything"

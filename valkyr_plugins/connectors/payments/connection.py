@@ -14,7 +14,7 @@ import httpx
 import stripe
 
 from runners.public.modules import StepContext, StepError, error_type_of
-from valkyr_plugins.connectors.network.body import ACCEPT_ENCODING, BodyTooLarge, read_body
+from valkyr_plugins.connectors.network.body import ACCEPT_ENCODING, ResponseTooLarge, read_body
 from valkyr_plugins.connectors.network.transport import client, request_deadline
 from valkyr_plugins.connectors.payments.address import api_base
 
@@ -46,7 +46,7 @@ class GuardedClient(stripe.HTTPClient):
                 body = read_body(response, MAX_ANSWER_BYTES)
             finally:
                 response.close()
-        except BodyTooLarge:
+        except ResponseTooLarge:
             raise StepError(ENDLESS) from None
         except httpx.HTTPError as error:
             said = f"{type(error).__name__}: {error}".rstrip(": ")

@@ -1,10 +1,17 @@
 """Where a chain of keys begins: `$json`, `$('A').item.json`, `$node["A"].json`, `$input…`."""
 
 from valkyr_plugins.n8n.expressions.sight import Sight
-from valkyr_plugins.n8n.expressions.tree import Call, Literal, Member, Name, Tree, Untranslatable
+from valkyr_plugins.n8n.expressions.tree import (
+    FunctionCall,
+    Literal,
+    Member,
+    Name,
+    Tree,
+    Untranslatable,
+)
 from valkyr_plugins.n8n.shape import Shape, operand
 
-Step = Member | Call
+Step = Member | FunctionCall
 Steps = list[Step]
 ITEM = ("item", "itemMatching", "pairedItem")
 ENDS = {"first": "0", "last": "-1"}
@@ -14,7 +21,7 @@ DATA = ("json", "data")
 def unfolded(tree: Tree) -> tuple[Tree, Steps]:
     """What a chain begins with, and its steps from there."""
     steps: Steps = []
-    while isinstance(tree, (Member, Call)):
+    while isinstance(tree, (Member, FunctionCall)):
         steps.append(tree)
         tree = tree.of
     return tree, steps[::-1]
@@ -30,7 +37,7 @@ def anchor(root: Tree, steps: Steps, sight: Sight) -> tuple[Shape, Steps] | None
         return sight.current, steps
     if name == "$input":
         return _item(sight.current, steps)
-    if name in ("$", "$items") and steps and isinstance(steps[0], Call):
+    if name in ("$", "$items") and steps and isinstance(steps[0], FunctionCall):
         return _called(name, steps[0], steps[1:], sight)
     if name == "$node" and steps:
         return _data(_node(_key(steps[0]), sight), steps[1:])
@@ -40,7 +47,7 @@ def anchor(root: Tree, steps: Steps, sight: Sight) -> tuple[Shape, Steps] | None
     return None
 
 
-def _called(name: str, call: Call, rest: Steps, sight: Sight) -> tuple[Shape, Steps]:
+def _called(name: str, call: FunctionCall, rest: Steps, sight: Sight) -> tuple[Shape, Steps]:
     first = call.arguments[0] if call.arguments else None
     if first is None and name == "$items":
         shape = sight.current
@@ -60,9 +67,9 @@ def _item(shape: Shape, steps: Steps) -> tuple[Shape, Steps]:
     """`.item.json`, `.first().json`, `.last().json`, `.all()[0].json`."""
     word = _key(steps[0]) if steps else None
     if word in ITEM:
-        skipped = 2 if len(steps) > 1 and isinstance(steps[1], Call) else 1
+        skipped = 2 if len(steps) > 1 and isinstance(steps[1], FunctionCall) else 1
         return _data(shape, steps[skipped:])
-    if word in ENDS and len(steps) > 1 and isinstance(steps[1], Call):
+    if word in ENDS and len(steps) > 1 and isinstance(steps[1], FunctionCall):
         return _data(_at(shape, ENDS[str(word)]), steps[2:])
     if word == "all" and len(steps) > 2 and isinstance(place := _constant(steps[2]), int):
         return _data(_at(shape, str(place)), steps[3:])

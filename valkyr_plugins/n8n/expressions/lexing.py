@@ -7,7 +7,7 @@ from valkyr_plugins.n8n.expressions.tree import Untranslatable
 
 MAX_TOKENS = 2_000
 _TOKEN = re.compile(
-    r"""\s+|(?P<comment>/\*.*?\*/)
+    r"""\s+|(?P<comment>/\*(?:[^*]|\*(?!/))*+(?:\*/)?)
     |(?P<number>\d+(?:\.\d+)?(?![\w.]))
     |(?P<word>[A-Za-z_$][\w$]*)
     |(?P<text>"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')

@@ -5,8 +5,8 @@ import re
 from valkyr_plugins.n8n.expressions.lexing import Token, tokens, unescaped
 from valkyr_plugins.n8n.expressions.tree import (
     Binary,
-    Call,
-    Choice,
+    Conditional,
+    FunctionCall,
     Joined,
     ListOf,
     Literal,
@@ -74,7 +74,7 @@ class _Parser:
         if self.take("?"):
             yes = self.expression()
             self.expect(":")
-            found = Choice(found, yes, self.expression())
+            found = Conditional(found, yes, self.expression())
         self.depth -= 1
         return found
 
@@ -110,7 +110,7 @@ class _Parser:
             elif self.take("["):
                 found = Member(found, self.closed("]"))
             elif self.take("("):
-                found = Call(found, self.listed(")"))
+                found = FunctionCall(found, self.listed(")"))
             else:
                 return found
 

@@ -31,7 +31,7 @@ class Member:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class FunctionCall:
     """`of(…)`."""
 
     of: "Tree"
@@ -56,7 +56,7 @@ class Binary:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class Conditional:
     """`test ? yes : no`."""
 
     test: "Tree"
@@ -85,4 +85,15 @@ class Joined:
     parts: tuple["Tree", ...]
 
 
-Tree = Literal | Name | Member | Call | Unary | Binary | Choice | ListOf | ObjectOf | Joined
+Tree = (
+    Literal
+    | Name
+    | Member
+    | FunctionCall
+    | Unary
+    | Binary
+    | Conditional
+    | ListOf
+    | ObjectOf
+    | Joined
+)

@@ -17,8 +17,8 @@ from valkyr_plugins.n8n.expressions.parsing import parse
 from valkyr_plugins.n8n.expressions.sight import Sight
 from valkyr_plugins.n8n.expressions.tree import (
     Binary,
-    Call,
-    Choice,
+    Conditional,
+    FunctionCall,
     Joined,
     ListOf,
     Literal,
@@ -87,10 +87,10 @@ class _Writer:
                 return self.unary(sign, of)
             case Binary(sign, left, right):
                 return self.binary(sign, left, right)
-            case Choice(test, yes, no):
+            case Conditional(test, yes, no):
                 text, kind = self.write(yes)
                 return f"({text} if {self.text(test)} else {self.text(no)})", kind
-            case Name() | Member() | Call():
+            case Name() | Member() | FunctionCall():
                 return self.chain(tree)
 
     def written_out(self, tree: Literal | Joined | ListOf | ObjectOf) -> Written:
@@ -168,13 +168,13 @@ class _Writer:
 
     def function(self, root: str, key: str | int | None, steps: Steps) -> Written:
         """`String(x)`, `Math.round(x)`."""
-        if steps and isinstance(steps[0], Call):
+        if steps and isinstance(steps[0], FunctionCall):
             return self.called(root, steps[0], steps[1:])
-        if isinstance(key, str) and len(steps) > 1 and isinstance(steps[1], Call):
+        if isinstance(key, str) and len(steps) > 1 and isinstance(steps[1], FunctionCall):
             return self.called(f"{root}.{key}", steps[1], steps[2:])
         raise Untranslatable(f"it reads {root}")
 
-    def called(self, name: str, call: Call, rest: Steps) -> Written:
+    def called(self, name: str, call: FunctionCall, rest: Steps) -> Written:
         text, kind = written(FUNCTIONS, name, *map(self.text, call.arguments))
         return self.go_on(text, kind, rest)
 
@@ -182,13 +182,13 @@ class _Writer:
         key = _constant_key(steps[0]) if steps else None
         call = steps[1] if len(steps) > 1 else None
         self.sight.remark(times.REMARK)
-        if key in ("format", "toFormat") and isinstance(call, Call) and call.arguments:
+        if key in ("format", "toFormat") and isinstance(call, FunctionCall) and call.arguments:
             pattern = call.arguments[0]
             if isinstance(pattern, Literal) and isinstance(pattern.value, str):
                 return self.go_on(f"({times.formatted(pattern.value)})", TEXT, steps[2:])
-        if key == "toISODate" and isinstance(call, Call):
+        if key == "toISODate" and isinstance(call, FunctionCall):
             return self.go_on(f"{times.STARTED}[0:10]", TEXT, steps[2:])
-        if name == "$now" and key in ("toISO", "toString") and isinstance(call, Call):
+        if name == "$now" and key in ("toISO", "toString") and isinstance(call, FunctionCall):
             return self.go_on(times.STARTED, TEXT, steps[2:])
         if name == "$now" and not steps:
             return times.STARTED, TEXT
@@ -201,11 +201,11 @@ class _Writer:
         while place < len(steps):
             step = steps[place]
             place += 1
-            if isinstance(step, Call):
+            if isinstance(step, FunctionCall):
                 raise Untranslatable("it calls a function of its own")
             key = _constant_key(step)
             call = steps[place] if place < len(steps) else None
-            if isinstance(key, str) and isinstance(call, Call):
+            if isinstance(key, str) and isinstance(call, FunctionCall):
                 place += 1
                 given = [self.text(argument) for argument in call.arguments]
                 text, kind = written(METHODS, key, text, *given)
@@ -228,7 +228,7 @@ def _plain_keys(steps: Steps) -> tuple[Keys, Steps]:
     keys: list[str | int] = []
     for place, step in enumerate(steps):
         key = _constant_key(step)
-        called = place + 1 < len(steps) and isinstance(steps[place + 1], Call)
+        called = place + 1 < len(steps) and isinstance(steps[place + 1], FunctionCall)
         optional = isinstance(step, Member) and step.optional and place > 0
         if key is None or called or optional or key == "length":
             return tuple(keys), steps[place:]
@@ -236,7 +236,7 @@ def _plain_keys(steps: Steps) -> tuple[Keys, Steps]:
     return tuple(keys), []
 
 
-def _constant_key(step: Member | Call | None) -> str | int | None:
+def _constant_key(step: Member | FunctionCall | None) -> str | int | None:
     key = step.key if isinstance(step, Member) else None
     value = key.value if isinstance(key, Literal) else None
     return value if isinstance(value, (str, int)) and not isinstance(value, bool) else None

@@ -5,11 +5,11 @@ from typing import Any
 from valkyr_plugins.n8n.naming import workflow_slug
 from valkyr_plugins.n8n.shape import one
 from valkyr_plugins.n8n.texts import is_expression
-from valkyr_plugins.n8n.work import Left, Made, Work, family
+from valkyr_plugins.n8n.work import Left, Made, NodeWork, family
 
 
 @family("executeWorkflow")
-def execute_workflow(work: Work) -> Made:
+def execute_workflow(work: NodeWork) -> Made:
     """`flow.subworkflow`, with what reaches it as the payload."""
     given = work.get("workflowId")
     name = given.get("cachedResultName") if isinstance(given, dict) else None
@@ -26,7 +26,7 @@ def execute_workflow(work: Work) -> Made:
     return work.made("flow.subworkflow", inputs, one(f"{work.output}.output"))
 
 
-def _payload(work: Work) -> Any:
+def _payload(work: NodeWork) -> Any:
     values = work.get("workflowInputs.value")
     if isinstance(values, dict) and values:
         return work.value(values)
@@ -37,7 +37,7 @@ def _payload(work: Work) -> Any:
 
 
 @family("code", "function", "functionItem")
-def code(work: Work) -> Made:
+def code(work: NodeWork) -> Made:
     """Left: nobody translates programs."""
     raise Left(
         "it is a program in JavaScript or n8n's Python. Write it anew: as templates of a data.set, "

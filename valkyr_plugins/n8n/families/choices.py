@@ -6,28 +6,28 @@ from executions.public.templates import todo
 from valkyr_plugins.n8n.conditions import Condition, condition, condition_template, conditions_of
 from valkyr_plugins.n8n.expressions.tree import Untranslatable
 from valkyr_plugins.n8n.texts import is_expression
-from valkyr_plugins.n8n.work import Left, Made, Work, family
+from valkyr_plugins.n8n.work import Left, Made, NodeWork, family
 
 MAX_OUTCOME = 100
 FALLBACK = "fallback"
 
 
 @family("if")
-def if_(work: Work) -> Made:
+def if_(work: NodeWork) -> Made:
     """`flow.if`: the first output is `true`, the second `false`."""
     template = condition_template(work.texts, work.node.parameters)
     return Made("flow.if", {"condition": template}, work.shape, {0: "true", 1: "false"})
 
 
 @family("filter")
-def filter_(work: Work) -> Made:
+def filter_(work: NodeWork) -> Made:
     """`flow.if`, which goes on along `true` alone."""
     template = condition_template(work.texts, work.node.parameters)
     return Made("flow.if", {"condition": template}, work.shape, {0: "true", 1: "false"})
 
 
 @family("switch")
-def switch(work: Work) -> Made:
+def switch(work: NodeWork) -> Made:
     """`flow.switch`: over a value where all cases compare it, else over what the cases come to."""
     if work.word("mode") == "expression":
         return _by_number(work)
@@ -45,7 +45,7 @@ def switch(work: Work) -> Made:
 Case = tuple[int, str, list[Condition], str]  # the output, its name, its conditions, and/or
 
 
-def _new_cases(work: Work) -> list[Case]:
+def _new_cases(work: NodeWork) -> list[Case]:
     rules = work.names("rules.values") or work.names("rules.rules")
     found: list[Case] = []
     for place, rule in enumerate(rules):
@@ -57,7 +57,7 @@ def _new_cases(work: Work) -> list[Case]:
     return found
 
 
-def _old_cases(work: Work) -> list[Case]:
+def _old_cases(work: NodeWork) -> list[Case]:
     kind = work.word("dataType", "number")
     value = work.get("value1")
     found: list[Case] = []
@@ -81,7 +81,7 @@ def _outcome(name: Any, place: int, found: list[Case]) -> str:
     return text if sound and not is_expression(text) else f"output{place}"
 
 
-def _fallback(work: Work, cases: list[Case]) -> int:
+def _fallback(work: NodeWork, cases: list[Case]) -> int:
     given = work.get("options.fallbackOutput", work.get("fallbackOutput", -1))
     last = max(case[0] for case in cases) + 1
     if isinstance(given, int) and not isinstance(given, bool) and given >= 0:
@@ -89,7 +89,7 @@ def _fallback(work: Work, cases: list[Case]) -> int:
     return last
 
 
-def _over_value(work: Work, cases: list[Case]) -> dict[str, Any] | None:
+def _over_value(work: NodeWork, cases: list[Case]) -> dict[str, Any] | None:
     """Where every case is one comparison of the same value with a written one."""
     plain = all(
         len(given) == 1 and given[0][1] == "equals" and _written(given[0][3])
@@ -112,7 +112,7 @@ def _written(value: Any) -> bool:
     return plain and not is_expression(value) and "{{" not in str(value)
 
 
-def _over_conditions(work: Work, cases: list[Case]) -> dict[str, Any]:
+def _over_conditions(work: NodeWork, cases: list[Case]) -> dict[str, Any]:
     """The first case that holds names the outcome."""
     names = list(dict.fromkeys(case[1] for case in cases))
     written = ""
@@ -132,7 +132,7 @@ def _quoted(name: str) -> str:
     return name.replace("\\", "\\\\").replace('"', '\\"')
 
 
-def _by_number(work: Work) -> Made:
+def _by_number(work: NodeWork) -> Made:
     """An expression that yields the number of the output."""
     count = work.get("numberOutputs", 4)
     count = count if isinstance(count, int) and 0 < count < MAX_OUTCOME else 4

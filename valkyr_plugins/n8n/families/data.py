@@ -7,13 +7,13 @@ from valkyr_plugins.n8n.expressions import times
 from valkyr_plugins.n8n.expressions.tree import Untranslatable
 from valkyr_plugins.n8n.shape import Keys, Shape, path
 from valkyr_plugins.n8n.texts import is_expression
-from valkyr_plugins.n8n.work import Left, Made, Work, family
+from valkyr_plugins.n8n.work import Left, Made, NodeWork, family
 
 OLD_KINDS = ("string", "number", "boolean")
 
 
 @family("set")
-def set_(work: Work) -> Made:
+def set_(work: NodeWork) -> Made:
     """`data.set`; fields that are passed on besides are read where they came from."""
     if work.word("mode") in ("raw", "json"):
         return _of_json(work)
@@ -27,7 +27,7 @@ def set_(work: Work) -> Made:
     return work.made("data.set", {"values": values}, _shape(work, list(values), keeps=keeps))
 
 
-def _shape(work: Work, names: list[str], *, keeps: bool) -> Shape:
+def _shape(work: NodeWork, names: list[str], *, keeps: bool) -> Shape:
     if not keeps or (not names and work.shape.whole is None):
         return Shape(whole=work.output, base=work.output)
     own: dict[Keys, str] = {(name,): path(work.output, (name,)) for name in names}
@@ -36,7 +36,7 @@ def _shape(work: Work, names: list[str], *, keeps: bool) -> Shape:
     return Shape(None, came.base, {**came.named, **own}, why=why)
 
 
-def _of_json(work: Work) -> Made:
+def _of_json(work: NodeWork) -> Made:
     raw = work.get("jsonOutput", "{}")
     try:
         values = work.texts.json_text(raw) if isinstance(raw, str) else work.value(raw)
@@ -45,7 +45,7 @@ def _of_json(work: Work) -> Made:
     return work.made("data.set", {"values": values})
 
 
-def _fields(work: Work) -> dict[str, Any]:
+def _fields(work: NodeWork) -> dict[str, Any]:
     """Raw values by names, whichever version wrote them."""
     found: dict[str, Any] = {}
     for one in (*work.names("assignments.assignments"), *work.names("fields.values")):
@@ -72,7 +72,7 @@ def _typed(raw: Any, kind: str) -> Any:
     return raw == "true" if kind.startswith("boolean") else raw
 
 
-def _keeps_others(work: Work) -> bool:
+def _keeps_others(work: NodeWork) -> bool:
     if work.node.version < 3:
         return work.get("keepOnlySet") is not True
     return work.get("includeOtherFields") is True or work.get("include") in (
@@ -93,7 +93,7 @@ def _put(values: dict[str, Any], keys: list[str], value: Any) -> None:
 
 
 @family("noOp")
-def noop(work: Work) -> Made:
+def noop(work: NodeWork) -> Made:
     """`flow.noop`; what goes on is what came in."""
     if set(work.node.parameters) - {"options"}:
         names = ", ".join(list(work.node.parameters)[:6])
@@ -105,7 +105,7 @@ def noop(work: Work) -> Made:
 
 
 @family("dateTime")
-def date_time(work: Work) -> Made:
+def date_time(work: NodeWork) -> Made:
     """The execution's beginning, as it is or in a format; nothing else reckons with dates."""
     operation = work.word("operation", work.word("action", "format"))
     name = work.word("outputFieldName").removeprefix("=")

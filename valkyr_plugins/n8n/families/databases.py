@@ -5,7 +5,7 @@ from typing import Any
 
 from valkyr_plugins.n8n.shape import many
 from valkyr_plugins.n8n.texts import is_expression, parts
-from valkyr_plugins.n8n.work import Left, Made, Work, family
+from valkyr_plugins.n8n.work import Left, Made, NodeWork, family
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _READS = re.compile(
@@ -16,7 +16,7 @@ _DOLLAR = re.compile(r"\$(\d{1,3})\b")
 
 
 @family("postgres")
-def postgres(work: Work) -> Made:
+def postgres(work: NodeWork) -> Made:
     """`sql.query` for what reads, `sql.execute` for what writes."""
     operation = work.word("operation", "insert")
     if operation == "executeQuery":
@@ -28,14 +28,14 @@ def postgres(work: Work) -> Made:
     raise Left(f"write the {operation} as a statement of sql.execute, with parameters")
 
 
-def _query(work: Work) -> Made:
+def _query(work: NodeWork) -> Made:
     statement, params = _statement(work, str(work.get("query", "")))
     if not statement.strip():
         raise Left("it has no statement")
     return _made(work, statement, params, reads=_READS.match(statement) is not None)
 
 
-def _made(work: Work, statement: str, params: dict[str, Any], *, reads: bool) -> Made:
+def _made(work: NodeWork, statement: str, params: dict[str, Any], *, reads: bool) -> Made:
     inputs: dict[str, Any] = {"statement": statement}
     if params:
         inputs["params"] = params
@@ -45,7 +45,7 @@ def _made(work: Work, statement: str, params: dict[str, Any], *, reads: bool) ->
     return work.made(use, inputs, many(rows), credential=credential)
 
 
-def _statement(work: Work, raw: str) -> tuple[str, dict[str, Any]]:
+def _statement(work: NodeWork, raw: str) -> tuple[str, dict[str, Any]]:
     """The statement, with a parameter for each expression; raises Left where one is no value."""
     params: dict[str, Any] = {}
     pieces = parts(raw.removeprefix("=")) if is_expression(raw) else [(False, raw)]
@@ -68,7 +68,7 @@ def _statement(work: Work, raw: str) -> tuple[str, dict[str, Any]]:
     return _replaced(work, text, params), params
 
 
-def _replaced(work: Work, text: str, params: dict[str, Any]) -> str:
+def _replaced(work: NodeWork, text: str, params: dict[str, Any]) -> str:
     """`$1` reads the list of replacements."""
     given = work.get("options.queryReplacement", work.get("additionalFields.queryParams"))
     if not given or not _DOLLAR.search(text):
@@ -83,14 +83,14 @@ def _replaced(work: Work, text: str, params: dict[str, Any]) -> str:
     return _DOLLAR.sub(lambda match: f":q{match[1]}", text)
 
 
-def _table(work: Work) -> str:
+def _table(work: NodeWork) -> str:
     schema, table = work.word("schema", "public"), work.word("table")
     if not (_NAME.fullmatch(schema) and _NAME.fullmatch(table)):
         raise Left("its table has a name that cannot be taken as it is; write the statement")
     return table if schema == "public" else f"{schema}.{table}"
 
 
-def _insert(work: Work) -> Made:
+def _insert(work: NodeWork) -> Made:
     values = work.get("columns.value")
     if isinstance(values, dict):
         params = {str(name): work.value(raw) for name, raw in values.items()}
@@ -109,7 +109,7 @@ def _insert(work: Work) -> Made:
     return _made(work, statement, params, reads=False)
 
 
-def _select(work: Work) -> Made:
+def _select(work: NodeWork) -> Made:
     params: dict[str, Any] = {}
     tests = []
     for place, row in enumerate(work.names("where.values"), 1):

@@ -8,7 +8,7 @@ from valkyr_plugins.n8n.naming import plain
 from valkyr_plugins.n8n.secrecy import secret_name, secret_value
 from valkyr_plugins.n8n.shape import Shape, one
 from valkyr_plugins.n8n.texts import is_expression
-from valkyr_plugins.n8n.work import Left, Made, Work, family
+from valkyr_plugins.n8n.work import Left, Made, NodeWork, family
 
 METHODS = ("GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE")
 BASIC = ("httpBasicAuth", "httpDigestAuth")
@@ -18,7 +18,7 @@ _SECRET_IN_URL = re.compile(r"([?&]([A-Za-z_.-]+)=)([^&\s{}#]{6,})")
 
 
 @family("httpRequest")
-def http_request(work: Work) -> Made:
+def http_request(work: NodeWork) -> Made:
     """The answer's body is `output.body`; n8n hands on the body alone."""
     method = work.word("method", work.word("requestMethod", "GET")).upper()
     if method not in METHODS:
@@ -41,7 +41,7 @@ def http_request(work: Work) -> Made:
     return work.made("http.request", inputs, _shape(work), credential=credential)
 
 
-def _url(work: Work) -> str:
+def _url(work: NodeWork) -> str:
     raw = work.get("url")
     if not isinstance(raw, str) or not raw.strip("= "):
         raise Left("it has no address; put an http.request in with the one it is meant to call")
@@ -52,19 +52,19 @@ def _url(work: Work) -> str:
     return work.text(raw.strip())
 
 
-def _without(work: Work, match: re.Match[str]) -> str:
+def _without(work: NodeWork, match: re.Match[str]) -> str:
     if not secret_name(match[2]):
         return match[0]
     return match[1] + _secret(work, match[2], "in its address")
 
 
-def _secret(work: Work, name: str, where: str) -> str:
+def _secret(work: NodeWork, name: str, where: str) -> str:
     own = f"{work.id}_{plain(name) or 'secret'}"[:80]
     work.remark(f"The value of {name} {where} looked like a secret and was left out.")
     return "{{ secrets." + work.secret(own, "secret", f"{name} {where}") + " }}"
 
 
-def _fields(work: Work, what: str, keys: tuple[str, str], text_key: str) -> dict[str, Any]:
+def _fields(work: NodeWork, what: str, keys: tuple[str, str], text_key: str) -> dict[str, Any]:
     """Header or query fields, from their table or from JSON."""
     sends = work.get("sendQuery" if what == "query" else "sendHeaders")
     if sends is False:
@@ -82,7 +82,7 @@ def _fields(work: Work, what: str, keys: tuple[str, str], text_key: str) -> dict
     return found
 
 
-def _hidden(work: Work, name: str, value: Any, what: str, *, raw: bool = False) -> Any:
+def _hidden(work: NodeWork, name: str, value: Any, what: str, *, raw: bool = False) -> Any:
     """A field's value; a secret becomes a credential's."""
     if raw and isinstance(value, str) and secret_value(name, value.removeprefix("=")):
         lead, _, rest = value.removeprefix("=").partition(" ")
@@ -91,7 +91,7 @@ def _hidden(work: Work, name: str, value: Any, what: str, *, raw: bool = False) 
     return work.value(value) if raw else value
 
 
-def _object(work: Work, text: str, what: str) -> dict[str, Any]:
+def _object(work: NodeWork, text: str, what: str) -> dict[str, Any]:
     try:
         found = work.texts.json_text(text)
     except (ValueError, RecursionError):
@@ -104,7 +104,7 @@ def _object(work: Work, text: str, what: str) -> dict[str, Any]:
     }
 
 
-def _body(work: Work, headers: dict[str, Any]) -> dict[str, Any]:
+def _body(work: NodeWork, headers: dict[str, Any]) -> dict[str, Any]:
     if work.get("sendBody") is False:
         return {}
     kind = work.word("contentType", work.word("options.bodyContentType", "json"))
@@ -117,7 +117,7 @@ def _body(work: Work, headers: dict[str, Any]) -> dict[str, Any]:
     return _table(work, kind)
 
 
-def _table(work: Work, kind: str) -> dict[str, Any]:
+def _table(work: NodeWork, kind: str) -> dict[str, Any]:
     """The body's fields, written one by one."""
     rows = [*work.names("bodyParameters.parameters"), *work.names("bodyParametersUi.parameter")]
     values = {
@@ -136,7 +136,7 @@ def _table(work: Work, kind: str) -> dict[str, Any]:
     return {"json": values}
 
 
-def _json(work: Work, text: str, headers: dict[str, Any]) -> dict[str, Any]:
+def _json(work: NodeWork, text: str, headers: dict[str, Any]) -> dict[str, Any]:
     try:
         return {"json": work.texts.json_text(text)}
     except (ValueError, RecursionError):
@@ -145,7 +145,7 @@ def _json(work: Work, text: str, headers: dict[str, Any]) -> dict[str, Any]:
         return {"body": work.text(text)}
 
 
-def _raw(work: Work, kind: str, headers: dict[str, Any]) -> dict[str, Any]:
+def _raw(work: NodeWork, kind: str, headers: dict[str, Any]) -> dict[str, Any]:
     if kind == "binaryData":
         work.texts.unfinished += 1
         return {"bodyBase64": "{{ " + work.texts.left("$binary", "files are not handed on") + " }}"}
@@ -155,7 +155,7 @@ def _raw(work: Work, kind: str, headers: dict[str, Any]) -> dict[str, Any]:
     return {"body": work.text(work.get("body", ""))}
 
 
-def _options(work: Work) -> dict[str, Any]:
+def _options(work: NodeWork) -> dict[str, Any]:
     found: dict[str, Any] = {}
     timeout = work.get("options.timeout")
     if (
@@ -180,7 +180,7 @@ def _options(work: Work) -> dict[str, Any]:
     return found
 
 
-def _credential(work: Work, headers: dict[str, Any]) -> str:
+def _credential(work: NodeWork, headers: dict[str, Any]) -> str:
     if work.word("authentication", "none") == "none" and not work.node.credentials:
         return ""
     kind = work.word("genericAuthType")
@@ -201,7 +201,7 @@ def _credential(work: Work, headers: dict[str, Any]) -> str:
     return ""
 
 
-def _shape(work: Work) -> Shape:
+def _shape(work: NodeWork) -> Shape:
     full = work.get("options.response.response.fullResponse", work.get("options.fullResponse"))
     if full is True:
         return Shape(

@@ -5,7 +5,7 @@ import re
 from typing import Any
 
 from valkyr_plugins.n8n.shape import Keys, Shape, many, one, operand
-from valkyr_plugins.n8n.work import ITEM, LIST, Family, Left, Made, Work, family
+from valkyr_plugins.n8n.work import ITEM, LIST, Family, Left, Made, NodeWork, family
 
 _FUNCTIONS = {"sum": "sum", "average": "avg", "min": "min", "max": "max", "count": "count",
               "countUnique": "distinct", "append": "collect"}  # fmt: skip
@@ -14,7 +14,7 @@ MAX_BATCH = 100_000
 
 
 @family("splitOut", takes=ITEM)
-def split_out(work: Work) -> Made:
+def split_out(work: NodeWork) -> Made:
     """The list itself; what follows is the body of a `flow.map` over it."""
     fields = [name.strip() for name in work.word("fieldToSplitOut").split(",") if name.strip()]
     if len(fields) != 1 or fields[0].startswith("="):
@@ -32,7 +32,7 @@ def split_out(work: Work) -> Made:
 
 
 @family("limit", takes=LIST)
-def limit(work: Work) -> Made:
+def limit(work: NodeWork) -> Made:
     """The first items, or the last ones."""
     if work.shape.items is None:
         return Made("flow.noop", {}, work.shape)
@@ -44,7 +44,7 @@ def limit(work: Work) -> Made:
 
 
 @family("sort", takes=LIST)
-def sort(work: Work) -> Made:
+def sort(work: NodeWork) -> Made:
     """`data.sort`, by fields."""
     rows = work.names("sortFieldsUi.sortField")
     if work.word("type", "simple") != "simple" or not rows:
@@ -59,7 +59,7 @@ def sort(work: Work) -> Made:
 
 
 @family("removeDuplicates", takes=LIST)
-def remove_duplicates(work: Work) -> Made:
+def remove_duplicates(work: NodeWork) -> Made:
     """`data.deduplicate`."""
     if work.word("operation", "removeDuplicateInputItems") != "removeDuplicateInputItems":
         raise Left("it remembers items of earlier executions; keep what was seen in a database")
@@ -71,7 +71,7 @@ def remove_duplicates(work: Work) -> Made:
 
 
 @family("aggregate", takes=LIST)
-def aggregate(work: Work) -> Made:
+def aggregate(work: NodeWork) -> Made:
     """One object with lists in it: of all items, or of single fields."""
     items = work.items()
     if work.word("aggregate") == "aggregateAllItemData":
@@ -95,7 +95,7 @@ def aggregate(work: Work) -> Made:
 
 
 @family("summarize", takes=LIST)
-def summarize(work: Work) -> Made:
+def summarize(work: NodeWork) -> Made:
     """`data.aggregate`; the names are those n8n gives."""
     compute: dict[str, Any] = {}
     for row in work.names("fieldsToSummarize.values"):
@@ -117,7 +117,7 @@ def summarize(work: Work) -> Made:
 
 
 @family("itemLists", takes=ITEM)
-def item_lists(work: Work) -> Made:
+def item_lists(work: NodeWork) -> Made:
     """An older node that did all of the above, one by one."""
     operation = work.word("operation", "splitOutItems")
     found = ITEM_LISTS.get(operation)
@@ -141,7 +141,7 @@ def item_lists_take(operation: Any) -> str:
     return ITEM if operation in (None, "splitOutItems") else LIST
 
 
-def loop_items(work: Work) -> tuple[str, Shape]:
+def loop_items(work: NodeWork) -> tuple[str, Shape]:
     """What a loop goes over: an expression for the list, and what its body gets of it."""
     size = work.get("batchSize", 1 if work.node.version >= 3 else 10)
     size = size if isinstance(size, int) and 0 < size <= MAX_BATCH else 1

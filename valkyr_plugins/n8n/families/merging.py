@@ -1,13 +1,13 @@
 """Merge: a task that waits for all of its inputs."""
 
 from valkyr_plugins.n8n.shape import Shape, many, one, operand
-from valkyr_plugins.n8n.work import MERGE, Left, Made, Work, family
+from valkyr_plugins.n8n.work import MERGE, Left, Made, NodeWork, family
 
 BY_PLACE = ("mergeByPosition", "combineByPosition", "mergeByIndex", "multiplex", "combineAll")
 
 
 @family("merge", takes=MERGE)
-def merge(work: Work) -> Made:
+def merge(work: NodeWork) -> Made:
     """`flow.noop` with `join: all`: all items, one input's, or the objects in one."""
     if work.exclusive:
         work.remark("Only one of its branches is taken, so it goes on as soon as that one is done.")
@@ -26,18 +26,18 @@ def merge(work: Work) -> Made:
     )
 
 
-def _shapes(work: Work) -> list[Shape]:
+def _shapes(work: NodeWork) -> list[Shape]:
     return [work.inputs[place] for place in sorted(work.inputs)]
 
 
-def _chosen(work: Work) -> Made:
+def _chosen(work: NodeWork) -> Made:
     given = work.get("useDataOfInput", work.word("output", "input1"))
     last = str(given)[-1:]
     place = int(last) - 1 if last.isdigit() and last != "0" else 0
     return Made("flow.noop", {}, work.inputs.get(place, work.shape), join="all")
 
 
-def _appended(work: Work) -> Made:
+def _appended(work: NodeWork) -> Made:
     shapes = _shapes(work)
     if len(shapes) < 2:
         return Made("flow.noop", {}, work.shape, join="all")
@@ -48,7 +48,7 @@ def _appended(work: Work) -> Made:
     return Made("flow.noop", {"value": value}, many(work.output), join="all")
 
 
-def _combined(work: Work) -> Made:
+def _combined(work: NodeWork) -> Made:
     shapes = _shapes(work)
     if not shapes or any(shape.whole is None for shape in shapes):
         raise Left("it joins lists item by item; do it in python.code")

@@ -6,11 +6,11 @@ from typing import Any
 from executions.public.templates import todo
 from valkyr_plugins.n8n.shape import one
 from valkyr_plugins.n8n.texts import is_expression
-from valkyr_plugins.n8n.work import Left, Made, Work, family
+from valkyr_plugins.n8n.work import Left, Made, NodeWork, family
 
 
 @family("emailSend")
-def email_send(work: Work) -> Made:
+def email_send(work: NodeWork) -> Made:
     """`email.send`."""
     if work.word("operation", "send") == "sendAndWait":
         raise Left("it waits for an answer; use flow.approval, or email.send and flow.callback")
@@ -37,7 +37,7 @@ def email_send(work: Work) -> Made:
     return work.made("email.send", inputs, credential=work.credential("smtp"))
 
 
-def _needed(work: Work, key: str, what: str, *, listed: bool = False) -> Any:
+def _needed(work: NodeWork, key: str, what: str, *, listed: bool = False) -> Any:
     raw = work.get(key)
     if raw:
         return _addresses(work, raw) if listed else work.text(raw)
@@ -46,7 +46,7 @@ def _needed(work: Work, key: str, what: str, *, listed: bool = False) -> Any:
     return todo(what)
 
 
-def _addresses(work: Work, raw: Any) -> Any:
+def _addresses(work: NodeWork, raw: Any) -> Any:
     if not isinstance(raw, str) or is_expression(raw):
         return work.value(raw)
     found = [work.text(one.strip()) for one in re.split(r"[,;]", raw) if one.strip()]
@@ -54,7 +54,7 @@ def _addresses(work: Work, raw: Any) -> Any:
 
 
 @family("slack")
-def slack(work: Work) -> Made:
+def slack(work: NodeWork) -> Made:
     """`slack.post`, of messages."""
     resource, operation = work.word("resource", "message"), work.word("operation", "post")
     if resource != "message" or operation not in ("post", "create"):
@@ -84,7 +84,7 @@ def slack(work: Work) -> Made:
     return work.made("slack.post", inputs, one(work.output), credential=credential)
 
 
-def _blocks(work: Work) -> Any:
+def _blocks(work: NodeWork) -> Any:
     raw = work.get("blocksUi")
     if not isinstance(raw, str) or not raw.strip("= "):
         return None

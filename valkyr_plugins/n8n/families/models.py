@@ -7,7 +7,7 @@ from valkyr_plugins.n8n.export import Node
 from valkyr_plugins.n8n.naming import credential_name
 from valkyr_plugins.n8n.shape import Keys, Shape
 from valkyr_plugins.n8n.texts import is_expression
-from valkyr_plugins.n8n.work import Left, Made, Work, below, family
+from valkyr_plugins.n8n.work import Left, Made, NodeWork, below, family
 
 ANSWERS: tuple[Keys, ...] = (
     ("message", "content"), ("text",), ("output",), ("content",), ("response",),
@@ -23,7 +23,7 @@ MODEL, MEMORY, TOOL, PARSER = "ai_languageModel", "ai_memory", "ai_tool", "ai_ou
 
 
 @family("openAi")
-def openai(work: Work) -> Made:
+def openai(work: NodeWork) -> Made:
     """A message to a model, of the old node and the new one."""
     resource = work.word("resource", "text")
     if resource not in ("text", "chat") or work.word("operation", "message") not in (
@@ -43,7 +43,7 @@ def openai(work: Work) -> Made:
 
 
 @family("chainLlm", "agent", "conversationalAgent")
-def chain(work: Work) -> Made:
+def chain(work: NodeWork) -> Made:
     """A prompt to the model that is attached to the node."""
     kinds = {kind for kind, _ in work.helpers}
     if TOOL in kinds:
@@ -66,18 +66,18 @@ def chain(work: Work) -> Made:
     return _made(work, inputs, model)
 
 
-def _chain_system(work: Work) -> Any:
+def _chain_system(work: NodeWork) -> Any:
     rows = work.names("messages.messageValues")
     return next((row.get("message") for row in rows), None)
 
 
-def _chat_input(work: Work) -> str:
+def _chat_input(work: NodeWork) -> str:
     found = work.shape.read(("chatInput",))
     return "{{ " + found + " }}" if found else todo("the message: $json.chatInput")
 
 
 def _asked(
-    work: Work, node: Node, endpoint: str, *, system: str, others: list[dict[str, Any]]
+    work: NodeWork, node: Node, endpoint: str, *, system: str, others: list[dict[str, Any]]
 ) -> dict[str, Any]:
     inputs: dict[str, Any] = {"model": _model(work, node)}
     address = below(node.parameters, "options.baseURL")
@@ -100,7 +100,7 @@ def _asked(
     return inputs | _numbers(node)
 
 
-def _model(work: Work, node: Node) -> str:
+def _model(work: NodeWork, node: Node) -> str:
     for key in ("modelId", "model", "chatModel", "modelName"):
         given = node.parameters.get(key)
         name = given.get("value") if isinstance(given, dict) else given
@@ -121,11 +121,11 @@ def _numbers(node: Node) -> dict[str, Any]:
     return found
 
 
-def _joined(work: Work, rows: list[dict[str, Any]]) -> str:
+def _joined(work: NodeWork, rows: list[dict[str, Any]]) -> str:
     return "\n\n".join(work.text(row.get("content", "")) for row in rows)
 
 
-def _made(work: Work, inputs: dict[str, Any], node: Node) -> Made:
+def _made(work: NodeWork, inputs: dict[str, Any], node: Node) -> Made:
     answer = f"{work.output}.text"
     named: dict[Keys, str] = dict.fromkeys(ANSWERS, answer)
     shape = Shape(named=named, why="of a model's answer only the text is handed on")

@@ -3,7 +3,7 @@
 from typing import Any
 
 from valkyr_plugins.n8n.shape import Keys, Shape, many, one
-from valkyr_plugins.n8n.work import Left, Made, Work, family
+from valkyr_plugins.n8n.work import Left, Made, NodeWork, family
 
 RSS_NAMES: dict[Keys, Keys] = {
     ("pubDate",): ("published",),
@@ -16,7 +16,7 @@ GETS = {"text": "text", "html": "html", "attribute": "attribute", "value": "attr
 
 
 @family("rssFeedRead")
-def rss(work: Work) -> Made:
+def rss(work: NodeWork) -> Made:
     """`rss.read`; its entries are the items."""
     url = work.get("url")
     if not isinstance(url, str) or not url.strip("= "):
@@ -26,7 +26,7 @@ def rss(work: Work) -> Made:
 
 
 @family("xml")
-def xml(work: Work) -> Made:
+def xml(work: NodeWork) -> Made:
     """`data.xml_parse`."""
     if work.word("mode", "xmlToJson") != "xmlToJson":
         raise Left("it writes XML; write it as the text of a data.template")
@@ -36,7 +36,7 @@ def xml(work: Work) -> Made:
 
 
 @family("html", "htmlExtract")
-def html(work: Work) -> Made:
+def html(work: NodeWork) -> Made:
     """`data.html_extract`, or `data.template` for a page that is made."""
     operation = work.word("operation", "generateHtmlTemplate")
     if work.node.kind == "htmlExtract" or operation == "extractHtmlContent":
@@ -50,7 +50,7 @@ def html(work: Work) -> Made:
     )
 
 
-def _extract(work: Work) -> Made:
+def _extract(work: NodeWork) -> Made:
     if work.word("sourceData", "json") != "json":
         raise Left("it reads a file; read the page by http.request")
     fields: dict[str, Any] = {}
@@ -67,7 +67,7 @@ def _extract(work: Work) -> Made:
     )
 
 
-def _value(work: Work, row: dict[str, Any], selector: str) -> dict[str, Any]:
+def _value(work: NodeWork, row: dict[str, Any], selector: str) -> dict[str, Any]:
     how = GETS.get(str(row.get("returnValue", "text")), "text")
     found: dict[str, Any] = {"selector": work.text(selector), "get": how}
     if how == "attribute":
@@ -77,7 +77,7 @@ def _value(work: Work, row: dict[str, Any], selector: str) -> dict[str, Any]:
     return found
 
 
-def _field(work: Work, name: str) -> str:
+def _field(work: NodeWork, name: str) -> str:
     """The text in a field of what reaches the node: a page's is the body itself."""
     whole = work.shape.whole
     if name == "data" and whole is not None and whole.endswith(".body"):

@@ -4,14 +4,14 @@ from typing import Any
 
 from valkyr_plugins.n8n.shape import Shape
 from valkyr_plugins.n8n.texts import is_expression
-from valkyr_plugins.n8n.work import Left, Made, Work, family
+from valkyr_plugins.n8n.work import Left, Made, NodeWork, family
 
 SECONDS = {"seconds": 1, "minutes": 60, "hours": 3600, "days": 86_400}
 MAX_SECONDS = 365 * 86_400
 
 
 @family("wait")
-def wait(work: Work) -> Made:
+def wait(work: NodeWork) -> Made:
     """`flow.delay`, or `flow.callback` where it waits to be called."""
     how = work.word("resume", "timeInterval")
     if how == "specificTime":
@@ -26,7 +26,7 @@ def wait(work: Work) -> Made:
     return Made("flow.delay", {"seconds": _seconds(work, amount, SECONDS.get(unit, 1))}, work.shape)
 
 
-def _instant(work: Work) -> str:
+def _instant(work: NodeWork) -> str:
     raw = work.word("dateTime")
     if is_expression(raw):
         return work.text(raw)
@@ -37,7 +37,7 @@ def _instant(work: Work) -> str:
     return work.text("={{ $until }}") if len(raw) < 19 else f"{raw[:19]}Z"
 
 
-def _seconds(work: Work, amount: Any, unit: int) -> Any:
+def _seconds(work: NodeWork, amount: Any, unit: int) -> Any:
     if is_expression(amount):
         return "{{ " + f"{work.texts.expression(amount)} * {unit}" + " }}"
     try:
@@ -47,7 +47,7 @@ def _seconds(work: Work, amount: Any, unit: int) -> Any:
         raise Left("it does not say how long it waits") from None
 
 
-def _callback(work: Work) -> Made:
+def _callback(work: NodeWork) -> Made:
     work.remark(f"Its address is tasks.{work.id}.callbackUrl; $execution.resumeUrl is no more.")
     inputs: dict[str, Any] = {"title": work.node.name[:200]}
     if work.get("limitWaitTime") is True and work.word("limitType") != "atSpecifiedTime":
@@ -58,7 +58,7 @@ def _callback(work: Work) -> Made:
 
 
 @family("stopAndError")
-def stop_and_error(work: Work) -> Made:
+def stop_and_error(work: NodeWork) -> Made:
     """`flow.fail`."""
     if work.word("errorType") == "errorObject":
         raw = work.get("errorObject", "{}")

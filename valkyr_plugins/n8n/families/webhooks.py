@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from valkyr_plugins.n8n.work import Made, Work, family
+from valkyr_plugins.n8n.work import Made, NodeWork, family
 
 
 @family("respondToWebhook")
-def respond(work: Work) -> Made:
+def respond(work: NodeWork) -> Made:
     """`flow.noop` with the answer as its value; `output` of the workflow reads it."""
     kind = work.word("respondWith", "firstIncomingItem")
     status = work.get("options.responseCode", 200)
@@ -17,7 +17,7 @@ def respond(work: Work) -> Made:
     return work.made("flow.noop", {"value": _answer(work, kind)}, work.shape)
 
 
-def _answer(work: Work, kind: str) -> Any:
+def _answer(work: NodeWork, kind: str) -> Any:
     body = work.get("responseBody", "")
     if kind == "json" and isinstance(body, str):
         try:

@@ -6,7 +6,7 @@
     ["k", "previous row"],
     ["x", "select the row"],
     ["Enter or o", "open the row"],
-    ["r", "redrive it"],
+    ["r", "requeue or redrive it"],
     ["d", "discard it"],
     ["a", "acknowledge it (groups)"],
     ["s", "snooze it (groups)"],

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from executions.definition.graph.problem import Problem, problem
+from executions.definition.graph.problem import DefinitionProblem, problem
 from executions.definition.graph.reading import BodyReading, TaskEntry
 
 MAX_DEPTH = 8
@@ -20,7 +20,7 @@ OF_STEPS = {
 }
 
 
-def body_problems(body: BodyReading) -> Iterator[Problem]:
+def body_problems(body: BodyReading) -> Iterator[DefinitionProblem]:
     """Tasks of this body whose own body is missing, empty, unexpected or too deep.
 
     Also containers with settings that only steps can have.
@@ -40,7 +40,7 @@ def body_problems(body: BodyReading) -> Iterator[Problem]:
             yield from _unexpected(task)
 
 
-def _own_body(task: TaskEntry) -> Iterator[Problem]:
+def _own_body(task: TaskEntry) -> Iterator[DefinitionProblem]:
     for key, instead in OF_STEPS.items():
         if key not in task.document:
             continue
@@ -59,7 +59,7 @@ def _own_body(task: TaskEntry) -> Iterator[Problem]:
         yield problem(pointer, "bodies_too_deep", message)
 
 
-def _unexpected(task: TaskEntry) -> Iterator[Problem]:
+def _unexpected(task: TaskEntry) -> Iterator[DefinitionProblem]:
     if task.modules:
         message = (
             f'only flow.loop and flow.map run a body; "{task.modules[-1].type}" of "{task.id}" '
@@ -68,7 +68,7 @@ def _unexpected(task: TaskEntry) -> Iterator[Problem]:
         yield problem((*task.pointer, "body"), "unexpected_body", message)
 
 
-def path_problems(reading: BodyReading) -> Iterator[Problem]:
+def path_problems(reading: BodyReading) -> Iterator[DefinitionProblem]:
     """The longest step path of all bodies, when it is too long."""
     length, task = max(_paths(reading), key=lambda path: path[0], default=(0, None))
     if task is not None and length > MAX_PATH:

@@ -3,18 +3,18 @@
 from collections.abc import Iterator
 
 from executions.definition.catalog import ModuleSpec
-from executions.definition.graph.problem import Problem, problem
+from executions.definition.graph.problem import DefinitionProblem, problem
 from executions.definition.graph.reading import BodyReading, ModuleEntry, TaskEntry
 from executions.definition.templates import inspect_template
 
 
-def cache_problems(body: BodyReading) -> Iterator[Problem]:
+def cache_problems(body: BodyReading) -> Iterator[DefinitionProblem]:
     """Modules with a `cache`, of their own or their task's, whose results cannot be reused."""
     for task in body.tasks:
         yield from _task(task)
 
 
-def _task(task: TaskEntry) -> Iterator[Problem]:
+def _task(task: TaskEntry) -> Iterator[DefinitionProblem]:
     told_of_task = False
     for module in task.modules:
         own = "cache" in module.document

@@ -2,18 +2,18 @@
 
 from collections.abc import Iterator
 
-from executions.definition.graph.problem import Problem, problem
+from executions.definition.graph.problem import DefinitionProblem, problem
 from executions.definition.graph.reading import BodyReading, ModuleEntry
 
 
-def credential_problems(body: BodyReading) -> Iterator[Problem]:
+def credential_problems(body: BodyReading) -> Iterator[DefinitionProblem]:
     """Modules of this body with a credential that they would never look at."""
     for task in body.tasks:
         for module in task.modules:
             yield from _not_taken(module)
 
 
-def _not_taken(module: ModuleEntry) -> Iterator[Problem]:
+def _not_taken(module: ModuleEntry) -> Iterator[DefinitionProblem]:
     spec = module.spec
     if spec is None or spec.credential or module.document.get("credential") is None:
         return

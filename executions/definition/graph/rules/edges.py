@@ -3,12 +3,14 @@
 from collections.abc import Iterator, Mapping
 
 from executions.definition.graph.definition import ERROR
-from executions.definition.graph.problem import Problem, did_you_mean, problem
+from executions.definition.graph.problem import DefinitionProblem, did_you_mean, problem
 from executions.definition.graph.reading import BodyReading, EdgeEntry, outcomes_of
 from executions.definition.templating.errors import Pointer
 
 
-def edge_problems(reading: BodyReading, elsewhere: Mapping[str, BodyReading]) -> Iterator[Problem]:
+def edge_problems(
+    reading: BodyReading, elsewhere: Mapping[str, BodyReading]
+) -> Iterator[DefinitionProblem]:
     """Edges to nowhere, given twice, without a gate's outcome, or on one that cannot come.
 
     `elsewhere` says in which body a task of each id stands.
@@ -31,7 +33,7 @@ def edge_problems(reading: BodyReading, elsewhere: Mapping[str, BodyReading]) ->
 
 def _no_such_end(
     name: str, pointer: Pointer, reading: BodyReading, elsewhere: Mapping[str, BodyReading]
-) -> Problem:
+) -> DefinitionProblem:
     other = elsewhere.get(name)
     if other is None:
         hint = did_you_mean(name, reading.by_id)
@@ -49,7 +51,7 @@ def _no_such_end(
     return problem(pointer, "edge_leaves_body", message)
 
 
-def _outcome_problems(edge: EdgeEntry, reading: BodyReading) -> Iterator[Problem]:
+def _outcome_problems(edge: EdgeEntry, reading: BodyReading) -> Iterator[DefinitionProblem]:
     assert edge.source is not None
     source = reading.tasks[edge.source]
     possible = outcomes_of(source)
@@ -70,7 +72,7 @@ def _on_pointer(edge: EdgeEntry) -> tuple[str | int, ...]:
     return edge.pointer if short else (*edge.pointer, "on")
 
 
-def contradictions(reading: BodyReading) -> Iterator[Problem]:
+def contradictions(reading: BodyReading) -> Iterator[DefinitionProblem]:
     """Tasks that wait for two outcomes of one task, of which only one can come."""
     wanted: dict[int, dict[int, set[str]]] = {}
     for edge in reading.edges:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from executions.definition.graph.limits import Limits
-from executions.definition.graph.problem import Problem, problem
+from executions.definition.graph.problem import DefinitionProblem, problem
 from executions.definition.graph.reading import BodyReading, ModuleEntry, TaskEntry
 from executions.definition.templates import inspect_template
 from executions.definition.templating.expression import Reference
@@ -16,7 +16,7 @@ STEADY = frozenset({"input", "execution", "item", "index"})
 
 def loop_problems(
     body: BodyReading, variables: Mapping[str, Any], limits: Limits
-) -> Iterator[Problem]:
+) -> Iterator[DefinitionProblem]:
     """Loops of this body that ask for too many iterations or could never end."""
     for task in body.tasks:
         if task.container == "loop" and len(task.modules) == 1:
@@ -26,7 +26,9 @@ def loop_problems(
                 yield from _endless(task, module, module.config, variables)
 
 
-def _limit(module: ModuleEntry, config: Mapping[str, Any], limits: Limits) -> Iterator[Problem]:
+def _limit(
+    module: ModuleEntry, config: Mapping[str, Any], limits: Limits
+) -> Iterator[DefinitionProblem]:
     asked, most = config.get("maxIterations"), limits.loop_limit_condition
     if isinstance(asked, int | float) and asked > most:
         message = (
@@ -38,7 +40,7 @@ def _limit(module: ModuleEntry, config: Mapping[str, Any], limits: Limits) -> It
 
 def _endless(
     task: TaskEntry, module: ModuleEntry, config: Mapping[str, Any], variables: Mapping[str, Any]
-) -> Iterator[Problem]:
+) -> Iterator[DefinitionProblem]:
     if task.body is None or not task.body.tasks:
         return
     for key in CONDITIONS:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from executions.definition.catalog import Catalog, ConfigProblem
-from executions.definition.graph.problem import Problem, did_you_mean, problem
+from executions.definition.graph.problem import DefinitionProblem, did_you_mean, problem
 from executions.definition.graph.reading import BodyReading, ModuleEntry, TaskEntry
 from executions.definition.templating.errors import Pointer
 
@@ -14,7 +14,7 @@ RESERVED_QUEUES = frozenset({"control"})
 
 def module_problems(
     reading: BodyReading, catalog: Catalog, variables: Mapping[str, Any]
-) -> Iterator[Problem]:
+) -> Iterator[DefinitionProblem]:
     """Also marks the modules whose configuration is not sound, so that edges do not judge them."""
     for task in reading.duplicates:
         message = f'a task with the id "{task.id}" exists already; ids are unique'
@@ -27,7 +27,7 @@ def module_problems(
                 yield from _gate_in_the_middle(module)
 
 
-def _task_problems(task: TaskEntry) -> Iterator[Problem]:
+def _task_problems(task: TaskEntry) -> Iterator[DefinitionProblem]:
     document = task.document
     yield from _run_settings(document, task.pointer)
     if "use" not in document and "modules" not in document:
@@ -48,7 +48,7 @@ def _task_problems(task: TaskEntry) -> Iterator[Problem]:
         seen.add(module.id or "")
 
 
-def _run_settings(document: Mapping[str, Any], pointer: Pointer) -> Iterator[Problem]:
+def _run_settings(document: Mapping[str, Any], pointer: Pointer) -> Iterator[DefinitionProblem]:
     queue = document.get("queue")
     if isinstance(queue, str) and queue in RESERVED_QUEUES:
         message = f'the queue "{queue}" is the engine\'s own; choose another'
@@ -69,7 +69,7 @@ def _run_settings(document: Mapping[str, Any], pointer: Pointer) -> Iterator[Pro
 
 def _module_problems(
     module: ModuleEntry, catalog: Catalog, variables: Mapping[str, Any]
-) -> Iterator[Problem]:
+) -> Iterator[DefinitionProblem]:
     if module.spec is None:
         yield _unknown_module(module, catalog)
     elif module.config is not None:
@@ -81,7 +81,7 @@ def _module_problems(
             yield problem(pointer, mistake.code, mistake.message)
 
 
-def _unknown_module(module: ModuleEntry, catalog: Catalog) -> Problem:
+def _unknown_module(module: ModuleEntry, catalog: Catalog) -> DefinitionProblem:
     pointer = (*module.pointer, "use")
     hint = did_you_mean(module.type, catalog)
     return problem(pointer, "unknown_module", f'there is no module "{module.type}"{hint}')
@@ -119,7 +119,7 @@ def _undeclared(
     ]
 
 
-def _gate_in_the_middle(module: ModuleEntry) -> Iterator[Problem]:
+def _gate_in_the_middle(module: ModuleEntry) -> Iterator[DefinitionProblem]:
     if module.outcomes():
         message = (
             f'"{module.type}" decides where to go on, so it can only be the last module of a task'

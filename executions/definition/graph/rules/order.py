@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator
 
-from executions.definition.graph.problem import Problem, problem
+from executions.definition.graph.problem import DefinitionProblem, problem
 from executions.definition.graph.reading import BodyReading
 from executions.definition.graph.topology import cycles, topological_order
 
 SHOWN_TASKS = 20
 
 
-def order_problems(reading: BodyReading) -> Iterator[Problem]:
+def order_problems(reading: BodyReading) -> Iterator[DefinitionProblem]:
     """Each cycle, named in order at its first task, and the tasks that cannot be reached."""
     count, pairs = len(reading.tasks), reading.pairs
     stuck = set(range(count)) - set(topological_order(count, pairs))

@@ -5,11 +5,11 @@ from typing import Any
 
 from executions.definition.catalog import ModuleSpec
 from executions.definition.graph.limits import Limits
-from executions.definition.graph.problem import Problem, problem
+from executions.definition.graph.problem import DefinitionProblem, problem
 from executions.definition.graph.reading import BodyReading
 
 
-def queue_problems(reading: BodyReading, limits: Limits) -> Iterator[Problem]:
+def queue_problems(reading: BodyReading, limits: Limits) -> Iterator[DefinitionProblem]:
     """Modules whose queue is chosen in the definition and does not suit them."""
     for task in reading.tasks:
         for module in task.modules:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 
-from executions.definition.graph.problem import Problem, did_you_mean, problem
+from executions.definition.graph.problem import DefinitionProblem, did_you_mean, problem
 from executions.definition.graph.shape import shown
 from executions.definition.templating.errors import Pointer
 
@@ -20,7 +20,7 @@ _WEEKDAYS = frozenset(["sun", "mon", "tue", "wed", "thu", "fri", "sat"])
 _ANY_TIME = datetime(2024, 1, 1, tzinfo=UTC)
 
 
-def schedule_problems(trigger: Mapping[str, Any], pointer: Pointer) -> Iterator[Problem]:
+def schedule_problems(trigger: Mapping[str, Any], pointer: Pointer) -> Iterator[DefinitionProblem]:
     """What is wrong with the times of a CRON trigger."""
     if isinstance(trigger.get("schedule"), str):
         yield from _schedule(trigger["schedule"], (*pointer, "schedule"))
@@ -29,7 +29,7 @@ def schedule_problems(trigger: Mapping[str, Any], pointer: Pointer) -> Iterator[
     yield from _span(trigger, pointer)
 
 
-def _schedule(schedule: str, pointer: Pointer) -> Iterator[Problem]:
+def _schedule(schedule: str, pointer: Pointer) -> Iterator[DefinitionProblem]:
     from croniter import croniter
     from croniter.croniter import CroniterBadDateError, CroniterError
 
@@ -62,7 +62,7 @@ def _known_field(field: str, names: frozenset[str]) -> bool:
     return all(name.lower() in names for name in _NAMES.findall(field))
 
 
-def _span(trigger: Mapping[str, Any], pointer: Pointer) -> Iterator[Problem]:
+def _span(trigger: Mapping[str, Any], pointer: Pointer) -> Iterator[DefinitionProblem]:
     instants: dict[str, datetime] = {}
     for key in ("startAt", "endAt"):
         if isinstance(trigger.get(key), str):
@@ -89,7 +89,7 @@ def _instant(text: str) -> datetime | None:
         return None
 
 
-def _timezone(name: str, pointer: Pointer) -> Iterator[Problem]:
+def _timezone(name: str, pointer: Pointer) -> Iterator[DefinitionProblem]:
     known = _timezones()
     if name not in known:
         hint = did_you_mean(name, known, at_most=len(known)) or "; use a name such as Europe/Berlin"

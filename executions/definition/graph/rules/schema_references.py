@@ -6,7 +6,7 @@ A circle of references that consume nothing of the payload would never end when 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from executions.definition.graph.problem import Problem, problem
+from executions.definition.graph.problem import DefinitionProblem, problem
 from executions.definition.graph.topology import cycles
 from executions.definition.json_schema.patterns import DATA_KEYWORDS
 from executions.definition.templating.errors import Pointer
@@ -19,7 +19,7 @@ _REFERENCES = ("$ref", "$dynamicRef")
 Schema = Mapping[str, Any]
 
 
-def reference_problems(schema: Schema) -> Iterator[Problem]:
+def reference_problems(schema: Schema) -> Iterator[DefinitionProblem]:
     """References of a valid schema that lead nowhere, or in a circle."""
     places, resolver = list(_schemas(schema)), _resolver(schema)
     index = {id(part): number for number, (_, part) in enumerate(places)}

@@ -23,7 +23,7 @@ Mistake = tuple[str, str]  # code, sentence
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class BodyView:
     """One body as a template sees it from its place in it, or in a body within.
 
     `task` is the template's own, or the container around it; None when all tasks are done.
@@ -36,7 +36,7 @@ class View:
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class TemplateScope:
     """The bodies a template sees, innermost first: a name means the innermost task that has it.
 
     `elsewhere` says in which body a task of each id stands. `between_turns` is the scope of a
@@ -44,7 +44,7 @@ class Scope:
     that of a filter; `takes_secrets` that of what a module gets in memory only.
     """
 
-    views: tuple[View, ...]
+    views: tuple[BodyView, ...]
     variables: Mapping[str, Any]
     elsewhere: Mapping[str, BodyReading]
     has_previous: bool = False
@@ -113,7 +113,7 @@ class Scope:
         for view in self.views:
             yield from view.body.by_id
 
-    def _history(self, name: str, view: View) -> Mistake | None:
+    def _history(self, name: str, view: BodyView) -> Mistake | None:
         """Earlier outputs: of the loop's tasks, from within its own body, later tasks included."""
         if self.between_turns:
             sentence = (
@@ -129,7 +129,7 @@ class Scope:
         )
         return "no_history", sentence
 
-    def _callback_url(self, name: str, view: View) -> Mistake | None:
+    def _callback_url(self, name: str, view: BodyView) -> Mistake | None:
         """Known before the task starts, so that whoever is to call it can be told."""
         modules = view.body.tasks[view.body.by_id[name]].modules
         if not any(module.type == CALLBACK for module in modules):
@@ -165,7 +165,7 @@ class Scope:
         return "unknown_name", f'templates know no "{name}"{hint}'
 
 
-def _not_before(name: str, view: View, *, own: bool) -> Mistake | None:
+def _not_before(name: str, view: BodyView, *, own: bool) -> Mistake | None:
     task = view.task
     if task is None:
         return None

@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from executions.definition.graph.problem import Problem
+from executions.definition.graph.problem import DefinitionProblem
 from executions.definition.graph.rules.single_names import single_name_problems
 
 
-def settings_problems(document: Mapping[str, Any]) -> Iterator[Problem]:
+def settings_problems(document: Mapping[str, Any]) -> Iterator[DefinitionProblem]:
     """A concurrency key that reads more than the payload."""
     settings = document.get("settings")
     concurrency = settings.get("concurrency") if isinstance(settings, dict) else None

@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 from typing import Any
 
-from executions.definition.graph.problem import Problem, problem
+from executions.definition.graph.problem import DefinitionProblem, problem
 from executions.definition.templates import inspect_template
 from executions.definition.templating.errors import Pointer
 
 
 def single_name_problems(
     value: Any, pointer: Pointer, name: str, code: str, reason: str
-) -> Iterator[Problem]:
+) -> Iterator[DefinitionProblem]:
     """What is wrong with a template that may read `name` alone; `reason` ends the sentence."""
     template, mistakes = inspect_template(value)
     for mistake in mistakes:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from executions.definition.graph.problem import Problem, problem
+from executions.definition.graph.problem import DefinitionProblem, problem
 from executions.definition.graph.reading import BodyReading
 from executions.definition.graph.schema_building import SLUG
 from executions.definition.graph.schema_settings import MAX_WORKFLOW_SLUG
@@ -14,7 +14,7 @@ SUBWORKFLOW = "flow.subworkflow"
 KEY = "workflow"
 
 
-def subworkflow_problems(body: BodyReading) -> Iterator[Problem]:
+def subworkflow_problems(body: BodyReading) -> Iterator[DefinitionProblem]:
     """Slugs that no workflow can have; whether one has it is known when the step runs."""
     for module in (module for task in body.tasks for module in task.modules):
         if module.type != SUBWORKFLOW or module.spec is None or not module.sound:

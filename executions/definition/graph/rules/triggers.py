@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from executions.definition.graph.problem import Problem, problem
+from executions.definition.graph.problem import DefinitionProblem, problem
 from executions.definition.graph.rules.schedules import schedule_problems
 from executions.definition.graph.rules.single_names import single_name_problems
 from executions.definition.graph.shape import shown
@@ -17,7 +17,7 @@ BROKERS = ("redis", "rediss", "amqp", "amqps")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
-def trigger_problems(document: Mapping[str, Any]) -> Iterator[Problem]:
+def trigger_problems(document: Mapping[str, Any]) -> Iterator[DefinitionProblem]:
     """Every trigger that could never start anything, or that holds a secret."""
     triggers = document.get("triggers")
     for index, trigger in enumerate(triggers if isinstance(triggers, list) else []):
@@ -33,13 +33,13 @@ def trigger_problems(document: Mapping[str, Any]) -> Iterator[Problem]:
                 yield from _broker(trigger.get("broker"), (*pointer, "broker"))
 
 
-def _name(name: Any, pointer: Pointer) -> Iterator[Problem]:
+def _name(name: Any, pointer: Pointer) -> Iterator[DefinitionProblem]:
     if isinstance(name, str) and name and (not name.isprintable() or name != name.strip()):
         message = f"a name has no control characters and no spaces around it; found {shown(name)}"
         yield problem(pointer, "bad_name", message)
 
 
-def _filter(text: Any, pointer: Pointer) -> Iterator[Problem]:
+def _filter(text: Any, pointer: Pointer) -> Iterator[DefinitionProblem]:
     if not isinstance(text, str):
         return
     if not one_expression(text):
@@ -53,7 +53,7 @@ def _filter(text: Any, pointer: Pointer) -> Iterator[Problem]:
     yield from single_name_problems(text, pointer, "event", "event_only", reason)
 
 
-def _broker(address: Any, pointer: Pointer) -> Iterator[Problem]:
+def _broker(address: Any, pointer: Pointer) -> Iterator[DefinitionProblem]:
     if not isinstance(address, str) or not address:
         return
     if address.startswith(ENVIRONMENT):

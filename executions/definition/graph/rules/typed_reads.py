@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from executions.definition.graph.problem import Problem, did_you_mean, problem
+from executions.definition.graph.problem import DefinitionProblem, did_you_mean, problem
 from executions.definition.graph.reading import BodyReading, ModuleEntry, TaskEntry
 from executions.definition.graph.types.schemas import Missing, Typed
 from executions.definition.templates import has_template
@@ -21,14 +21,16 @@ SHOWN_NAMES = 10
 OUTPUT = "output"
 
 
-def typed_read_warnings(document: Mapping[str, Any], reading: BodyReading) -> Iterator[Problem]:
+def typed_read_warnings(
+    document: Mapping[str, Any], reading: BodyReading
+) -> Iterator[DefinitionProblem]:
     """What the templates of all modules, at any depth, and of the output will hardly find."""
     yield from _body(reading, (reading,))
     if "output" in document:
         yield from _Reader((reading,), None).value(document["output"], (OUTPUT,), None)
 
 
-def _body(body: BodyReading, around: tuple[BodyReading, ...]) -> Iterator[Problem]:
+def _body(body: BodyReading, around: tuple[BodyReading, ...]) -> Iterator[DefinitionProblem]:
     for task in body.tasks:
         for place, module in enumerate(task.modules):
             previous = task.modules[place - 1] if place else None
@@ -42,7 +44,7 @@ def _module(
     previous: ModuleEntry | None,
     task: TaskEntry,
     around: tuple[BodyReading, ...],
-) -> Iterator[Problem]:
+) -> Iterator[DefinitionProblem]:
     spec = module.spec
     if spec is None or module.config is None:
         return
@@ -62,7 +64,9 @@ class _Reader:
     bodies: tuple[BodyReading, ...]
     previous: ModuleEntry | None
 
-    def value(self, value: Any, pointer: Pointer, wanted: Typed | None) -> Iterator[Problem]:
+    def value(
+        self, value: Any, pointer: Pointer, wanted: Typed | None
+    ) -> Iterator[DefinitionProblem]:
         """The warnings of a value that is meant to be what `wanted` says."""
         if isinstance(value, str):
             if has_template(value):
@@ -72,7 +76,9 @@ class _Reader:
                 inner = _known(wanted.at(key)) if wanted is not None else None
                 yield from self.value(item, (*pointer, key), inner)
 
-    def _text(self, text: str, pointer: Pointer, wanted: Typed | None) -> Iterator[Problem]:
+    def _text(
+        self, text: str, pointer: Pointer, wanted: Typed | None
+    ) -> Iterator[DefinitionProblem]:
         try:
             parts = split(text)
         except ExpressionSyntaxError:
@@ -88,7 +94,7 @@ class _Reader:
             if whole is not None and wanted is not None:
                 yield from self._kind(whole, pointer, wanted)
 
-    def _path(self, keys: Keys, pointer: Pointer) -> Iterator[Problem]:
+    def _path(self, keys: Keys, pointer: Pointer) -> Iterator[DefinitionProblem]:
         found = self._read(keys)
         if found is None:
             return
@@ -103,7 +109,7 @@ class _Reader:
                 return
             typed = under
 
-    def _kind(self, keys: Keys, pointer: Pointer, wanted: Typed) -> Iterator[Problem]:
+    def _kind(self, keys: Keys, pointer: Pointer, wanted: Typed) -> Iterator[DefinitionProblem]:
         found = self._read(keys)
         given: Typed | Missing | None = None if found is None else found[1]
         for key in keys[found[2] :] if found is not None else ():

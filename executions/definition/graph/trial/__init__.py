@@ -4,8 +4,8 @@
 `making` puts the definition together. All of it is pure; the engine runs the result as any other.
 """
 
-from executions.definition.graph.trial.asking import Asked, Pin
+from executions.definition.graph.trial.asking import Pin, TrialRequest
 from executions.definition.graph.trial.making import Trial, trial
 from executions.definition.graph.trial.pins import PINNED, without_values
 
-__all__ = ["PINNED", "Asked", "Pin", "Trial", "trial", "without_values"]
+__all__ = ["PINNED", "Pin", "Trial", "TrialRequest", "trial", "without_values"]

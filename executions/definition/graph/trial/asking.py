@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from executions.definition.graph.problem import Problem, did_you_mean, problem
+from executions.definition.graph.problem import DefinitionProblem, did_you_mean, problem
 from executions.definition.graph.reading import BodyReading, outcomes_of
 from executions.definition.graph.rules.references import bodies_by_task
 
@@ -20,7 +20,7 @@ class Pin:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class TrialRequest:
     """Run up to a task, from a task on, or both; with given results in place of some tasks."""
 
     up_to: str | None = None
@@ -33,7 +33,7 @@ class Asked:
         return self.up_to is None and self.start is None
 
 
-def asking_problems(asked: Asked, reading: BodyReading) -> Iterator[Problem]:
+def asking_problems(asked: TrialRequest, reading: BodyReading) -> Iterator[DefinitionProblem]:
     """Tasks that there are not, or that stand in a body; outcomes that a task cannot have."""
     for key, name in (("upTo", asked.up_to), ("from", asked.start)):
         if name is not None and name not in reading.by_id:
@@ -51,7 +51,7 @@ def asking_problems(asked: Asked, reading: BodyReading) -> Iterator[Problem]:
         yield problem(("pinned", name, "outcome"), "unknown_outcome", message)
 
 
-def _no_such_task(name: str, pointer: tuple[str, ...], reading: BodyReading) -> Problem:
+def _no_such_task(name: str, pointer: tuple[str, ...], reading: BodyReading) -> DefinitionProblem:
     holder = name.partition(".")[0].partition("[")[0]
     if holder == name or holder not in reading.by_id:
         body = bodies_by_task(reading).get(name)

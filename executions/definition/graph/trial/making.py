@@ -12,7 +12,7 @@ from typing import Any
 
 from executions.definition.catalog import Catalog
 from executions.definition.graph.definition import SUCCESS
-from executions.definition.graph.problem import Problem, problem
+from executions.definition.graph.problem import DefinitionProblem, problem
 from executions.definition.graph.reading import (
     BodyReading,
     EdgeEntry,
@@ -24,7 +24,7 @@ from executions.definition.graph.reading import (
 from executions.definition.graph.schema import MAX_TASKS
 from executions.definition.graph.shape import shape_problems
 from executions.definition.graph.storable import storage_problems
-from executions.definition.graph.trial.asking import Asked, asking_problems
+from executions.definition.graph.trial.asking import TrialRequest, asking_problems
 from executions.definition.graph.trial.pins import stand_in
 from executions.definition.graph.trial.reads import reads_in
 from executions.definition.graph.trial.section import Section, section, section_problems
@@ -41,26 +41,26 @@ class Trial:
     """The definition that runs, the mistakes in what was asked, and where its parts came from."""
 
     document: dict[str, Any]
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[DefinitionProblem, ...] = ()
     places: Mapping[tuple[str, int], str] | None = None  # ("tasks", 0) -> "tasks[3]"
     told_already: frozenset[str] = frozenset()  # where tasks are read that are not in it
 
-    def told(self, found: list[Problem]) -> list[Problem]:
+    def told(self, found: list[DefinitionProblem]) -> list[DefinitionProblem]:
         """These problems and those of the document, by the places of what was given."""
         placed = (self._placed(one) for one in found)
         known = self.told_already
         rest = [one for one in placed if one.code not in UNKNOWN or one.path not in known]
         return list(dict.fromkeys([*self.problems, *rest]))
 
-    def _placed(self, one: Problem) -> Problem:
+    def _placed(self, one: DefinitionProblem) -> DefinitionProblem:
         match = _PLACE.match(one.path)
         if match is None or self.places is None:
             return one
         place = self.places[match[1], int(match[2])]
-        return Problem(place + one.path[match.end() :], one.code, one.message)
+        return DefinitionProblem(place + one.path[match.end() :], one.code, one.message)
 
 
-def trial(document: Mapping[str, Any], catalog: Catalog, asked: Asked) -> Trial:
+def trial(document: Mapping[str, Any], catalog: Catalog, asked: TrialRequest) -> Trial:
     """The definition of a test run of `document`, which may have mistakes of any kind."""
     kept = _without_company(document)
     untouched = asked.everything and not asked.pinned
@@ -93,7 +93,7 @@ def _without_company(document: Mapping[str, Any]) -> dict[str, Any]:
 @dataclass(frozen=True, slots=True)
 class _Making:
     reading: BodyReading
-    asked: Asked
+    asked: TrialRequest
     section: Section
 
     def body(self) -> dict[str, Any]:
@@ -107,7 +107,7 @@ class _Making:
         edges = {("edges", i): key_path(at) for i, (at, _) in enumerate(self._edges())}
         return tasks | edges
 
-    def problems(self) -> Iterator[Problem]:
+    def problems(self) -> Iterator[DefinitionProblem]:
         """Pinned tasks of which it cannot be told which way they lead."""
         for task in self._tasks():
             if task.index in self.section.pinned and self._outcome(task) is None:

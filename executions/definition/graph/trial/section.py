@@ -8,10 +8,10 @@ these the needed ones must be pinned.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from executions.definition.graph.problem import Problem, problem
+from executions.definition.graph.problem import DefinitionProblem, problem
 from executions.definition.graph.reading import BodyReading
 from executions.definition.graph.topology import ancestors, topological_order
-from executions.definition.graph.trial.asking import Asked
+from executions.definition.graph.trial.asking import TrialRequest
 from executions.definition.graph.trial.reads import Read, reads_of
 
 
@@ -35,7 +35,7 @@ class Section:
         return self.kept - self.pinned
 
 
-def section(reading: BodyReading, asked: Asked) -> Section:
+def section(reading: BodyReading, asked: TrialRequest) -> Section:
     """The section that is asked for; the names in `asked` are those of tasks of `reading`."""
     ways = _Ways(reading)
     start = None if asked.start is None else reading.by_id[asked.start]
@@ -63,7 +63,9 @@ def section(reading: BodyReading, asked: Asked) -> Section:
     return Section(frozenset(kept), given, before, start, missing, reads)
 
 
-def section_problems(found: Section, reading: BodyReading, asked: Asked) -> Iterator[Problem]:
+def section_problems(
+    found: Section, reading: BodyReading, asked: TrialRequest
+) -> Iterator[DefinitionProblem]:
     """Results that are not given, tasks read that are left out, and a section that is none."""
     if asked.up_to is not None and not found.kept:
         message = f'no way leads from "{asked.start}" to "{asked.up_to}", so nothing would run'
@@ -82,7 +84,7 @@ def section_problems(found: Section, reading: BodyReading, asked: Asked) -> Iter
                 yield _left_out(read, reading.tasks[index].id)
 
 
-def _left_out(read: Read, reader: str) -> Problem:
+def _left_out(read: Read, reader: str) -> DefinitionProblem:
     message = (
         f'the test leaves "{read.name}" out, and "{reader}" reads it: test a part of the workflow '
         "that has both"
@@ -90,7 +92,7 @@ def _left_out(read: Read, reader: str) -> Problem:
     return problem(read.pointer, "left_out", message)
 
 
-def _core(ways: "_Ways", reading: BodyReading, asked: Asked) -> frozenset[int]:
+def _core(ways: "_Ways", reading: BodyReading, asked: TrialRequest) -> frozenset[int]:
     """What is asked for itself, without what it needs."""
     if asked.everything:
         return ways.ends

@@ -81,3 +81,57 @@ export interface Execution {
   state: string;
   [key: string]: Json;
 }
+
+export interface GraphStep {
+  /** Without turns: `refine.draft.main`. */
+  path: string;
+  module: string;
+}
+
+export interface GraphNode {
+  /** Without turns: `refine.draft` stands in `refine`. */
+  path: string;
+  title: string;
+  module: string;
+  container: "" | "loop" | "map";
+  parent: string;
+  steps: GraphStep[];
+}
+
+export interface GraphEdge {
+  from: string;
+  to: string;
+  /** The outcome on which it is taken; "" is success. */
+  label: string;
+}
+
+/** The graph of the version that an execution runs; containers before what stands in them. */
+export interface GraphShape {
+  versionId: string;
+  nodes: GraphNode[];
+  edges: GraphEdge[];
+}
+
+/** A run in full, as far as pages read it; a payload that is not shown is `{"$hidden": why}`. */
+export interface RunShape {
+  id: string;
+  inputs: Json;
+  outputs: Json;
+  logs: Json;
+  error: string;
+  errorDetails: Json;
+  costTokens: number;
+}
+
+export interface Reason {
+  message: string;
+  /** When it changes by itself, where that is known. */
+  until: string | null;
+}
+
+/** Why an execution does not go on. */
+export interface Explanation {
+  reason: Reason;
+  steps: { path: string; runId: string | null; state: string | null; reason: Reason }[];
+  truncated: boolean;
+}

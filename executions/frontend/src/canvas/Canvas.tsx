@@ -1,15 +1,5 @@
-import {
-  Background,
-  BackgroundVariant,
-  ConnectionLineType,
-  type DefaultEdgeOptions,
-  MarkerType,
-  MiniMap,
-  ReactFlow,
-  ReactFlowProvider,
-  useStore,
-} from "@xyflow/react";
-import { type DragEvent, type KeyboardEvent, useEffect } from "react";
+import { ConnectionLineType, MiniMap, ReactFlowProvider } from "@xyflow/react";
+import type { DragEvent, KeyboardEvent } from "react";
 import { addModule, addNote } from "../document/adding";
 import { DRAGGED } from "../palette/ModuleButton";
 import { useDocument, useStudio } from "../store/studio";
@@ -17,31 +7,18 @@ import { useClipboard } from "./clipboard";
 import { mayLink, onConnect, onConnectEnd, onReconnect } from "./connecting";
 import { EmptyCanvas } from "./EmptyCanvas";
 import type { CanvasNode } from "./graph";
-import { Line } from "./Line";
-import { NoteNode } from "./NoteNode";
 import { NoticeLine } from "./NoticeLine";
+import { Plane } from "./Plane";
 import { SelectionBar } from "./SelectionBar";
 import { SizeWarning } from "./SizeWarning";
-import { ContainerNode, TaskNode } from "./TaskNode";
 import { Toolbar } from "./Toolbar";
 import { useGraph } from "./useGraph";
 import { useRevealing } from "./useRevealing";
-import { bodyUnder, setFlow } from "./viewport";
+import { bodyUnder } from "./viewport";
 import { useWriting } from "./writing";
-import "./canvas.css";
-import "./cards.css";
 
-const NODES = { task: TaskNode, container: ContainerNode, note: NoteNode };
-const LINES = { line: Line };
 const FIRST_VIEW = { padding: 0.12, maxZoom: 1 };
 const MULTI = ["Shift", "Control", "Meta"];
-const DEFAULTS: DefaultEdgeOptions = {
-  markerEnd: { type: MarkerType.ArrowClosed, width: 14, height: 14, color: "var(--edge)" },
-};
-/** Above so many nodes, those out of sight are not drawn. */
-const MANY = 1000;
-/** Below this zoom the small print of cards is left out. */
-const FAR = 0.35;
 
 /** The workflow as a graph: the place where one works. */
 export function Canvas() {
@@ -55,28 +32,23 @@ export function Canvas() {
 function Graph() {
   const { nodes, lines, onNodes, onLines } = useGraph();
   const canEdit = useStudio((state) => state.page.canEdit);
-  const far = useStore((state) => state.transform[2] < FAR);
   const empty = useDocument().tasks.length === 0;
   useClipboard();
   useRevealing();
-  useEffect(() => () => setFlow(null), []);
   return (
     <section
-      className={far ? "canvas far" : "canvas"}
+      className="canvas"
       aria-label="Canvas"
       tabIndex={-1}
       onDragOver={allowDrop}
       onDrop={dropped}
       onKeyDown={pressed}
     >
-      <ReactFlow
+      <Plane
         nodes={nodes}
         edges={lines}
-        nodeTypes={NODES}
-        edgeTypes={LINES}
         onNodesChange={onNodes}
         onEdgesChange={onLines}
-        onInit={setFlow}
         onConnect={onConnect}
         onConnectEnd={onConnectEnd}
         onReconnect={onReconnect}
@@ -85,22 +57,18 @@ function Graph() {
         nodesConnectable={canEdit}
         edgesReconnectable={canEdit}
         nodesDraggable={canEdit}
-        defaultEdgeOptions={DEFAULTS}
         connectionLineType={ConnectionLineType.Bezier}
         deleteKeyCode={null}
         multiSelectionKeyCode={MULTI}
-        onlyRenderVisibleElements={nodes.length > MANY}
-        fitView
         fitViewOptions={FIRST_VIEW}
         minZoom={0.08}
         maxZoom={2}
       >
-        <Background variant={BackgroundVariant.Dots} gap={20} size={1.5} />
         {!empty && <MiniMap pannable zoomable ariaLabel="Overview" nodeClassName={mapClass} />}
         <Toolbar />
         <SelectionBar />
         <SizeWarning count={nodes.length} />
-      </ReactFlow>
+      </Plane>
       {empty && <EmptyCanvas />}
       <NoticeLine />
     </section>

@@ -1,5 +1,6 @@
 import { modulesOf } from "../document/modules";
 import { ROWS } from "../document/sizes";
+import { markOf } from "../live/states";
 import { usePins } from "../running/pins";
 import { useResultOf } from "../running/results";
 import { Icon } from "../shared/Icon";
@@ -64,7 +65,7 @@ function Marks({ data, placeholder }: { data: TaskData; placeholder: boolean }) 
   );
 }
 
-/** The modules of a chain, in order. */
+/** The modules of a chain, in order, each with its state where it has run. */
 export function Chain({ data }: { data: TaskData }) {
   const types = useStudio((state) => state.types);
   const modules = modulesOf(data.task);
@@ -77,12 +78,23 @@ export function Chain({ data }: { data: TaskData }) {
           <Icon name={iconOf(types.get(module.use))} />
           <span>{module.id}</span>
           <span className="line">{module.use}</span>
+          <Step state={data.live?.steps?.[module.id]} />
         </li>
       ))}
       {shown.length < modules.length && (
         <li className="line">{modules.length - shown.length} more</li>
       )}
     </ol>
+  );
+}
+
+function Step({ state }: { state: string | undefined }) {
+  if (state === undefined) return null;
+  const { word, icon, colour } = markOf(state);
+  return (
+    <span className={`step ${colour}`} title={word}>
+      <Icon name={icon} />
+    </span>
   );
 }
 
@@ -95,6 +107,7 @@ export function State({ data: { path, live } }: { data: TaskData }) {
     <span className={`state ${live.colour}`} title={live.error || undefined}>
       <Icon name={live.icon} />
       {live.count ?? live.word}
+      {live.runs && !live.count && path.includes(".") && ` · ${live.runs} runs`}
       {time && <span className="time">{time}</span>}
     </span>
   );

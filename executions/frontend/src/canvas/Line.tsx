@@ -3,6 +3,7 @@ import {
   EdgeLabelRenderer,
   type EdgeProps,
   getBezierPath,
+  getSmoothStepPath,
   Position,
 } from "@xyflow/react";
 import { memo } from "react";
@@ -21,7 +22,7 @@ const ALONG = 30;
  */
 export const Line = memo(function Line(props: EdgeProps<CanvasLine>) {
   const { id, data, selected, markerEnd, interactionWidth } = props;
-  const [path] = getBezierPath(props);
+  const [path] = goesBack(props) ? getSmoothStepPath(props) : getBezierPath(props);
   const taken = useTaken(data);
   const on = data?.edge.on ?? SUCCESS;
   const classes = ["line", on === ERROR ? "failing" : "", taken, selected ? "chosen" : ""]
@@ -46,6 +47,10 @@ export const Line = memo(function Line(props: EdgeProps<CanvasLine>) {
     </>
   );
 });
+
+/** Whether its end is behind its beginning; such an edge goes around what is between. */
+const goesBack = ({ sourceX, sourceY, targetX, targetY, sourcePosition }: EdgeProps): boolean =>
+  sourcePosition === Position.Bottom ? targetY < sourceY : targetX < sourceX;
 
 function placeOf({ sourceX, sourceY, sourcePosition }: EdgeProps<CanvasLine>): string {
   const down = sourcePosition === Position.Bottom;

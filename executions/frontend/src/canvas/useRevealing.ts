@@ -23,7 +23,7 @@ export function useRevealing(): void {
 }
 
 /** Open the folded containers around a task; false where there are none. */
-function openAround(path: string): boolean {
+export function openAround(path: string): boolean {
   const { history, collapsed } = useStudio.getState();
   const folded = bodyOf(path)
     .map((_, at, ids) => ids.slice(0, at + 1).join("."))

@@ -7,6 +7,9 @@ import type { CanvasLine, CanvasNode } from "./graph";
 
 export type Flow = ReactFlowInstance<CanvasNode, CanvasLine>;
 
+/** Below this zoom cards cannot be read. */
+export const FAR = 0.35;
+
 let flow: Flow | null = null;
 
 export function setFlow(instance: Flow | null): void {
@@ -17,7 +20,13 @@ const duration = (): number => (matchMedia("(prefers-reduced-motion: reduce)").m
 
 /** Show all of it. */
 export const fit = (): void =>
-  void flow?.fitView({ padding: 0.12, maxZoom: 1, duration: duration() });
+  void flow?.fitView({
+    padding: 0.12,
+    maxZoom: 1,
+    duration: duration(),
+    // In an overview all nodes are hidden.
+    includeHiddenNodes: true,
+  });
 
 /** Show these tasks as large as they fit. */
 export const zoomTo = (ids: readonly string[]): void =>
@@ -28,11 +37,19 @@ export const zoomTo = (ids: readonly string[]): void =>
     duration: duration(),
   });
 
+/** Move what is seen by so many pixels. */
+export function pan(right: number, down: number): void {
+  if (!flow) return;
+  const { x, y, zoom } = flow.getViewport();
+  void flow.setViewport({ x: x + right, y: y + down, zoom });
+}
+
 export const zoomIn = (): void => void flow?.zoomIn({ duration: duration() });
 export const zoomOut = (): void => void flow?.zoomOut({ duration: duration() });
 
-/** Bring a node into view, if nothing of it is; false where it is not drawn. */
-export function reveal(id: string): boolean {
+/** Bring a node into view if nothing of it is, or if it is to be `readable` and is too small;
+ * false where it is not drawn. */
+export function reveal(id: string, readable = false): boolean {
   const node = flow?.getInternalNode(id);
   const page = pageBox();
   if (!flow || !node || !page) return false;
@@ -47,7 +64,7 @@ export function reveal(id: string): boolean {
     from.x < page.right - 20 &&
     to.y > page.top + 20 &&
     from.y < page.bottom - 20;
-  if (!seen) {
+  if (!seen || (readable && flow.getZoom() < FAR)) {
     const zoom = Math.max(flow.getZoom(), 0.6);
     void flow.setCenter(x + width / 2, y + height / 2, { zoom, duration: duration() });
   }
@@ -56,6 +73,10 @@ export function reveal(id: string): boolean {
 
 const pageBox = (): DOMRect | undefined =>
   document.querySelector(".canvas .react-flow")?.getBoundingClientRect();
+
+/** A point of the screen on the workflow's plane. */
+export const pointOf = ({ clientX: x, clientY: y }: { clientX: number; clientY: number }): Point =>
+  flow?.screenToFlowPosition({ x, y }) ?? { x: 0, y: 0 };
 
 /** The middle of what is seen, on the workflow's plane. */
 export function middle(): Point {

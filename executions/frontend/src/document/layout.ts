@@ -1,6 +1,13 @@
-/** Places for tasks: made by dagre, each body for itself, containers as large as what is in them. */
+/** Places for tasks: made by dagre, each body for itself, containers as large as what is in them.
+ *
+ * Dagre's time grows with the square of a body and its stack with its length, so that large bodies
+ * are laid out by `layers.ts` and `columns.ts`.
+ */
 import { graphlib, layout } from "@dagrejs/dagre";
+import { banded } from "./bands";
+import { placed } from "./columns";
 import type { Point } from "./edits";
+import { layered } from "./layers";
 import { pathOf } from "./paths";
 import {
   type Direction,
@@ -23,8 +30,8 @@ const LANE = {
   LR: { width: 1, height: 190, labelpos: "c" },
   TB: { width: 320, height: 1, labelpos: "c" },
 } as const;
-/** Above so many tasks in a body, what passes by them is not looked after: it takes too long. */
-const MANY = 400;
+/** Above so many tasks and edges in a body, dagre takes too long. */
+const MANY = 300;
 const NONE: ReadonlySet<Edge> = new Set();
 const NO_LANE = { width: 0, height: 0, labelpos: "c" } as const;
 
@@ -41,6 +48,11 @@ export function tidied(
 ): Definition {
   const placed = tidiedBody(document, [], drawingOf(types, direction));
   return { ...document, ...placed, ui: { ...document.ui, direction } };
+}
+
+/** The document laid out to the right for whoever only looks: long lines of tasks go on below. */
+export function overview(document: Definition, types: Types = NO_TYPES): Definition {
+  return { ...document, ...tidiedBody(document, [], drawingOf(types, "LR"), banded) };
 }
 
 const drawingOf = (types: Types, direction: Direction): Drawing => ({
@@ -61,9 +73,18 @@ function arrangedBody<T extends Body>(body: T, at: BodyPath, drawing: Drawing): 
   return withPlaces(inner, placesIn({ ...inner, tasks: lacking }, at, drawing, foot));
 }
 
-function tidiedBody<T extends Body>(body: T, at: BodyPath, drawing: Drawing): T {
-  const inner = withInner(body, at, (one, path) => tidiedBody(one, path, drawing));
-  return withPlaces(inner, placesIn(inner, at, drawing));
+type Shaping = typeof banded;
+const AS_IT_IS: Shaping = (places) => places;
+
+function tidiedBody<T extends Body>(
+  body: T,
+  at: BodyPath,
+  drawing: Drawing,
+  shape: Shaping = AS_IT_IS,
+): T {
+  const inner = withInner(body, at, (one, path) => tidiedBody(one, path, drawing, shape));
+  const sizes = sizesIn(inner, at, drawing);
+  return withPlaces(inner, shape(placesIn(inner, at, drawing), sizes));
 }
 
 function withInner<T extends Body>(
@@ -102,14 +123,40 @@ function placesIn(
   drawing: Drawing,
   from: Point = { x: 0, y: 0 },
 ): Map<string, Point> {
-  const sizes = new Map(
-    body.tasks.map((task) => [task.id, sizeOf(task, pathOf(at, task.id), body, drawing)]),
-  );
+  const sizes = sizesIn(body, at, drawing);
   const edges = (body.edges ?? []).filter((edge) => sizes.has(edge.from) && sizes.has(edge.to));
+  if (sizes.size + edges.length > MANY) return fast(sizes, edges, drawing.direction, from);
   const first = solved(sizes, edges, drawing.direction, NONE);
-  const passing = sizes.size > MANY ? NONE : passingBy(first, edges, drawing.direction);
+  const passing = passingBy(first, edges, drawing.direction);
   const nodes = passing.size > 0 ? solved(sizes, edges, drawing.direction, passing) : first;
   return flush(nodes, drawing.direction, from);
+}
+
+const sizesIn = (body: Body, at: BodyPath, drawing: Drawing): Map<string, Size> =>
+  new Map(body.tasks.map((task) => [task.id, sizeOf(task, pathOf(at, task.id), body, drawing)]));
+
+/** The corners of a large body's tasks. */
+function fast(
+  sizes: ReadonlyMap<string, Size>,
+  edges: readonly Edge[],
+  direction: Direction,
+  from: Point,
+): Map<string, Point> {
+  const ids = [...sizes.keys()];
+  const numbers = new Map(ids.map((id, number) => [id, number]));
+  const number = (id: string): number => numbers.get(id) ?? 0;
+  const pairs = edges.map((edge) => [number(edge.from), number(edge.to)] as const);
+  const { nodesep: down, ranksep: across } = APART[direction];
+  const turned = direction === "TB";
+  const boxes = [...sizes.values()].map(({ w, h }) => (turned ? { w: h, h: w } : { w, h }));
+  const corners = placed(layered(ids.length, pairs), boxes, { across, down });
+  const at = ({ x, y }: Point): Point => (turned ? { x: y, y: x } : { x, y });
+  return new Map(
+    corners.map((corner, index) => {
+      const { x, y } = at(corner);
+      return [ids[index] ?? "", { x: Math.round(from.x + x), y: Math.round(from.y + y) }];
+    }),
+  );
 }
 
 /** What dagre makes of it: centres. `passing` edges keep the tasks they pass out of their way. */

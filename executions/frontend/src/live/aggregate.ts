@@ -33,6 +33,8 @@ interface Found {
   rank: number;
   state: string;
   outcomes: Set<string>;
+  runs: number;
+  steps: Map<string, string>;
 }
 
 /** The tasks' states; those that did not change are the very objects of `before`. */
@@ -46,7 +48,7 @@ export function tasksOf(
   const turns: Turns = new Map();
   for (const run of newestAttempts(runs).values()) {
     const [path, module] = placeOf(run);
-    note(found, path, run, isLast(shape, path, module));
+    note(found, path, module, run, isLast(shape, path, module));
     noteTurns(turns, run, shape.handled.has(path));
   }
   const tasks = new Map<TaskPath, TaskLive>();
@@ -91,20 +93,31 @@ function isLast(shape: Shape, path: TaskPath, module: string): boolean {
   return chain.at(-1) === module || !chain.includes(module);
 }
 
-function note(found: Map<TaskPath, Found>, path: TaskPath, run: RunRow, last: boolean): void {
+function note(
+  found: Map<TaskPath, Found>,
+  path: TaskPath,
+  module: string,
+  run: RunRow,
+  last: boolean,
+): void {
   // A chain is done when its last step is; until then a step that is done says "running".
   const between = run.state === "SUCCESS" && !last;
-  const rank = between ? 0.5 : (RANK[run.state] ?? 0);
+  const rank = between ? 0.5 : rankOf(run.state);
   const state = between ? "RUNNING" : run.state;
   const old = found.get(path);
   const outcomes = old?.outcomes ?? new Set<string>();
   if (run.state === "SUCCESS" && last) outcomes.add(run.outcome || "success");
   else if (run.state === "FAILED" && run.outcome) outcomes.add(run.outcome);
+  const steps = old?.steps ?? new Map<string, string>();
+  if (rankOf(run.state) >= rankOf(steps.get(module) ?? "")) steps.set(module, run.state);
+  const more = { outcomes, steps, runs: (old?.runs ?? 0) + 1 };
   const newer = !old || rank > old.rank || (rank === old.rank && run.queuedAt > old.run.queuedAt);
-  found.set(path, newer ? { run, rank, state, outcomes } : { ...old, outcomes });
+  found.set(path, newer ? { run, rank, state, ...more } : { ...old, ...more });
 }
 
-function told({ run, state, outcomes }: Found, count: string | undefined): TaskLive {
+const rankOf = (state: string): number => RANK[state] ?? 0;
+
+function told({ run, state, outcomes, runs, steps }: Found, count: string | undefined): TaskLive {
   return {
     state,
     ...markOfStep(state, run.attempt, run.waitsFor),
@@ -112,6 +125,8 @@ function told({ run, state, outcomes }: Found, count: string | undefined): TaskL
     ...(run.error ? { error: run.error } : {}),
     outcomes: [...outcomes].sort(),
     runId: run.id,
+    ...(runs > 1 ? { runs } : {}),
+    ...(steps.size > 1 ? { steps: Object.fromEntries(steps) } : {}),
   };
 }
 
@@ -121,4 +136,11 @@ const sameLive = (one: TaskLive, other: TaskLive): boolean =>
   one.count === other.count &&
   one.error === other.error &&
   one.runId === other.runId &&
+  one.runs === other.runs &&
+  sameSteps(one.steps, other.steps) &&
   one.outcomes.join() === other.outcomes.join();
+
+function sameSteps(one: TaskLive["steps"] = {}, other: TaskLive["steps"] = {}): boolean {
+  const ids = Object.keys(one);
+  return ids.length === Object.keys(other).length && ids.every((id) => one[id] === other[id]);
+}

@@ -7,25 +7,41 @@ export interface RunRow {
   id: string;
   /** With turns: `refine[2].draft.main`. */
   stepPath: string;
+  module: string;
   attempt: number;
   epoch: number;
   superseded: boolean;
   state: string;
   waitsFor: string | null;
+  worker: string;
+  queue: string;
   queuedAt: string;
   startedAt: string | null;
   finishedAt: string | null;
+  retryAfter: string | null;
+  /** How long its module worked, over all of its turns at work. */
+  durationMs: number | null;
   outcome: string | null;
+  /** The error's first words. */
   error: string | null;
+  errorType: string;
+  recoveries: number;
+  /** The run whose result it reused. */
+  cachedFrom: string | null;
+  /** The execution that it started. */
+  childId: string | null;
 }
 
 export interface ExecutionRow {
   id: string;
   version: number;
   state: string;
+  epoch: number;
   createdAt: string;
   startedAt: string | null;
   finishedAt: string | null;
+  deadlineAt: string | null;
+  priority: number;
   errorMessage: string | null;
 }
 
@@ -33,6 +49,8 @@ export interface Frame {
   now?: string;
   execution?: ExecutionRow;
   runs?: readonly RunRow[];
+  /** Of a snapshot: whether there are more runs than it holds. */
+  more?: boolean;
 }
 
 export type FrameKind = "snapshot" | "state" | "end";
@@ -40,11 +58,18 @@ export type FrameKind = "snapshot" | "state" | "end";
 export interface Known {
   execution: ExecutionRow | null;
   runs: ReadonlyMap<string, RunRow>;
+  /** Whether there are more runs than the server tells. */
+  more: boolean;
   /** How many milliseconds the server's clock is ahead of ours. */
   skew: number;
 }
 
-export const NOTHING_KNOWN: Known = { execution: null, runs: new Map(), skew: 0 };
+export const NOTHING_KNOWN: Known = {
+  execution: null,
+  runs: new Map(),
+  more: false,
+  skew: 0,
+};
 
 /** What is known after a frame; a snapshot takes the place of all runs. */
 export function applied(known: Known, kind: FrameKind, frame: Frame, ours: number): Known {
@@ -53,6 +78,7 @@ export function applied(known: Known, kind: FrameKind, frame: Frame, ours: numbe
   return {
     execution: frame.execution ?? known.execution,
     runs: kind === "end" ? known.runs : runs,
+    more: kind === "snapshot" ? Boolean(frame.more) : known.more,
     skew: frame.now ? Date.parse(frame.now) - ours : known.skew,
   };
 }

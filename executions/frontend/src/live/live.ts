@@ -21,6 +21,10 @@ export interface TaskLive extends Mark {
   /** The outcomes it had in all turns, sorted: which edges were taken. */
   outcomes: readonly string[];
   runId: string | null;
+  /** How many steps of it ran, in all turns. */
+  runs?: number;
+  /** Of a chain of several modules: the state of each, by the module's id. */
+  steps?: Readonly<Record<string, string>>;
 }
 
 /** Whether the states come as they change. */

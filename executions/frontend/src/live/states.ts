@@ -35,6 +35,9 @@ const ASLEEP: Readonly<Record<string, string>> = {
   quota: "over quota",
 };
 
+/** Of what has no run yet. */
+export const NOT_BEGUN: Mark = { word: "not begun", icon: "pending", colour: "grey" };
+
 export const WORKING: ReadonlySet<string> = new Set(["LEASED", "RUNNING"]);
 export const ALIVE: ReadonlySet<string> = new Set(["PENDING", "LEASED", "RUNNING", "WAITING"]);
 export const WRONG: ReadonlySet<string> = new Set(["FAILED", "DLQ", "TIMEOUT"]);

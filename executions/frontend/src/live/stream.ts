@@ -1,5 +1,4 @@
 /** The stream of states: opened, closed while nobody looks, opened again from where it was. */
-import { ask, Refused } from "../api/client";
 import type { Frame, FrameKind } from "./frames";
 import type { Connection } from "./live";
 
@@ -12,25 +11,32 @@ export interface Listener {
   tell(connection: Connection): void;
 }
 
-/** Follows one execution until it ends or `stop` is called. */
+/**
+ * Follows one execution until `stop` is called or it ends.
+ *
+ * One that `resumes` asks again when the page comes back into sight, also after the end: a dead step
+ * may have been requeued meanwhile, or somebody signed in again.
+ */
 export class Stream {
   private source: EventSource | null = null;
   private last = "";
   private timer: ReturnType<typeof setTimeout> | undefined;
   private wait = LEAST_WAIT;
   private over = false;
+  private ended: Connection | null = null;
   private readonly leaving = new AbortController();
 
   constructor(
     private readonly execution: string,
     private readonly listener: Listener,
+    private readonly resumes = false,
   ) {
     const signal = this.leaving.signal;
     document.addEventListener("visibilitychange", () => this.seen(), { signal });
     // A page that is left keeps no stream; one that comes back from the browser's cache needs one.
     addEventListener("pagehide", () => this.close(), { signal });
-    addEventListener("pageshow", (event) => event.persisted && this.open(), { signal });
-    addEventListener("online", () => this.source ?? this.open(), { signal });
+    addEventListener("pageshow", (event) => event.persisted && this.wake(), { signal });
+    addEventListener("online", () => this.wake(), { signal });
     this.open();
   }
 
@@ -83,15 +89,24 @@ export class Stream {
   }
 
   private finish(connection: Connection): void {
-    this.stop();
+    if (this.resumes && connection !== "gone") this.close();
+    else this.stop();
+    this.ended = connection;
     this.listener.tell(connection);
   }
 
   private seen(): void {
-    if (document.hidden) {
+    if (!document.hidden) this.wake();
+    else if (this.ended === null) {
       this.close();
       this.listener.tell("paused");
-    } else if (this.source === null) this.open();
+    }
+  }
+
+  private wake(): void {
+    if (document.hidden || this.source !== null) return;
+    this.ended = null;
+    this.open();
   }
 
   private close(): void {
@@ -106,9 +121,8 @@ const addressOf = (execution: string): string => `/v1/WorkflowExecution/${execut
 /** How the server answers when asked for the execution; 0 where it cannot be reached. */
 async function statusOf(execution: string): Promise<number> {
   try {
-    await ask(addressOf(execution));
-    return 200;
-  } catch (error) {
-    return error instanceof Refused ? error.status : 0;
+    return (await fetch(addressOf(execution), { method: "HEAD", cache: "no-store" })).status;
+  } catch {
+    return 0;
   }
 }

@@ -2,21 +2,12 @@
 import { loadResults } from "../running/results";
 import { useStudio } from "../store/studio";
 import { tasksOf } from "./aggregate";
-import {
-  applied,
-  type Frame,
-  type FrameKind,
-  type Known,
-  NOTHING_KNOWN,
-  retriesIn,
-} from "./frames";
-import { type Connection, type TaskLive, UNWATCHED, useLiveStore } from "./live";
+import { Following } from "./following";
+import { type Known, retriesIn } from "./frames";
+import { type TaskLive, UNWATCHED, useLiveStore } from "./live";
 import { sayChanges } from "./saying";
 import { ALIVE } from "./states";
-import { Stream } from "./stream";
 
-/** Frames are taken together this often, in milliseconds. */
-const BATCH = 100;
 /** Results are fetched at most this often while tasks end. */
 const RESULTS = 800;
 
@@ -37,44 +28,26 @@ export function unwatch(): void {
 }
 
 class Watching {
-  private known: Known = NOTHING_KNOWN;
-  private frames: [FrameKind, Frame][] = [];
-  private batch: ReturnType<typeof setTimeout> | undefined;
   private results: ReturnType<typeof setTimeout> | undefined;
-  private readonly stream: Stream;
+  private readonly following: Following;
 
   constructor(
     private readonly execution: string,
     private readonly started: boolean,
   ) {
-    this.stream = new Stream(execution, {
-      take: (kind, frame) => this.took(kind, frame),
-      tell: (connection) => this.told(connection),
+    this.following = new Following(execution, {
+      took: (known, before, ended) => this.took(known, before, ended),
+      told: (connection) => useLiveStore.setState({ connection }),
     });
   }
 
   stop(): void {
-    clearTimeout(this.batch);
     clearTimeout(this.results);
-    this.stream.stop();
+    this.following.stop();
   }
 
-  private told(connection: Connection): void {
-    useLiveStore.setState({ connection });
-  }
-
-  private took(kind: FrameKind, frame: Frame): void {
-    this.frames.push([kind, frame]);
-    if (this.frames.length === 1) this.batch = setTimeout(() => this.flush(), BATCH);
-  }
-
-  private flush(): void {
-    const ended = this.frames.some(([kind]) => kind === "end");
-    const first = this.known.execution === null;
-    const now = Date.now();
-    for (const [kind, frame] of this.frames) this.known = applied(this.known, kind, frame, now);
-    this.frames = [];
-    const { execution, runs, skew } = this.known;
+  private took({ execution, runs, skew }: Known, past: Known, ended: boolean): void {
+    const first = past.execution === null;
     const before = useLiveStore.getState();
     const document = useStudio.getState().history.present;
     const tasks = tasksOf(runs.values(), document, before.tasks);

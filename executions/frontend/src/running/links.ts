@@ -2,7 +2,8 @@
 import type { TaskPath } from "../document/types";
 import { useStudio } from "../store/studio";
 
-const ANY = "00000000-0000-0000-0000-000000000000";
+/** What stands for an id in the addresses that pages are given. */
+export const ANY = "00000000-0000-0000-0000-000000000000";
 
 /** The live monitor of an execution, with one of its runs or tasks selected. */
 export function monitorOf(execution: string, at: { run?: string; task?: TaskPath } = {}): string {

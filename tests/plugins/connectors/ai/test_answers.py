@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runners.modules.base import StepError
-from valkyr_plugins.connectors.ai.answer import Answer
+from valkyr_plugins.connectors.ai.answer import StreamedAnswer
 from valkyr_plugins.connectors.ai.dialects import put_otherwise
 from valkyr_plugins.connectors.ai.wire import read_chunk, read_vectors
 
@@ -54,7 +54,7 @@ chunks = anything | st.fixed_dictionaries(
 
 @given(st.lists(chunks, max_size=5))
 def test_no_piece_of_an_answer_breaks_more_than_the_step(pieces):
-    answer = Answer()
+    answer = StreamedAnswer()
     with suppress(StepError):
         for piece in pieces:
             answer.add(read_chunk(piece, "model.example.com"))
@@ -71,7 +71,7 @@ def test_no_answer_about_vectors_breaks_more_than_the_step(value):
 
 @given(st.lists(st.text(max_size=30), max_size=6))
 def test_an_answer_is_the_same_in_one_piece_and_in_many(pieces):
-    whole, parts = Answer(), Answer()
+    whole, parts = StreamedAnswer(), StreamedAnswer()
     whole.add(read_chunk({"choices": [{"message": {"content": "".join(pieces)}}]}, "m"))
     for piece in pieces:
         parts.add(read_chunk({"choices": [{"delta": {"content": piece}}]}, "m"))

@@ -15,7 +15,7 @@ from fsspec.asyn import sync
 from s3fs import S3FileSystem
 
 from runners.public.modules import StepError, judge
-from valkyr_plugins.connectors.files.s3.endpoint import Endpoint
+from valkyr_plugins.connectors.files.s3.endpoint import S3Endpoint
 from valkyr_plugins.connectors.network.addresses import may_connect
 
 CONNECT_SECONDS = 10
@@ -41,10 +41,10 @@ class Guard:
         return made
 
 
-class Connection:
+class S3Connection:
     """An open filesystem; `guard` knows which addresses it refused."""
 
-    def __init__(self, endpoint: Endpoint, credential: Mapping[str, str] | None) -> None:
+    def __init__(self, endpoint: S3Endpoint, credential: Mapping[str, str] | None) -> None:
         judge(*endpoint.address)
         self.endpoint = endpoint
         self.guard = None if endpoint.trusted else Guard()
@@ -87,7 +87,7 @@ def _keys(credential: Mapping[str, str] | None) -> dict[str, Any]:
         ) from None
 
 
-def _config(endpoint: Endpoint, guard: Guard | None) -> dict[str, Any]:
+def _config(endpoint: S3Endpoint, guard: Guard | None) -> dict[str, Any]:
     own = endpoint.url is not None
     return {
         "connect_timeout": CONNECT_SECONDS,

@@ -17,7 +17,7 @@ DEFAULT_REGION = "us-east-1"
 
 
 @dataclass(frozen=True, slots=True)
-class Endpoint:
+class S3Endpoint:
     """Where to; `url` is None for Amazon's own, `trusted` one that an administrator named."""
 
     url: str | None
@@ -40,17 +40,17 @@ class Endpoint:
         return parts.hostname or "", parts.port or (80 if parts.scheme == "http" else 443)
 
 
-def endpoint_of(url: str | None, region: str | None) -> Endpoint:
+def endpoint_of(url: str | None, region: str | None) -> S3Endpoint:
     """What the inputs name, else the settings; StepError for a URL that is none."""
     region = region or os.environ.get(S3_REGION, "") or DEFAULT_REGION
     if not region.replace("-", "").isalnum() or not region.isascii():
         raise StepError(f"region {region[:60]!r} is none: expected a name such as eu-central-1")
     if url:
-        return Endpoint(_checked(url, "endpoint"), region, trusted=False)
+        return S3Endpoint(_checked(url, "endpoint"), region, trusted=False)
     setting = os.environ.get(S3_ENDPOINT, "")
     if setting:
-        return Endpoint(_checked(setting, S3_ENDPOINT), region, trusted=True)
-    return Endpoint(None, region, trusted=False)
+        return S3Endpoint(_checked(setting, S3_ENDPOINT), region, trusted=True)
+    return S3Endpoint(None, region, trusted=False)
 
 
 def _checked(url: str, name: str) -> str:

@@ -10,8 +10,8 @@ from botocore.exceptions import (
 )
 
 from runners.public.modules import ErrorType, StepError, error_type_of, status_error_type
-from valkyr_plugins.connectors.files.places import Place
-from valkyr_plugins.connectors.files.s3.connection import Connection
+from valkyr_plugins.connectors.files.places import FileLocation
+from valkyr_plugins.connectors.files.s3.connection import S3Connection
 from valkyr_plugins.connectors.network.addresses import ALLOWED_NETWORKS
 
 MISSING = 404
@@ -19,11 +19,11 @@ PAST_END = 416
 CONFLICT = (409, 412)  # something is there, where nothing was to be
 
 
-class Missing(StepError):
+class ObjectMissing(StepError):
     """There is no such object or bucket."""
 
 
-class Taken(StepError):
+class ObjectExists(StepError):
     """There is an object already."""
 
 
@@ -31,7 +31,7 @@ class PastEnd(StepError):
     """The range begins past the end of the object."""
 
 
-def failure_of(error: Exception, place: Place, connection: Connection) -> StepError:
+def failure_of(error: Exception, place: FileLocation, connection: S3Connection) -> StepError:
     """The failure in our words; what the server said is kept short, and holds no key."""
     name, host = f"s3://{place.rest}", connection.endpoint.host
     if connection.guard is not None and connection.guard.refused:
@@ -68,11 +68,11 @@ def _refusal(answer: ClientError, name: str, host: str) -> StepError:
     code, message = str(said.get("Code", "")), str(said.get("Message", ""))[:300]
     status = int(answer.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
     if status == MISSING:
-        return Missing(f"there is no file {name} at {host} ({code})")
+        return ObjectMissing(f"there is no file {name} at {host} ({code})")
     if status == PAST_END:
         return PastEnd(f"{name} ends before the first byte that is asked for")
     if status in CONFLICT and code in ("PreconditionFailed", "ConditionalRequestConflict", "412"):
-        return Taken(f"{name} exists already")
+        return ObjectExists(f"{name} exists already")
     return StepError(f"{name}: {host} answered {status} {code}: {message}", _class(status, code))
 
 

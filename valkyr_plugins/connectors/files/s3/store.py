@@ -5,10 +5,15 @@ from functools import partial
 from typing import Any
 
 from runners.public.modules import StepError
-from valkyr_plugins.connectors.files.places import Place
-from valkyr_plugins.connectors.files.s3.connection import Connection
+from valkyr_plugins.connectors.files.places import FileLocation
+from valkyr_plugins.connectors.files.s3.connection import S3Connection
 from valkyr_plugins.connectors.files.s3.endpoint import endpoint_of
-from valkyr_plugins.connectors.files.s3.failures import Missing, PastEnd, Taken, failure_of
+from valkyr_plugins.connectors.files.s3.failures import (
+    ObjectExists,
+    ObjectMissing,
+    PastEnd,
+    failure_of,
+)
 from valkyr_plugins.connectors.files.store import Facts, Mode, Where
 
 PAGE = 1_000
@@ -19,10 +24,10 @@ class S3Store:
 
     def __init__(self, where: Where, remaining: Callable[[], float]) -> None:
         endpoint = endpoint_of(where.endpoint, where.region)
-        self._connection = Connection(endpoint, where.credential)
+        self._connection = S3Connection(endpoint, where.credential)
         self._remaining = remaining
 
-    def read(self, place: Place, start: int, most: int) -> tuple[bytes, Facts]:
+    def read(self, place: FileLocation, start: int, most: int) -> tuple[bytes, Facts]:
         """At most so many bytes from byte `start` on; a range past the end is empty."""
         asked = {"Range": f"bytes={start}-{start + most - 1}"} if start else {}
         try:
@@ -33,7 +38,9 @@ class S3Store:
         size = int(total) if total.isdigit() else int(answer.get("ContentLength", len(data)))
         return data, _facts(place, answer, size)
 
-    def write(self, place: Place, data: bytes, mode: Mode, content_type: str | None) -> Facts:
+    def write(
+        self, place: FileLocation, data: bytes, mode: Mode, content_type: str | None
+    ) -> Facts:
         """Put an object, whole; `create` is decided by the server (If-None-Match)."""
         if mode == "append":
             raise StepError(f"s3://{place.rest}: objects of S3 cannot be appended to: overwrite it")
@@ -44,11 +51,11 @@ class S3Store:
             asked["ContentType"] = content_type
         try:
             answer = self._call(place, "put_object", **asked)
-        except Taken:
+        except ObjectExists:
             return self._own(place, data)
         return _facts(place, answer, len(data))
 
-    def entries(self, place: Place, recursive: bool) -> Iterator[Facts]:
+    def entries(self, place: FileLocation, recursive: bool) -> Iterator[Facts]:
         """Objects below a prefix that ends at a '/', and the folders that their names suggest."""
         prefix = f"{place.key.strip('/')}/" if place.key.strip("/") else ""
         asked: dict[str, Any] = {"Prefix": prefix, "MaxKeys": PAGE}
@@ -60,16 +67,18 @@ class S3Store:
                 yield Facts(f"s3://{place.bucket}/{found['Prefix'].rstrip('/')}", kind="folder")
             for found in answer.get("Contents", []):
                 if not found["Key"].endswith("/"):  # a marker that some tools leave for a folder
-                    yield _facts(Place(place.scheme, f"{place.bucket}/{found['Key']}"), found)
+                    yield _facts(
+                        FileLocation(place.scheme, f"{place.bucket}/{found['Key']}"), found
+                    )
             if not answer.get("IsTruncated"):
                 return
             asked["ContinuationToken"] = answer["NextContinuationToken"]
 
-    def delete(self, place: Place) -> bool:
+    def delete(self, place: FileLocation) -> bool:
         """Delete an object; S3 itself does not tell whether it was there, so it is asked first."""
         try:
             self._call(place, "head_object")
-        except Missing:
+        except ObjectMissing:
             return False
         self._call(place, "delete_object")
         return True
@@ -78,20 +87,22 @@ class S3Store:
         """Close its connections."""
         self._connection.close()
 
-    def _own(self, place: Place, data: bytes) -> Facts:
+    def _own(self, place: FileLocation, data: bytes) -> Facts:
         """An equal object is what an earlier attempt of this step left: that is no conflict."""
         found, facts = self.read(place, 0, len(data) + 1)
         if found != data:
             raise StepError(f"s3://{place.rest} exists already, with another content")
         return facts
 
-    def _call(self, place: Place, method: str, *, key: bool = True, **asked: Any) -> Any:
+    def _call(self, place: FileLocation, method: str, *, key: bool = True, **asked: Any) -> Any:
         if key:
             asked["Key"] = place.key
         filesystem = self._connection.filesystem
         return self._ask(place, partial(filesystem._call_s3, method, Bucket=place.bucket, **asked))
 
-    async def _read(self, place: Place, most: int, asked: dict[str, Any]) -> tuple[Any, bytes]:
+    async def _read(
+        self, place: FileLocation, most: int, asked: dict[str, Any]
+    ) -> tuple[Any, bytes]:
         """The answer and the beginning of its body; the rest of it is never received."""
         answer = await self._connection.filesystem._call_s3(
             "get_object", Bucket=place.bucket, Key=place.key, **asked
@@ -103,7 +114,7 @@ class S3Store:
                 size += len(piece)
         return answer, b"".join(pieces)
 
-    def _ask(self, place: Place, work: Callable[[], Any]) -> Any:
+    def _ask(self, place: FileLocation, work: Callable[[], Any]) -> Any:
         seconds = self._remaining()
         try:
             return self._connection.run(work, seconds)
@@ -111,7 +122,7 @@ class S3Store:
             raise failure_of(error, place, self._connection) from error
 
 
-def _facts(place: Place, answer: Any, size: int | None = None) -> Facts:
+def _facts(place: FileLocation, answer: Any, size: int | None = None) -> Facts:
     modified = answer.get("LastModified")
     return Facts(
         path=f"s3://{place.rest}",

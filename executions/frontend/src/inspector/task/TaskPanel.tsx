@@ -1,10 +1,10 @@
 import { modulesOf } from "../../document/modules";
 import type { TaskPath } from "../../document/types";
 import type { Pointer } from "../../forms/pointer";
+import { type Tab, Tabs } from "../../shared/Tabs";
 import { useStudio } from "../../store/studio";
 import { DataDrawer } from "../data/DataDrawer";
 import { countBelow, useProblemsOf, useTask } from "../editing";
-import { type Tab, Tabs } from "../tabs";
 import { type TaskTab, useView } from "../view";
 import { About } from "./About";
 import { Chain } from "./Chain";

@@ -1,6 +1,6 @@
+import { type Tab, Tabs } from "../../shared/Tabs";
 import { useDocument } from "../../store/studio";
 import { countBelow, useProblemsOf } from "../editing";
-import { type Tab, Tabs } from "../tabs";
 import { useView, type WorkflowTab } from "../view";
 import { General } from "./General";
 import { InputFields } from "./InputFields";

@@ -1,0 +1,77 @@
+"""Blocks that plugins add to the home page: cards, banners, and HTML above and below the cards."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpRequest
+from django.utils.safestring import SafeString
+
+NOTHING = SafeString("")
+
+
+@dataclass(frozen=True, slots=True)
+class Banner:
+    """A sentence, and the command that mends it; `urgent` ones are told in red."""
+
+    text: str
+    command: str = ""
+    urgent: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """One figure and the list behind it; `number` is None when it could not be had."""
+
+    title: str
+    icon: str
+    number: int | None
+    note: str
+    address: str
+    bounded: bool = False
+
+    @property
+    def shown(self) -> str:
+        """The figure as text; one that is counted up to a bound says so there."""
+        if self.number is None:
+            return "not available"
+        more = "+" if self.bounded else ""
+        return f"{self.number:,}{more}"
+
+
+@dataclass(frozen=True, slots=True)
+class BlockView:
+    """What a block shows; `above` and `below` are HTML on both sides of the cards."""
+
+    cards: Sequence[Card] = ()
+    banners: Sequence[Banner] = ()
+    above: SafeString = NOTHING
+    below: SafeString = NOTHING
+
+
+@dataclass(frozen=True, slots=True)
+class HomeBlock:
+    """A block of the home page, by a name that no other has.
+
+    `gather` reads what the request's user may see, in a bounded number of rows and queries. What
+    it returns is pickled into the cache for 15 seconds, and shared by users with the same
+    workspaces, workflows and right to configure whose requests have the same `variant`. `show` gets
+    it back, or None when the database did not answer in time.
+    """
+
+    name: str
+    variant: Callable[[HttpRequest], str]
+    gather: Callable[[HttpRequest], Any]
+    show: Callable[[HttpRequest, Any], BlockView]
+
+
+BLOCKS: dict[str, HomeBlock] = {}
+
+
+def add_block(block: HomeBlock) -> None:
+    """Show a block on the home page. Plugins call it when their `admin` module is imported.
+
+    Raises ValueError if another block has its name.
+    """
+    if BLOCKS.setdefault(block.name, block) is not block:
+        raise ValueError(f"The home page has a block {block.name!r} already. Choose another name.")

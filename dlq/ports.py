@@ -1,0 +1,11 @@
+"""What this app asks of the apps above it: typed functions that one of them provides."""
+
+from collections.abc import Collection
+from uuid import UUID
+
+from executions.ports import Port
+
+stopped_redrives: Port[[Collection[UUID]], set[UUID]] = Port(
+    "dlq.ports.stopped_redrives", "redrive"
+)
+"""Return which of these redrives are stopped by their failures at present. Optional."""

@@ -1,0 +1,25 @@
+"""Requeue dead letters, one or many, and say that their groups are redriven."""
+
+from dlq.groups.status import begin_redrive, end_redrive
+from dlq.resolve.requeue import requeue, yielding
+from dlq.resolve.requeue_together import (
+    DeadStep,
+    RequeuedTogether,
+    goes_alone,
+    requeue_together,
+)
+from dlq.resolve.transitions import OVER, GoneHome, requeue_many
+
+__all__ = [
+    "OVER",
+    "DeadStep",
+    "GoneHome",
+    "RequeuedTogether",
+    "begin_redrive",
+    "end_redrive",
+    "goes_alone",
+    "requeue",
+    "requeue_many",
+    "requeue_together",
+    "yielding",
+]

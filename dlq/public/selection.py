@@ -1,0 +1,9 @@
+"""Choose dead letters by the filters of `GET /v1/DeadLetterQueue`."""
+
+from dlq.api.entry_query import EntryFilters
+from dlq.browse.filters import chosen
+
+__all__ = [
+    "EntryFilters",
+    "chosen",
+]

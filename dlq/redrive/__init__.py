@@ -1,1 +1,0 @@
-"""Redrives: many dead letters sent home at a pace, each once, whatever dies in between."""

@@ -1,0 +1,91 @@
+"""What users do to one dead letter: requeue, fix, skip, discard, restore, pin, unpin.
+
+Other inputs, or a result by hand, after an approval need more than the power that is named here:
+`runners.repair.permissions.check_repair`, which page and API ask before.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from dlq.models import DeadLetterEntry, Resolution
+from dlq.resolve import triage
+from dlq.resolve.fix import fix
+from dlq.resolve.requeue import requeue
+from dlq.resolve.skip import skip
+from executions.access import Action
+from executions.access.actor import Actor
+from executions.access.operation import Operation
+from executions.states import Permission
+from runners.models import Run
+
+Data = Mapping[str, Any]
+
+
+def _requeue(pk: UUID, actor: Actor, data: Data) -> Run:
+    overrides = data.get("overrides") or None
+    return requeue(pk, actor=actor, overrides=overrides, reason=data.get("reason", ""))
+
+
+def _fix(pk: UUID, actor: Actor, data: Data) -> Run:
+    outcome = data.get("outcome") or None
+    return fix(pk, data["outputs"], outcome=outcome, actor=actor, notes=data["notes"])
+
+
+def _skip(pk: UUID, actor: Actor, data: Data) -> Run:
+    return skip(pk, actor=actor, reason=data["notes"])
+
+
+def _discard(pk: UUID, actor: Actor, data: Data) -> DeadLetterEntry:
+    return triage.discard(pk, actor=actor, notes=data["notes"])
+
+
+def _restore(pk: UUID, actor: Actor, data: Data) -> DeadLetterEntry:
+    return triage.restore(pk, actor=actor, reason=data["reason"])
+
+
+def _pin(pk: UUID, actor: Actor, data: Data) -> DeadLetterEntry:
+    return triage.pin(pk, actor=actor, reason=data["reason"])
+
+
+def _unpin(pk: UUID, actor: Actor, data: Data) -> DeadLetterEntry:
+    return triage.unpin(pk, actor=actor, reason=data["reason"])
+
+
+def _refuse_resolved(row: DeadLetterEntry) -> str:
+    if row.resolution == Resolution.PENDING:
+        return ""
+    return f"Nothing to do: this dead letter is {Resolution(row.resolution).label}."
+
+
+def _refuse_kept(row: DeadLetterEntry) -> str:
+    if row.resolution == Resolution.DISCARDED:
+        return ""
+    word = Resolution(row.resolution).label
+    return f"Nothing to take back: this dead letter is {word}, not discarded."
+
+
+def _refuse_pinned(row: DeadLetterEntry) -> str:
+    return "Nothing to do: it is pinned already." if row.pinned else ""
+
+
+def _refuse_unpinned(row: DeadLetterEntry) -> str:
+    return "" if row.pinned else "Nothing to do: it is not pinned."
+
+
+REQUEUE = Operation(
+    name="requeue", apply=_requeue, needs=Permission.REDRIVE, refuse=_refuse_resolved
+)
+REQUEUE_WITH = Operation(
+    name="requeue_with", apply=_requeue, needs=Permission.REDRIVE_CHANGED, refuse=_refuse_resolved
+)
+FIX = Operation(name="fix", apply=_fix, needs=Permission.REDRIVE_CHANGED, refuse=_refuse_resolved)
+SKIP = Operation(
+    name="skip", apply=_skip, needs=Permission.REDRIVE_CHANGED, refuse=_refuse_resolved
+)
+DISCARD = Operation(
+    name="discard", apply=_discard, needs=Permission.DISCARD, refuse=_refuse_resolved
+)
+RESTORE = Operation(name="restore", apply=_restore, needs=Permission.DISCARD, refuse=_refuse_kept)
+PIN = Operation(name="pin", apply=_pin, needs=Action.OPERATE, refuse=_refuse_pinned)
+UNPIN = Operation(name="unpin", apply=_unpin, needs=Action.OPERATE, refuse=_refuse_unpinned)

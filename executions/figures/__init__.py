@@ -1,1 +1,0 @@
-"""Figures of executions over time: pure parts, and whose executions are counted."""

@@ -1,0 +1,44 @@
+import { switchLetters, useLetters } from "./letters";
+import "./keys.css";
+
+interface Row {
+  keys: readonly string[];
+  words: string;
+}
+
+/** The switch for keys of a single letter. */
+export function LettersSwitch({ example }: { example: string }) {
+  const on = useLetters((state) => state.on);
+  return (
+    <label className="letters">
+      <input
+        type="checkbox"
+        checked={on}
+        onChange={(event) => switchLetters(event.target.checked)}
+      />
+      Single keys such as <kbd>{example}</kbd> and <kbd>/</kbd> work
+    </label>
+  );
+}
+
+/** Keys and what they do. */
+export function KeyRows({ rows }: { rows: readonly Row[] }) {
+  const on = useLetters((state) => state.on);
+  return (
+    <dl>
+      {rows.map(({ keys, words }) => (
+        <div key={words}>
+          <dt>
+            {keys.map((key) => (
+              <kbd key={key}>{key}</kbd>
+            ))}
+          </dt>
+          <dd>
+            {words}
+            {!on && keys.every((key) => key.length === 1) && " (switched off)"}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

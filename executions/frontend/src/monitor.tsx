@@ -1,0 +1,15 @@
+import { createRoot } from "react-dom/client";
+import "@xyflow/react/dist/style.css";
+import "./styles/tokens.css";
+import "./styles/controls.css";
+import { Monitor } from "./monitor/Monitor";
+import { pagesOf } from "./monitor/pages";
+import { useMonitor } from "./monitor/store";
+import "./monitor/monitor.css";
+
+const page = document.getElementById("monitor");
+const root = document.getElementById("vm-app");
+if (page && root) {
+  useMonitor.setState({ pages: pagesOf(page) });
+  createRoot(root).render(<Monitor />);
+}

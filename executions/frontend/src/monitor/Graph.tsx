@@ -1,0 +1,247 @@
+import { ReactFlowProvider } from "@xyflow/react";
+import { type KeyboardEvent, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
+import type { CanvasNode } from "../canvas/graph";
+import { nameOf } from "../canvas/names";
+import { Plane } from "../canvas/Plane";
+import { useGraph } from "../canvas/useGraph";
+import { openAround } from "../canvas/useRevealing";
+import { fit as fitGraph, pan, reveal, zoomIn, zoomOut } from "../canvas/viewport";
+import { modulesOf } from "../document/modules";
+import { everyTask } from "../document/paths";
+import { reach, type Size } from "../document/sizes";
+import type { Definition, TaskPath } from "../document/types";
+import { taskOf } from "../live/frames";
+import { NOTHING } from "../store/selection";
+import { useDocument, useStudio } from "../store/studio";
+import { IconButton } from "./pieces";
+import { chooseTask } from "./selecting";
+import { useMonitor, usePages, useRun } from "./store";
+
+const FIRST_VIEW = { padding: 0.06, maxZoom: 1 };
+/** How high the graph is at least and at most, in pixels; people may pull it larger. */
+const HEIGHT = { least: 180, most: 380, air: 56 };
+const STEP = 60;
+
+/** The graph of the version that runs, coloured by state. */
+export function Graph() {
+  return (
+    <section className="vk-panel" aria-label="Graph">
+      <div className="vm-bar">
+        <h2>Graph</h2>
+        <Search />
+        <span className="vm-space" />
+        <IconButton icon="remove" label="Zoom out" onClick={reduce} />
+        <IconButton icon="add" label="Zoom in" onClick={enlarge} />
+        <IconButton icon="fit_screen" label="Fit the graph" title="Fit (f)" onClick={showAll} />
+      </div>
+      <ReactFlowProvider>
+        <Shown />
+      </ReactFlowProvider>
+    </section>
+  );
+}
+
+function Shown() {
+  const { workflow } = usePages();
+  const { nodes, lines } = useGraph();
+  const box = useRef<HTMLDivElement>(null);
+  useChosenTask();
+  const sized = useSize(box, nodes);
+  const marked = useMarked(nodes);
+  const label = `The graph of ${workflow}, coloured by state. The timeline below lists the same as a table; arrows move, plus and minus zoom.`;
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a group of drawn things is no fieldset
+    <div
+      ref={box}
+      className="vm-graph canvas"
+      role="group"
+      aria-label={label}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: the keys move what is seen of it
+      tabIndex={0}
+      onKeyDown={pressed}
+    >
+      {sized && (
+        <Plane
+          nodes={marked}
+          edges={lines}
+          onPick={chooseTask}
+          nodesDraggable={false}
+          nodesConnectable={false}
+          nodesFocusable={false}
+          edgesFocusable={false}
+          elementsSelectable={false}
+          disableKeyboardA11y
+          deleteKeyCode={null}
+          selectionKeyCode={null}
+          // As everywhere on the page the wheel scrolls it, unless Ctrl is held; pinching is that too.
+          zoomOnScroll={false}
+          preventScrolling={false}
+          zoomOnDoubleClick={false}
+          fitViewOptions={FIRST_VIEW}
+          minZoom={0.02}
+          maxZoom={2.5}
+          // Moves without an event are the page's own.
+          onMoveStart={(event) => {
+            seen.moved ||= event !== null;
+          }}
+        />
+      )}
+    </div>
+  );
+}
+
+/** The task that is selected, by itself or by one of its runs, is so in the graph; it is brought
+ * into view unless it was selected there. */
+function useChosenTask(): void {
+  const run = useRun();
+  const task = useMonitor((state) => state.task);
+  const path = run ? taskOf(run.stepPath) : task;
+  useEffect(() => {
+    useStudio.setState({ selection: path === null ? NOTHING : { ...NOTHING, tasks: [path] } });
+    if (path === null || useMonitor.getState().from === "graph") return;
+    return show(path);
+  }, [path]);
+}
+
+/** Bring a task into view; gives what lets it be. */
+function show(path: TaskPath): () => void {
+  openAround(path);
+  // Once the graph is there, and the containers around it are open.
+  let frame = requestAnimationFrame(() => {
+    frame = requestAnimationFrame(() => {
+      seen.moved = true;
+      reveal(path, true);
+    });
+  });
+  return () => cancelAnimationFrame(frame);
+}
+
+/** Makes the box as high as the graph needs at its width; true once it is. All of the graph is seen
+ * until somebody moves it. */
+function useSize(box: { current: HTMLDivElement | null }, nodes: readonly CanvasNode[]): boolean {
+  const [sized, setSized] = useState(false);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: later sizes are people's own
+  useLayoutEffect(() => {
+    const element = box.current;
+    if (!element) return;
+    const roots = nodes.filter((node) => node.parentId === undefined);
+    const boxes = roots.map(({ position, width = 0, height = 0 }) => ({
+      ...position,
+      w: width,
+      h: height,
+    }));
+    element.style.height = `${heightOf(reach(boxes), element.clientWidth)}px`;
+    setSized(true);
+    const observer = new ResizeObserver(() => {
+      if (!seen.moved) fitGraph();
+    });
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  return sized;
+}
+
+function heightOf({ w, h }: Size, width: number): number {
+  const scale = Math.min(1, width / (w + 48));
+  return Math.round(Math.min(HEIGHT.most, Math.max(HEIGHT.least, h * scale + HEIGHT.air)));
+}
+
+/** Whether somebody chose what is seen of the graph. */
+const seen = { moved: false };
+
+/** Show all of the graph, also when its box becomes another one. */
+export function showAll(): void {
+  seen.moved = false;
+  fitGraph();
+}
+
+/** What moves the graph, and keeps it there. */
+const moving =
+  (move: () => void): (() => void) =>
+  () => {
+    seen.moved = true;
+    move();
+  };
+const [enlarge, reduce] = [moving(zoomIn), moving(zoomOut)];
+
+/** The nodes, with those that the search found marked. */
+function useMarked(nodes: CanvasNode[]): CanvasNode[] {
+  const marked = useMonitor((state) => state.marked);
+  return useMemo(() => {
+    if (marked.size === 0) return nodes;
+    return nodes.map((node) => (marked.has(node.id) ? { ...node, className: "marked" } : node));
+  }, [nodes, marked]);
+}
+
+function pressed(event: KeyboardEvent): void {
+  const by: Readonly<Record<string, readonly [number, number]>> = {
+    ArrowLeft: [STEP, 0],
+    ArrowRight: [-STEP, 0],
+    ArrowUp: [0, STEP],
+    ArrowDown: [0, -STEP],
+  };
+  const way = by[event.key];
+  if (way) moving(() => pan(...way))();
+  else if (event.key === "+" || event.key === "=") enlarge();
+  else if (event.key === "-") reduce();
+  else if (event.key === "0") showAll();
+  else return;
+  event.preventDefault();
+  event.stopPropagation();
+}
+
+/** Typing marks what is found; Enter goes from one to the next. */
+function Search() {
+  const document = useDocument();
+  const [text, setText] = useState("");
+  const [next, setNext] = useState(0);
+  const found = useMemo(() => matching(document, text), [document, text]);
+  const write = (value: string): void => {
+    setText(value);
+    setNext(0);
+    const paths = matching(document, value);
+    useMonitor.setState({ marked: new Set(paths) });
+    if (paths[0] !== undefined) show(paths[0]);
+  };
+  const pressed = (event: KeyboardEvent<HTMLInputElement>): void => {
+    if (event.key === "Escape") {
+      write("");
+      event.currentTarget.blur();
+    }
+    const path = found[next % found.length];
+    if (event.key !== "Enter" || path === undefined) return;
+    chooseTask(path, null);
+    show(path);
+    setNext(next + 1);
+  };
+  return (
+    <>
+      <input
+        type="search"
+        className="vm-search"
+        id="vm-search"
+        placeholder="Find a task"
+        aria-label="Find a task"
+        autoComplete="off"
+        value={text}
+        onChange={(event) => write(event.target.value)}
+        onKeyDown={pressed}
+      />
+      <span className="vm-found" role="status">
+        {text.trim() ? `${found.length} found` : ""}
+      </span>
+    </>
+  );
+}
+
+/** The tasks whose name, path or modules have a text. */
+function matching(document: Definition, text: string): TaskPath[] {
+  const wanted = text.trim().toLowerCase();
+  if (wanted === "") return [];
+  return everyTask(document)
+    .filter(({ path, task }) => {
+      const modules = modulesOf(task).map(({ use }) => use);
+      return [nameOf(task), path, ...modules].join("\n").toLowerCase().includes(wanted);
+    })
+    .map(({ path }) => path);
+}

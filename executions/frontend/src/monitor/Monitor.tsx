@@ -1,0 +1,111 @@
+import { useEffect, useState } from "react";
+import { ask, wordsOf } from "../api/client";
+import type { GraphShape, ModuleType } from "../api/shapes";
+import { listModuleTypes } from "../api/workflows";
+import { overview } from "../document/layout";
+import { KeyRows, LettersSwitch } from "../keys/KeyRows";
+import { useLiveStore } from "../live/live";
+import { Dialog } from "../shared/Dialog";
+import { begin } from "../store/history";
+import { useStudio } from "../store/studio";
+import { pointActions } from "./actions";
+import { Details } from "./details/Details";
+import { Graph } from "./Graph";
+import { documentOf } from "./graphDocument";
+import { KEYS, listenToKeys } from "./keys";
+import { ErrorNote, Link, Note } from "./pieces";
+import { followAddress } from "./selecting";
+import { useMonitor, usePages, useRun } from "./store";
+import { Top } from "./Top";
+import { Timeline } from "./timeline/Timeline";
+import { watchExecution } from "./watching";
+
+/** The live monitor of one execution: its graph, its timeline and what each run did. */
+export function Monitor() {
+  const { execution, workflow } = usePages();
+  const [loading, setLoading] = useState<"loading" | "ready" | Error>("loading");
+  useEffect(() => {
+    let over = false;
+    load(execution, workflow)
+      .then(() => !over && setLoading("ready"))
+      .catch((error: unknown) => !over && setLoading(new Error(wordsOf(error))));
+    return () => {
+      over = true;
+    };
+  }, [execution, workflow]);
+  if (loading === "loading") return <Note>Loading the graph…</Note>;
+  if (loading === "ready") return <Parts />;
+  return (
+    <div>
+      <ErrorNote>{loading.message}</ErrorNote>
+      <Link href={location.href}>Try again</Link>
+    </div>
+  );
+}
+
+/** The graph of the version that runs, as a document that nobody edits. */
+async function load(execution: string, workflow: string): Promise<void> {
+  const [{ data: graph }, types] = await Promise.all([
+    ask<GraphShape>(`/v1/WorkflowExecution/${execution}/graph`),
+    // Without them the graph has no symbols, and that is all.
+    listModuleTypes().catch((): ModuleType[] => []),
+  ]);
+  const byName = new Map(types.map((type) => [type.type, type]));
+  const document = overview(documentOf(graph, workflow), byName);
+  useStudio.setState({ types: byName, history: begin(document), stored: document });
+}
+
+function Parts() {
+  const { execution } = usePages();
+  const help = useMonitor((state) => state.help);
+  useEffect(() => watchExecution(execution), [execution]);
+  useEffect(followAddress, []);
+  useEffect(listenToKeys, []);
+  usePointedActions();
+  useTold();
+  return (
+    <>
+      <Top />
+      <div className="vm-columns">
+        <div className="vm-main">
+          <Graph />
+          <Timeline />
+        </div>
+        <Details />
+      </div>
+      {help && <Help />}
+    </>
+  );
+}
+
+/** The server's buttons follow the selection, also when they were renewed. */
+function usePointedActions(): void {
+  const run = useRun();
+  useEffect(() => {
+    const point = (): void => pointActions(run);
+    point();
+    document.addEventListener("htmx:afterSettle", point);
+    return () => document.removeEventListener("htmx:afterSettle", point);
+  }, [run]);
+}
+
+/** The page's root says how far it is, for whoever looks at it from outside. */
+function useTold(): void {
+  const ready = useLiveStore((state) => state.execution !== null);
+  const connection = useLiveStore((state) => state.connection);
+  useEffect(() => {
+    const root = document.getElementById("monitor");
+    if (!root) return;
+    root.dataset.connection = connection.replace(" ", "-");
+    if (ready) root.dataset.ready = "yes";
+  }, [ready, connection]);
+}
+
+const Help = () => (
+  <Dialog title="Keys" onClose={() => useMonitor.setState({ help: false })}>
+    <LettersSwitch example="n" />
+    <div className="keys">
+      <KeyRows rows={KEYS} />
+    </div>
+  </Dialog>
+);

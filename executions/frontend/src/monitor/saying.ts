@@ -1,0 +1,42 @@
+/** What is said to who hears the page: where the execution is, and what went wrong. */
+import type { Known } from "../live/frames";
+import { markOf, WRONG } from "../live/states";
+import { announce } from "../shared/announce";
+import { nameOfStep } from "./runs";
+
+/** At most so many sentences are said at once. */
+const MOST = 3;
+const AGAIN = 1000;
+
+let waiting: string[] = [];
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+/** Say what changed; sentences are gathered, so that none takes the place of another. */
+export function sayNews(known: Known, before: Known): void {
+  waiting.push(...newsOf(known, before));
+  if (timer === undefined) next();
+}
+
+function next(): void {
+  timer = undefined;
+  if (waiting.length === 0) return;
+  const rest = waiting.length - MOST;
+  const more = rest > 0 ? ` And ${rest} more changes.` : "";
+  announce(`${waiting.slice(-MOST).join(" ")}${more}`);
+  waiting = [];
+  timer = setTimeout(next, AGAIN);
+}
+
+/** The sentences: failures first. Nothing is said of what was there when the page opened. Pure. */
+export function newsOf(known: Known, before: Known): string[] {
+  if (before.execution === null) return [];
+  const failed = [...known.runs.values()].filter(
+    (run) => WRONG.has(run.state) && before.runs.get(run.id)?.state !== run.state,
+  );
+  const said = failed.map(
+    (run) => `${nameOfStep(run.stepPath)}, attempt ${run.attempt}, ${markOf(run.state).word}.`,
+  );
+  const state = known.execution?.state ?? "";
+  if (state !== before.execution.state) said.push(`The execution is ${markOf(state).word}.`);
+  return said;
+}

@@ -1,0 +1,37 @@
+/** What is selected: a run, or a task that has none. Kept in the address, so that it can be shared. */
+import { useLiveStore } from "../live/live";
+import { type Chosen, type MonitorState, useMonitor } from "./store";
+
+const read = (): Chosen => {
+  const query = new URLSearchParams(location.search);
+  return { run: query.get("run"), task: query.get("task") };
+};
+
+/** Take over what the address selects, now and when the browser goes back. */
+export function followAddress(): () => void {
+  const take = (): void => useMonitor.setState({ ...read(), from: null });
+  take();
+  addEventListener("popstate", take);
+  return () => removeEventListener("popstate", take);
+}
+
+/** Select a run by id, a task by path, or nothing. */
+export function choose(chosen: Partial<Chosen> = {}, from: MonitorState["from"] = null): void {
+  const { run = null, task = null } = chosen;
+  const state = useMonitor.getState();
+  if (run === state.run && task === state.task) return;
+  const address = new URL(location.href);
+  for (const [name, value] of Object.entries({ run, task })) {
+    if (value) address.searchParams.set(name, value);
+    else address.searchParams.delete(name);
+  }
+  history.replaceState(null, "", address);
+  useMonitor.setState({ run, task, from });
+}
+
+/** Select a task's run that is shown in the graph, or the task where it has none. */
+export function chooseTask(path: string | null, from: MonitorState["from"] = "graph"): void {
+  const run = path === null ? null : useLiveStore.getState().tasks.get(path)?.runId;
+  if (path === null) choose({}, from);
+  else choose(run ? { run } : { task: path }, from);
+}

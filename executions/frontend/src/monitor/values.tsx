@@ -1,0 +1,60 @@
+/** Stored values as text: formatted, masked where a key says so, bounded, and copied on demand. */
+import type { Json, JsonObject } from "../document/types";
+import { Icon } from "../shared/Icon";
+import { Note } from "./pieces";
+
+const SHOWN = 100_000;
+const MASK = "••••••";
+// The admin's pages mask the same (executions/admin/values.py).
+const SECRET =
+  /^(authorization|cookie|set-cookie|.*(password|passwd|secret|api[-_]?key|private[-_]?key)|(access|refresh|auth|bearer)[-_]?token)$/i;
+
+export const isObject = (value: Json | undefined): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Whether the API put something in a value's place. */
+export const isHidden = (value: Json | undefined): boolean => isObject(value) && "$hidden" in value;
+
+export function masked(value: Json): Json {
+  if (Array.isArray(value)) return value.map(masked);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [
+      key,
+      SECRET.test(key) && inner !== null && inner !== "" ? MASK : masked(inner),
+    ]),
+  );
+}
+
+/** A value as JSON with a button that copies it, or a sentence where it is hidden or nothing. */
+export function Value({ value, nothing = "Nothing." }: { value: Json; nothing?: string }) {
+  if (isHidden(value)) return <Note>Hidden: needs the permission view_payloads.</Note>;
+  if (value === null || value === undefined) return <Note>{nothing}</Note>;
+  const text = JSON.stringify(masked(value), null, 2);
+  return (
+    <>
+      <CopyButton text={text} />
+      <Preformatted text={text} />
+    </>
+  );
+}
+
+/** Text as it stands; a very long one ends with a note. */
+export function Preformatted({ text }: { text: string }) {
+  const rest = text.length - SHOWN;
+  const end = `… ${rest.toLocaleString("en")} characters more; the API gives the whole.`;
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, which the keyboard must reach
+    <pre className="vk-pre" tabIndex={0}>
+      {rest > 0 ? `${text.slice(0, SHOWN)}\n${end}` : text}
+    </pre>
+  );
+}
+
+/** The admin's own script copies. */
+export const CopyButton = ({ text }: { text: string }) => (
+  <button type="button" className="vk-button vm-small" data-copy={text}>
+    <Icon name="content_copy" />
+    <b>Copy as JSON</b>
+  </button>
+);

@@ -1,0 +1,80 @@
+"""Ids that travel with requests: those that a caller sends, and those that are sent on.
+
+A request's id, and the trace and span in its `traceparent` (https://www.w3.org/TR/trace-context/),
+are believed if they are well formed.
+"""
+
+import re
+import secrets
+from collections.abc import Iterable
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+from executions.ports import trace_headers
+
+LONGEST_ID = 128
+LONGEST_TRACEPARENT = 512
+_ID = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._:@/+=-]{{0,{LONGEST_ID - 1}}}")
+# A later version may say more, after another dash.
+_TRACEPARENT = re.compile(
+    r"(?!ff)([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-[ -~]*)?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Parent:
+    """The caller's span."""
+
+    trace_id: str
+    span_id: int
+    flags: int
+
+
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """A request's id, the id of its trace, and the caller's span where it named one."""
+
+    request_id: str
+    trace_id: str
+    parent: Parent | None
+
+
+# The request that is being answered here; set where requests come in.
+incoming: ContextVar[Incoming | None] = ContextVar("valkyr_incoming", default=None)
+
+
+def read(headers: Iterable[tuple[bytes, bytes]]) -> Incoming:
+    """Ids from an ASGI request's headers, made anew where they are missing or malformed."""
+    request_id, parent, told = "", None, 0
+    for name, value in headers:
+        if name == b"x-request-id":
+            request_id = _request_id(value)
+        elif name == b"traceparent":
+            told += 1
+            parent = parent_of(value.decode("latin-1"))
+    if told > 1:
+        parent = None  # which one is true nobody knows
+    trace_id = parent.trace_id if parent else secrets.token_hex(16)
+    return Incoming(request_id or secrets.token_hex(16), trace_id, parent)
+
+
+def parent_of(text: str) -> Parent | None:
+    """The span that a `traceparent` names; None for anything that is none."""
+    if len(text) > LONGEST_TRACEPARENT:
+        return None
+    found = _TRACEPARENT.fullmatch(text.strip())
+    if found is None or (found[1] == "00" and found[5]):
+        return None
+    if not int(found[2], 16) or not int(found[3], 16):
+        return None
+    return Parent(found[2], int(found[3], 16), int(found[4], 16) & 1)
+
+
+def outgoing() -> dict[str, str]:
+    """Headers that name the present span, for whoever is called from here; often none."""
+    return trace_headers() if trace_headers.provided else {}
+
+
+def _request_id(value: bytes) -> str:
+    text = value[: LONGEST_ID + 1].decode("latin-1")
+    return text if _ID.fullmatch(text) else ""

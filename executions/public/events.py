@@ -1,0 +1,17 @@
+"""Signals that tell what happens to executions."""
+
+from executions.events import (
+    execution_admitted,
+    execution_finished,
+    execution_rolled_back,
+    executions_asked,
+    executions_started,
+)
+
+__all__ = [
+    "execution_admitted",
+    "execution_finished",
+    "execution_rolled_back",
+    "executions_asked",
+    "executions_started",
+]

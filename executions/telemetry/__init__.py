@@ -1,1 +1,0 @@
-"""Traces: whether they are on, the spans, and where they are sent."""

@@ -1,0 +1,46 @@
+"""The connections of our Celery app: they retry every three seconds and use our Redis transport.
+
+kombu waits 2 s longer after each try, up to 30: workers and beat noticed a broker's return 10 s
+late after 20 s, and half a minute late after an hour.
+
+Relies on: workers and beat connect through `Connection.ensure_connection` and pass no interval of
+their own; the app makes connections of `AMQP.Connection`; a connection asks `get_transport_cls`
+for its transport (kombu 5.3 to 5.7, Celery 5.3 to 5.7).
+No public way: Celery has settings for how often it tries, none for how long it waits between. Its
+setting for a transport is ignored for addresses such as redis+socket://.
+If it breaks: after an outage of the broker, work goes on up to 30 s later, and workers end when
+Redis does (see kombu_redis).
+"""
+
+from typing import Any
+
+from celery.app.amqp import AMQP
+from kombu import Connection as KombuConnection
+from kombu.transport.base import Transport
+
+# Seconds: before the second try, how many more before each further one, and at most.
+RETRY = {"interval_start": 1, "interval_step": 1, "interval_max": 3}
+
+
+class Connection(KombuConnection):
+    """kombu's, as patient and more eager, with our transport to Redis."""
+
+    def get_transport_cls(self) -> type[Transport]:
+        """The transport that kombu names, or ours in place of the one to Redis."""
+        found: type[Transport] = super().get_transport_cls()
+        if found.driver_type != "redis":
+            return found
+        from executions.vendor_seams.kombu_redis import RedisTransport  # loads Redis' client
+
+        return RedisTransport if found in RedisTransport.__bases__ else found
+
+    def ensure_connection(self, *args: Any, **kwargs: Any) -> Any:
+        """Connect, trying again and again; arguments are kombu's."""
+        return super().ensure_connection(*args, **RETRY | kwargs)
+
+
+class Amqp(AMQP):
+    """What the app makes its connections of."""
+
+    Connection = Connection
+    BrokerConnection = Connection

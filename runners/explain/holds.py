@@ -1,0 +1,55 @@
+"""Why runs are held back before their modules run: who holds them says so.
+
+A gate that lets runs wait explains those of its kind in `HOLDS`. Runs whose gate is not installed
+any more wait for their timer.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from executions.explain.reason import Reason, at
+from runners.models import Run
+from runners.states import WaitKind
+
+
+@dataclass(frozen=True, slots=True)
+class HeldRuns:
+    """Runs of one execution that wait for one kind; `since` says, by run, from when on."""
+
+    workspace_id: UUID
+    runs: Sequence[Run]
+    since: Mapping[UUID, datetime | None]
+    now: datetime
+
+
+# Returns the reason of each of the runs, by run, in a fixed number of queries.
+Explain = Callable[[HeldRuns], Mapping[UUID, Reason]]
+HOLDS: dict[str, Explain] = {}
+"""Who explains the runs that wait for a kind, by kind."""
+
+
+def hold_reasons(
+    workspace_id: UUID, runs: Sequence[Run], noticed: Mapping[UUID, datetime], now: datetime
+) -> dict[UUID, Reason]:
+    """Return why these runs are held, for those of the kinds in `HOLDS`."""
+    reasons: dict[UUID, Reason] = {}
+    for kind, explain in HOLDS.items():
+        held = [run for run in runs if run.waits_for == kind]
+        if held:
+            since = {run.pk: noticed.get(run.pk, run.started_at) for run in held}
+            reasons |= explain(HeldRuns(workspace_id, held, since, now))
+    return reasons
+
+
+def not_installed(run: Run, since: datetime | None) -> Reason:
+    """Return the reason of a run whose gate is not installed."""
+    return Reason(
+        f"waiting_for_{run.waits_for}",
+        f"It was held back before it ran ({WaitKind(run.waits_for).value}), by a plugin that is "
+        f"not installed now. It goes on at {at(run.due_at)}.",
+        since=since,
+        until=run.due_at,
+        details=dict(run.progress or {}),
+    )

@@ -1,0 +1,10 @@
+"""Show runs as the engine's own endpoints do."""
+
+from runners.api.run_shapes import RunShape, RunSummary
+from runners.api.version_field import VersionField
+
+__all__ = [
+    "RunShape",
+    "RunSummary",
+    "VersionField",
+]

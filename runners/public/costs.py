@@ -1,0 +1,13 @@
+"""Hear what attempts cost, in the transactions that record them."""
+
+from runners.ports import record_costs
+from runners.segment.context import SegmentContext
+from runners.segment.work import Cost, Unit, Work
+
+__all__ = [
+    "Cost",
+    "SegmentContext",
+    "Unit",
+    "Work",
+    "record_costs",
+]

@@ -1,0 +1,10 @@
+"""Add duties to the sweeper, and serve their rows."""
+
+from runners.recovery.duties import EVERY_FIVE_SECONDS, EVERY_SECOND, Duty, each
+
+__all__ = [
+    "EVERY_FIVE_SECONDS",
+    "EVERY_SECOND",
+    "Duty",
+    "each",
+]

@@ -1,0 +1,16 @@
+"""Run steps again with other inputs."""
+
+from runners.modules.registry import UnknownModule
+from runners.modules.registry import get as module_of
+from runners.repair.approvals import APPROVAL, given_in
+from runners.repair.forks import names_of
+from runners.segment.inputs import merged
+
+__all__ = [
+    "APPROVAL",
+    "UnknownModule",
+    "given_in",
+    "merged",
+    "module_of",
+    "names_of",
+]

@@ -1,0 +1,12 @@
+"""What holds for the targets of steps, by pattern; pure."""
+
+from runners.targets.defaults import BASE, DEFAULTS
+from runners.targets.rules import TargetLimits, TargetRule, limits_for
+
+__all__ = [
+    "BASE",
+    "DEFAULTS",
+    "TargetLimits",
+    "TargetRule",
+    "limits_for",
+]

@@ -1,0 +1,30 @@
+"""Duties of the sweeper: those that plugins add, and how a duty serves its rows.
+
+A duty picks a bounded batch, changes or serves every row it picks so that none comes back at once,
+and publishes last. It returns a count.
+"""
+
+import logging
+from collections.abc import Callable
+from typing import ParamSpec
+
+P = ParamSpec("P")
+log = logging.getLogger(__name__)
+
+Duty = Callable[[], int]
+EVERY_SECOND: dict[str, Duty] = {}
+"""What plugins want to be done every second, by a name that no other duty has."""
+EVERY_FIVE_SECONDS: dict[str, Duty] = {}
+"""What plugins want to be done every five seconds."""
+
+
+def each(what: str, serve: Callable[P, int], *args: P.args, **kwargs: P.kwargs) -> int:
+    """Serve one row of a duty: what `serve` returns; 0, and a line in the log, when it raises.
+
+    So a row that cannot be served never blocks those behind it.
+    """
+    try:
+        return int(serve(*args, **kwargs))
+    except Exception:
+        log.exception("could not serve %s; going on", what)
+        return 0

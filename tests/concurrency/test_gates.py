@@ -1,0 +1,66 @@
+"""Gates are asked by their stages, and what one held goes on when it is gone."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from runners.models import Run
+from runners.modules.base import Wait
+from runners.pipeline import gates
+from runners.recovery.sweeper import timers
+from runners.states import WaitKind
+from tests.support import targets
+from tests.support.simulation import World
+from tests.support.targets import calls
+from tests.support.workflows import publish, start, states, task
+
+
+@pytest.fixture(autouse=True)
+def _as_before() -> Iterator[None]:
+    """Gates that a test registers are forgotten."""
+    registered, order = dict(gates._stages), list(gates._gates)
+    yield
+    gates._stages.clear()
+    gates._stages.update(registered)
+    gates._gates[:] = order
+
+
+def hold(asked: gates.Asked) -> Wait:
+    return Wait(WaitKind.CIRCUIT, seconds=3600, key="somebody", facts={"target": "somebody"})
+
+
+def test_a_gate_is_asked_in_its_stage_whenever_it_registers() -> None:
+    asked: list[str] = []
+
+    def gate(name: str) -> gates.Gate:
+        return lambda _: asked.append(name)
+
+    gates._stages.clear()
+    gates.register(gate("target"))
+    gates.register(gate("hold"), gates.Stage.HOLD)
+    gates.register(gate("refuse"), gates.Stage.REFUSE)
+    gates.register(gate("other hold"), gates.Stage.HOLD)
+
+    assert gates.ask(None) is gates.OPEN  # type: ignore[arg-type]
+    assert asked == ["refuse", "hold", "other hold", "target"]
+
+
+def test_a_run_whose_gate_is_gone_goes_on_at_its_timer(queue: World) -> None:
+    targets.install()
+    gates._stages.clear()
+    gates.register(hold)
+    steps = [task("call", "test.call", **{"with": {"target": "left-out"}})]
+    execution = start(publish({"tasks": steps}))
+    queue.drain()
+    run = Run.objects.get(execution_id=execution)
+    assert (run.state, run.waits_for, calls["left-out"]) == ("WAITING", "circuit", 0)
+
+    gates._stages.clear()
+    gates._gates.clear()
+    Run.objects.filter(pk=run.pk).update(due_at=run.queued_at)
+    assert timers.sweep() == 1
+    queue.drain()
+
+    assert states([execution]) == {execution: "SUCCESS"}
+    assert calls["left-out"] == 1
+    assert Run.objects.get(execution_id=execution).attempt == 1

@@ -1,0 +1,180 @@
+"""What figures add to the home page, and the page of a workflow: what they say, and to whom."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.core.cache import cache
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from guardian.shortcuts import assign_perm
+
+from executions.database.clock import database_now
+from executions.models import Membership, Workflow
+from tests.plugins.figures.busy_day import busy_day
+from tests.support import admin_rows as rows
+from tests.support.figure_rows import ended
+from valkyr_plugins.figures.admin import home
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("static_files")]
+RANGES = ("1h", "24h", "7d", "14d", "nonsense", "")
+
+
+@pytest.fixture(autouse=True)
+def fresh() -> None:
+    cache.clear()
+
+
+@pytest.fixture
+def workflow() -> Workflow:
+    return rows.workflow()
+
+
+@pytest.fixture
+def op(django_user_model: Any) -> Client:
+    client = Client()
+    client.force_login(django_user_model.objects.create_superuser("op"))
+    return client
+
+
+def member(django_user_model: Any, name: str, of: Workflow, role: str) -> Client:
+    user = django_user_model.objects.create_user(name, is_staff=True)
+    Membership.objects.create(user=user, workspace=of.workspace, role=role)
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def page_of(of: Workflow) -> str:
+    return reverse("admin:executions_workflow_figures", args=[of.pk])
+
+
+def said(client: Client, address: str = "/admin/") -> str:
+    cache.clear()
+    answer = client.get(address)
+    assert answer.status_code == 200
+    return " ".join(answer.content.decode().split())
+
+
+def card(client: Client, title: str, address: str = "/admin/") -> str:
+    cache.clear()
+    cards = {one.title: one.shown for one in client.get(address).context["cards"]}
+    return cards[title]
+
+
+def test_every_range_answers_on_both_pages(op: Client, workflow: Workflow) -> None:
+    busy_day(workflow)
+
+    asked = [f"{page}?range={name}" for page in ("/admin/", page_of(workflow)) for name in RANGES]
+    assert [one for one in asked if "The same as a table" not in said(op, one)] == []
+
+
+@pytest.mark.parametrize(
+    ("role", "granted", "seen"),
+    [("WORKFLOW", False, "1"), ("USER", False, "0"), ("USER", True, "1")],
+)
+def test_figures_are_those_of_the_person(
+    django_user_model: Any, workflow: Workflow, role: str, granted: bool, seen: str
+) -> None:
+    other = rows.workflow("other", owner=rows.workspace("elsewhere"))
+    for of in (workflow, other):
+        ended(of, "SUCCESS", database_now() - timedelta(minutes=2))
+    client = member(django_user_model, "ann", workflow, role)
+    if granted:
+        assign_perm("read_workflow", django_user_model.objects.get(username="ann"), workflow)
+
+    assert card(client, "Succeeded") == seen
+    assert client.get(page_of(workflow)).status_code == (200 if seen == "1" else 403)
+    assert client.get(page_of(other)).status_code == 403
+
+
+def test_a_workflow_shows_its_slowest_steps_versions_and_costs(
+    op: Client, workflow: Workflow
+) -> None:
+    now = database_now()
+    for number in range(4):
+        made = ended(workflow, "FAILED" if number == 3 else "SUCCESS", now - timedelta(minutes=2))
+        rows.run(made, f"refine[{number}].slow.main", "SUCCESS", duration_ms=3_000)
+        rows.run(made, "quick.main", "FAILED", attempt=1, duration_ms=10)
+        rows.run(made, "quick.main", "SUCCESS", attempt=2, duration_ms=10)
+        rows.run(made, "refine.main", "SUCCESS", waits_for="body", duration_ms=60_000)
+
+    answer = op.get(page_of(workflow))
+
+    steps, versions, costs = answer.context["panels"]
+    first = [str(cell) for cell in steps.rows[0]]
+    assert "refine.<wbr>slow.<wbr>main" in first[0]
+    assert first[4] == "4"
+    quick = next(row for row in steps.rows if "quick" in row[0])
+    assert [str(cell) for cell in quick[4:]] == ["8", "4 (50 %)", "4"]
+    assert [str(cell) for cell in versions.rows[0][1:3]] == ["4", "25 %"]
+    assert costs.rows == []
+
+
+def test_the_page_of_a_workflow_leads_to_its_figures(op: Client, workflow: Workflow) -> None:
+    answer = op.get(reverse("admin:executions_workflow_change", args=[workflow.pk]))
+
+    assert page_of(workflow) in answer.content.decode()
+
+
+def refuse(*_: Any) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1 / 0")
+
+
+def test_without_executions_charts_say_that_none_ended(op: Client) -> None:
+    assert "No execution ended in this time." in said(op)
+
+
+def test_figures_that_cannot_be_had_leave_the_rest_of_the_page(
+    op: Client, workflow: Workflow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows.execution(workflow)
+    monkeypatch.setattr(home, "read", refuse)
+
+    text = said(op)
+
+    assert "Figures of this time</dt><dd>not available" in text
+    assert "The same as a table" not in text
+    assert (card(op, "Succeeded"), card(op, "Running")) == ("not available", "1")
+
+
+def test_hours_that_are_not_counted_are_told_of_where_anything_ran(
+    op: Client, workflow: Workflow
+) -> None:
+    assert "still to be counted" not in said(op)
+
+    rows.execution(workflow)
+
+    assert "21 hours are still to be counted" in said(op)
+
+
+def test_pages_cost_as_many_statements_with_many_rows_as_with_few(
+    op: Client, workflow: Workflow
+) -> None:
+    def cost() -> list[int]:
+        found = []
+        for address in ("/admin/", page_of(workflow)):
+            cache.clear()
+            with CaptureQueriesContext(connection) as seen:
+                op.get(address)
+            found.append(len(seen))
+        return found
+
+    busy_day(workflow)
+    few = cost()
+    for _ in range(3):
+        rows.one_of_each(workflow)
+
+    assert cost() == few
+
+
+def test_hostile_names_are_text_on_both_pages(op: Client, workflow: Workflow) -> None:
+    Workflow.objects.filter(pk=workflow.pk).update(name=rows.HOSTILE)
+    busy_day(workflow)
+
+    for address in ("/admin/", page_of(workflow)):
+        assert "<script>alert" not in said(op, address)
+        assert "<b>bold" not in said(op, address)

@@ -1,0 +1,94 @@
+"""What a redrive is before it is started: a draft, and its preview."""
+
+from datetime import timedelta
+
+import pytest
+
+from dlq.models import DeadLetterEntry
+from dlq.resolve.triage import discard
+from executions.database.clock import database_now
+from executions.models import WorkflowExecution
+from executions.publishing import versioning
+from tests.plugins.redrive.redriving import HOPELESS, begun, dead, made
+from tests.support.simulation import World
+from tests.support.workflows import (
+    ACTOR,
+    default_workspace,
+    effect,
+    limited_workspace,
+    publish,
+    start,
+)
+from valkyr_plugins.redrive.making import InvalidRedrive, forget_drafts
+from valkyr_plugins.redrive.models import Redrive
+from valkyr_plugins.redrive.preview import preview
+
+
+def test_the_preview_says_what_runs_who_is_left_out_and_what_happens_again(queue: World) -> None:
+    letters = dead(queue, 5, HOPELESS)
+    begun(letters[:1])
+    draft = made(letters, overrides={"value": {"a": None}, "seconds": "x"}, rate=2.0)
+    discard(letters[1], actor=ACTOR, notes="known")
+    cancelled = DeadLetterEntry.objects.get(pk=letters[2])
+    WorkflowExecution.objects.filter(pk=cancelled.execution_id).update(state="CANCELLED")
+
+    found = preview(draft.pk)
+
+    assert found.runs == 2
+    assert {(skipped.reason.split(";")[0], skipped.count) for skipped in found.skipped} == {
+        ("Another redrive holds it.", 1),
+        ("It was DISCARDED already.", 1),
+        ("Its execution is CANCELLED", 1),
+    }
+    assert [(e.step, e.module, e.count) for e in found.effects] == [("bad.main", "test.effect", 4)]
+    assert found.checked == 4
+    assert {rejected.entry_id for rejected in found.rejected} == {letters[i] for i in (0, 2, 3, 4)}
+    assert found.samples[0].before["failTimes"] == 99
+    assert found.samples[0].after["value"] == {}
+    assert found.seconds == 1.0
+    assert Redrive.objects.get(pk=draft.pk).state == "DRAFT"
+
+
+@pytest.mark.plugins  # new executions are forks
+def test_the_preview_tells_how_another_version_differs(queue: World) -> None:
+    workflow = publish(HOPELESS)
+    pk = start(workflow, {"n": 1})
+    queue.drain()
+    letter = DeadLetterEntry.objects.get(execution_id=pk)
+    changed = {
+        "schema": "valkyr/1", "name": "tested",
+        "tasks": [effect("bad", value=1), effect("more", "bad")],
+    }  # fmt: skip
+    versioning.update_workflow(
+        workflow.pk, {"definition": changed}, actor=ACTOR, expected_revision=None
+    )
+    versioning.publish(workflow.pk, actor=ACTOR)
+
+    found = preview(made([letter.pk], scope="EXECUTION", version="latest").pk)
+
+    assert [(c.before, c.after) for c in found.definition_changes] == [(1, 2)]
+    assert "Task more is new." in found.definition_changes[0].changes
+    assert {effect.step for effect in found.effects} == {"bad.main", "more.main"}
+    gone = preview(made([letter.pk], scope="EXECUTION", version=7).pk)
+    assert (gone.runs, gone.skipped[0].reason) == (0, "Its workflow has no such version.")
+
+
+def test_a_draft_nobody_starts_is_forgotten_after_a_day(queue: World) -> None:
+    letters = dead(queue, 2)
+    old, young = made(letters), made(letters)
+    Redrive.objects.filter(pk=old.pk).update(created_at=database_now() - timedelta(hours=25))
+
+    assert forget_drafts() == 1
+
+    assert not Redrive.objects.filter(pk=old.pk).exists()
+    assert Redrive.objects.filter(pk=young.pk).exists()
+
+
+def test_dead_letters_of_two_workspaces_are_not_one_redrive(queue: World) -> None:
+    letters = dead(queue, 1) + dead(queue, 1, workspace=limited_workspace(5))
+
+    with pytest.raises(InvalidRedrive, match="several workspaces"):
+        made(letters)
+    with pytest.raises(InvalidRedrive, match="nothing to redrive"):
+        made([])
+    assert default_workspace().pk is not None

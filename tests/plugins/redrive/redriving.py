@@ -1,0 +1,63 @@
+"""Dead letters by the dozen, and redrives of them, carried on turn by turn."""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from dlq.models import DeadLetterEntry
+from executions.models import Workspace
+from tests.support.simulation import World
+from tests.support.workflows import ACTOR, effect, publish, start_many
+from valkyr_plugins.redrive import driving, lifecycle
+from valkyr_plugins.redrive.making import Wish, make
+from valkyr_plugins.redrive.models import Redrive, RedriveItem
+
+BROKEN = {
+    "output": "{{ tasks.bad.output }}",
+    "tasks": [effect("bad", failTimes=1, errorType="PERMANENT", value="{{ input.n }}")],
+}
+HOPELESS = {"tasks": [effect("bad", failTimes=99, errorType="PERMANENT", value="{{ input.n }}")]}
+
+
+def dead(
+    queue: World, count: int, document: dict[str, Any] = BROKEN, workspace: Workspace | None = None
+) -> list[UUID]:
+    """The ids of so many dead letters, each of an execution of its own."""
+    ids = start_many(publish(document, workspace), [{"n": n} for n in range(count)])
+    queue.drain()
+    found = DeadLetterEntry.objects.filter(execution_id__in=ids).order_by("pk")
+    letters = list(found.values_list("pk", flat=True))
+    assert len(letters) == count
+    return letters
+
+
+def made(ids: Sequence[UUID], **wish: Any) -> Redrive:
+    """A draft."""
+    return make(DeadLetterEntry.objects.filter(pk__in=ids), Wish(**wish), actor=ACTOR)
+
+
+def begun(ids: Sequence[UUID], **wish: Any) -> Redrive:
+    """One that was started."""
+    return lifecycle.start(made(ids, **wish).pk, actor=ACTOR)
+
+
+def items(redrive: Redrive) -> dict[UUID, RedriveItem]:
+    """Its items, by entry."""
+    return {item.entry_id: item for item in RedriveItem.objects.filter(redrive=redrive)}
+
+
+def told(redrive: Redrive) -> list[str]:
+    """The states of its items, in the order in which the entries were chosen."""
+    rows = RedriveItem.objects.filter(redrive=redrive).order_by("pk")
+    return list(rows.values_list("state", flat=True))
+
+
+def to_the_end(queue: World, redrive: Redrive, turns: int = 20) -> Redrive:
+    """Drive and work until the redrive is over."""
+    for _ in range(turns):
+        driving.drive()
+        queue.drain()
+        redrive.refresh_from_db()
+        if not redrive.busy:
+            return redrive
+    raise AssertionError(f"still {redrive.state} after {turns} turns: {told(redrive)}")

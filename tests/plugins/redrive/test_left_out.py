@@ -1,0 +1,45 @@
+"""An installation without the plugin has none of its addresses, tasks, links and files."""
+
+from tests.support.left_out import run_without
+
+PROGRAM = """
+import sys
+import django
+django.setup()
+from django.core.management import get_commands
+from django.urls import NoReverseMatch, resolve, reverse
+from drf_spectacular.generators import SchemaGenerator
+from dlq.public.events import stopped_redrives
+from dlq.public.retention import HOLDS
+from dlq.public.triage import GROUP_LINKS, GROUP_SECTIONS, DeadLetterEntryAdmin
+from dlq.retention import pruning
+from valkyr_project.messaging.periodic_tasks import SCHEDULE
+nothing = resolve("/v1/Nothing").func
+print([resolve(path).func is nothing for path in ("/v1/Redrive", "/v1/DeadLetterQueue/requeue")])
+try:
+    reverse("admin:valkyr_redrive_redrive_changelist")
+except NoReverseMatch:
+    print("no page")
+document = SchemaGenerator().get_schema(request=None, public=True)
+print("/v1/DeadLetterQueue/{id}/requeue" in document["paths"], "/v1/Redrive" in document["paths"])
+print([tag["name"] for tag in document["tags"] if tag["name"] == "Redrive"])
+print([name for name in SCHEDULE if "redrive" in name], "redrive" in get_commands())
+print(GROUP_LINKS, GROUP_SECTIONS, "redrive_many" in DeadLetterEntryAdmin.actions)
+print(HOLDS, "redrives" in pruning.kinds(), stopped_redrives.provided)
+print([name for name in sys.modules if name.startswith("valkyr_plugins.redrive")])
+"""
+
+
+def test_left_out_it_adds_no_address_no_task_no_link_and_no_import() -> None:
+    done = run_without(PROGRAM, "connectors")
+
+    assert done.stdout.splitlines() == [
+        "[True, True]",
+        "no page",
+        "True False",
+        "[]",
+        "[] False",
+        "[] [] False",
+        "[] False False",
+        "[]",
+    ], done.stderr

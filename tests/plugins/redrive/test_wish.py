@@ -1,0 +1,69 @@
+"""What can be asked of a redrive, and what an expression may say."""
+
+from typing import Any
+
+import pytest
+
+from valkyr_plugins.redrive import expressions
+from valkyr_plugins.redrive.wish import InvalidRedrive, Wish, check
+
+# New executions are forks.
+NEWEST = ({"scope": "EXECUTION", "version": "newest"}, "version", "pinned, latest or a number")
+NOUGHT = ({"scope": "EXECUTION", "version": 0}, "version", "pinned, latest or a number")
+
+
+@pytest.mark.parametrize(
+    ("wish", "path", "says"),
+    [
+        ({"scope": "TASK"}, "scope", "Expected one of STEP, FROM, EXECUTION"),
+        ({"from_step": "a.main"}, "fromStep", "needs the scope FROM"),
+        ({"version": "latest"}, "version", "choose FROM or EXECUTION"),
+        pytest.param(*NEWEST, marks=pytest.mark.plugins),
+        pytest.param(*NOUGHT, marks=pytest.mark.plugins),
+        ({"overrides": [1]}, "overrides", "a JSON object"),
+        ({"overrides": {"a": 1}, "expression": "inputs"}, "expression", "not both"),
+        ({"expression": "inputs."}, "expression", "expected name"),
+        ({"expression": "{{ inputs }} and {{ error }}"}, "expression", "one expression"),
+        ({"expression": "secrets.shop"}, "expression", "'secrets' is not known here"),
+        ({"expression": "{'a': tasks.b.output}"}, "expression", "'tasks' is not known here"),
+        ({"rate": 0}, "ratePerSecond", "more than 0"),
+        ({"rate": float("nan")}, "ratePerSecond", "more than 0"),
+        ({"max_in_flight": 0}, "maxInFlight", "1 to 100,000"),
+        ({"canary": -1}, "canary", "0 to 1,000"),
+        ({"stop_above": 101}, "stopAbove", "0 to 100"),
+        ({"stop_window": 0}, "stopWindow", "1 to 1,000"),
+    ],
+)
+def test_what_cannot_be_is_refused_by_name(wish: dict[str, Any], path: str, says: str) -> None:
+    with pytest.raises(InvalidRedrive) as caught:
+        check(Wish(**wish))
+
+    (problem,) = caught.value.problems
+    assert problem.path == path
+    assert says in problem.message
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['{"to": inputs.to | lower}', '{{ {"to": inputs.to | lower} }}', ' {"to": inputs.to|lower} '],
+)
+def test_an_expression_is_written_with_or_without_braces(text: str) -> None:
+    check(Wish(expression=text))
+
+    assert expressions.patch(expressions.compiled(text), {"inputs": {"to": "A@B"}}) == {"to": "a@b"}
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [("inputs.to", "expected an object"), ("null_ if false else none", "expected an object")],
+)
+def test_an_expression_that_gives_no_object_says_so(text: str, says: str) -> None:
+    with pytest.raises(expressions.Unusable, match=says):
+        expressions.patch(expressions.compiled(text), {"inputs": {"to": "x"}})
+
+
+def test_an_expression_that_fails_says_where() -> None:
+    template = expressions.compiled('{"n": 1 / inputs.n}')
+
+    with pytest.raises(expressions.Unusable, match="division by zero"):
+        expressions.patch(template, {"inputs": {"n": 0}})

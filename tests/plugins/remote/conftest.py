@@ -1,0 +1,25 @@
+"""People who act over HTTP, as in the tests of the engine's API."""
+
+from tests.contract.conftest import (
+    _no_collected_files,
+    _nobody_asked_before,
+    _quick_passwords,
+    author,
+    client_of,
+    elsewhere,
+    member,
+    stranger,
+    workspace,
+)
+
+__all__ = [
+    "_no_collected_files",
+    "_nobody_asked_before",
+    "_quick_passwords",
+    "author",
+    "client_of",
+    "elsewhere",
+    "member",
+    "stranger",
+    "workspace",
+]

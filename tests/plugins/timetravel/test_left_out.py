@@ -1,0 +1,138 @@
+"""The engine without the plugin: what it adds is gone, and all else goes on."""
+
+from collections.abc import Iterator
+from random import Random
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from executions.models import WorkflowExecution
+from executions.vendor_seams.django_deletion import delete_without_cascade
+from runners.ports import take_checkpoint
+from runners.repair.forks import fork_execution
+from tests.support import admin_rows
+from tests.support.engine_database import engine_database
+from tests.support.left_out import run_without
+from tests.support.simulation import World, world
+from tests.support.workflows import ACTOR, effect, publish, start, states
+from valkyr_plugins.redrive.wish import InvalidRedrive, Wish, check
+from valkyr_plugins.timetravel import checkpoints
+from valkyr_plugins.timetravel.models import Checkpoint
+
+PROGRAM = """
+import sys
+import django
+django.setup()
+from django.urls import NoReverseMatch, resolve, reverse
+from drf_spectacular.generators import SchemaGenerator
+import valkyr_project.celery
+from executions.admin.execution import WorkflowExecutionAdmin, panels
+from executions.jobs.kinds import kind_named
+from runners.ports import take_checkpoint
+from runners.repair.forks import fork_execution
+from valkyr_project.messaging.periodic_tasks import SCHEDULE
+execution = "/v1/WorkflowExecution/01900000-0000-7000-8000-000000000000"
+nowhere = resolve("/v1/Nothing").func
+for path in ("checkpoints", "rollback", "fork", "replay"):
+    print(path, resolve(f"{execution}/{path}").func is nowhere)
+for name in ("checkpoint", "roll_back", "fork", "replay", "verify", "pause"):
+    try:
+        reverse(f"admin:executions_workflowexecution_operate_{name}", args=["1"])
+    except NoReverseMatch:
+        print("no", name)
+document = SchemaGenerator().get_schema(request=None, public=True)
+print([path for path in document["paths"] if path.endswith(("/fork", "/replay", "/rollback"))])
+print([path for path in document["paths"] if "erification" in path or "heckpoint" in path])
+print([name for name in document["components"]["schemas"] if "Checkpoint" in name])
+print("valkyr: checkpoints" in SCHEDULE, take_checkpoint.provided, fork_execution.provided)
+print([panel.__name__ for panel in panels if panel.__name__ in ("checkpoints", "verification")])
+print([name for name in sys.modules if name.startswith("valkyr_plugins.timetravel")])
+"""
+
+
+@pytest.fixture(scope="module")
+def engine(
+    django_db_setup: None, django_db_blocker: Any, request: pytest.FixtureRequest
+) -> Iterator[None]:
+    with engine_database(django_db_blocker, keep=request.config.getvalue("reuse_db")):
+        yield
+
+
+@pytest.fixture
+def queue(engine: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
+    """The broker's place; workers are carried on by hand."""
+    with world(Random(0), monkeypatch, lose=0, double=0, die=0) as made:
+        yield made
+
+
+@pytest.fixture
+def _left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    for port in (take_checkpoint, fork_execution):
+        monkeypatch.setattr(port, "_function", None)
+
+
+def test_left_out_it_adds_no_address_no_button_no_task_and_no_import() -> None:
+    done = run_without(PROGRAM, "connectors")
+
+    assert done.stdout.splitlines() == [
+        *(f"{path} True" for path in ("checkpoints", "rollback", "fork", "replay")),
+        *(f"no {name}" for name in ("checkpoint", "roll_back", "fork", "replay", "verify")),
+        "[]",
+        "[]",
+        "[]",
+        "False False False",
+        "[]",
+        "[]",
+    ], done.stderr
+
+
+@pytest.mark.usefixtures("_left_out")
+def test_a_workflow_with_checkpoints_runs_and_keeps_none(queue: World) -> None:
+    often = {"checkpoint": {"enabled": True, "everySteps": 1}}
+    document = {"settings": often, "tasks": [effect("one"), effect("two", "one")]}
+
+    execution = start(publish(document))
+    queue.drain()
+
+    assert states([execution])[execution] == "SUCCESS"
+    assert not Checkpoint.objects.filter(execution_id=execution).exists()
+
+
+@pytest.mark.usefixtures("_left_out")
+@pytest.mark.parametrize("scope", ["FROM", "EXECUTION"])
+def test_a_redrive_of_new_executions_is_refused(scope: str) -> None:
+    with pytest.raises(InvalidRedrive) as refused:
+        check(Wish(scope=scope))
+
+    [problem] = refused.value.problems
+    assert (problem.path, problem.code) == ("scope", "needs_plugin")
+    check(Wish(scope="STEP"))
+
+
+@pytest.mark.django_db
+def test_an_execution_goes_with_checkpoints_that_the_engine_does_not_know(
+    django_user_model: Any,
+) -> None:
+    """As retention and accounts delete rows where the table is left and the plugin is not."""
+    execution = admin_rows.execution(admin_rows.workflow())
+    ann = django_user_model.objects.create(username="ann")
+    taken = checkpoints.take_by_hand(execution.pk, name="", actor=ACTOR)
+    Checkpoint.objects.filter(pk=taken.pk).update(created_by=ann)
+
+    delete_without_cascade(django_user_model.objects.filter(pk=ann.pk))
+    taken.refresh_from_db()
+    assert taken.created_by_id is None
+    delete_without_cascade(WorkflowExecution.objects.filter(pk=execution.pk))
+    assert not Checkpoint.objects.filter(pk=taken.pk).exists()
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("_left_out", "static_files")
+def test_the_monitor_offers_no_change_from_a_step(admin_client: Client) -> None:
+    execution = admin_rows.execution(admin_rows.workflow())
+
+    page = admin_client.get(f"/admin/executions/workflowexecution/{execution.pk}/monitor/")
+
+    assert page.status_code == 200
+    assert "data-change" not in page.content.decode()

@@ -1,0 +1,214 @@
+"""Circuit breakers: which targets rest and for how many steps; close one here. And their rules."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+from uuid import UUID
+
+from django.contrib import admin
+from django.db.models import Count, IntegerField, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+from django.http import HttpRequest
+from unfold.decorators import display
+
+from dlq.public.dashboard import HomeSection, add_section
+from executions.public.access import Actor, Operation
+from executions.public.admin import (
+    AdminOperation,
+    Cell,
+    FactAdmin,
+    GivenReasonForm,
+    OperatingAdmin,
+    Page,
+    PageSection,
+    ScopedAdmin,
+    TabFilter,
+    done_to,
+    facts,
+    is_superuser,
+    links,
+    marks,
+    scoped,
+    text_section,
+)
+from runners.public.models import Waiter, WaitKind
+from runners.public.targets import DEFAULTS, limits_for
+from valkyr_plugins.circuits.breaker import CircuitState
+from valkyr_plugins.circuits.conf import config
+from valkyr_plugins.circuits.ledger import rules
+from valkyr_plugins.circuits.models import CircuitBreaker, CircuitRule
+from valkyr_plugins.circuits.resetting import reset
+
+MARKS = {
+    CircuitState.CLOSED: ("closed", "check_circle", "green"),
+    CircuitState.OPEN: ("open", "block", "red"),
+    CircuitState.HALF_OPEN: ("half open", "pending", "amber"),
+}
+SHOWN = 8  # on the home page
+
+
+def _reset(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> int:
+    return reset(pk, actor=actor, reason=data["reason"])
+
+
+RESET = AdminOperation(
+    Operation(
+        name="reset_circuit",
+        apply=_reset,
+        refuse=lambda row: (
+            "" if row.state != "CLOSED" or row.failures else "Nothing to do: it is clean."
+        ),
+    ),
+    title="Reset…",
+    icon="restart_alt",
+    done="reset",
+    question="Its failures are forgotten and steps call the target again: as many as it may fail "
+    "at first, and all that are held once it has answered.",
+    form=GivenReasonForm,
+    primary=True,
+)
+
+
+class CircuitStateFilter(TabFilter):
+    """Circuits by state."""
+
+    title = "state"
+    parameter_name = field = "state"
+    groups = {"open": ("OPEN", "HALF_OPEN"), "closed": ("CLOSED",)}
+
+
+@admin.register(CircuitBreaker)
+class CircuitBreakerAdmin(OperatingAdmin, FactAdmin):
+    """One target of a workspace's steps."""
+
+    operations = (RESET,)
+    list_display = (
+        "target", "mark", "workspace", "counted", "held", "retry", "last_failure", "error",
+    )  # fmt: skip
+    list_display_links = ("target",)
+    list_select_related = ("workspace",)
+    list_filter = (CircuitStateFilter,)
+    list_before_template = "valkyr/tabs.html"
+    search_ids = ("id",)
+    search_texts = ("target",)
+    ordering = ("-id",)
+    empty_text = "No circuits yet: each target that a step calls appears here, such as a host."
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """With how many steps are held for each."""
+        waiting = (
+            Waiter.objects.filter(
+                kind=WaitKind.CIRCUIT,
+                key=OuterRef("target"),
+                workspace_id=OuterRef("workspace_id"),
+            )
+            .order_by()
+            .values("key")
+            .annotate(n=Count("pk"))
+            .values("n")
+        )
+        waits = Coalesce(Subquery(waiting), 0, output_field=IntegerField())
+        rows: QuerySet[Any] = super().get_queryset(request).annotate(waits=waits)
+        return rows
+
+    @display(description="state")
+    def mark(self, row: CircuitBreaker) -> Any:
+        """Whether calls are made."""
+        return mark_of(row)
+
+    @display(description="failures")
+    def counted(self, row: CircuitBreaker) -> str:
+        """Those of the window that runs."""
+        return str(row.failures) if row.failures else marks.EMPTY
+
+    @display(description="held")
+    def held(self, row: Any) -> str:
+        """How many steps wait for it."""
+        return f"{row.waits:,}" if row.waits else marks.EMPTY
+
+    @display(description="next try")
+    def retry(self, row: CircuitBreaker) -> Any:
+        """When one step may try it."""
+        return marks.EMPTY if row.next_retry_at is None else marks.ago(row.next_retry_at)
+
+    @display(description="last failure")
+    def last_failure(self, row: CircuitBreaker) -> Any:
+        """When a call last failed."""
+        return marks.ago(row.last_failure_at)
+
+    @display(description="error")
+    def error(self, row: CircuitBreaker) -> str:
+        """What it said."""
+        return marks.clipped(row.last_error) or marks.EMPTY
+
+    def page(self, request: HttpRequest, obj: Any) -> Page:
+        """The circuit, what holds for it and what was done to it."""
+        sections: list[PageSection] = []
+        if obj.last_error:
+            sections.append(text_section("Last error", obj.last_error, error=True))
+        sections.append(done_to(obj.pk))
+        limits = limits_for(obj.target, (*rules(), *DEFAULTS), config().base)
+        known = [
+            ("Workspace", obj.workspace),
+            ("Failures", f"{obj.failures} of {limits.failures}"),
+            ("Window", f"{limits.window:g} s"),
+            ("Rests for", f"{limits.recovery:g} s"),
+            ("Steps held", self.held(obj)),
+            ("Opened", marks.ago(obj.opened_at)),
+            ("Times opened", str(obj.times_opened)),
+            ("Next try", marks.ago(obj.next_retry_at)),
+            ("Probe", obj.probe_run_id and links.to("runners_run", obj.probe_run_id, "its run")),
+            ("Last failure", marks.ago(obj.last_failure_at)),
+            ("Answered", marks.ago(obj.proven_at)),
+            ("Id", marks.copyable(obj.pk)),
+        ]
+        return Page([mark_of(obj), obj.target], facts(known), sections)
+
+
+@admin.register(CircuitRule)
+class CircuitRuleAdmin(ScopedAdmin):
+    """What holds for targets by pattern, in the whole installation."""
+
+    shared = True
+    list_display = (
+        "pattern", "failure_threshold", "window_seconds", "recovery_seconds", "timeout_seconds",
+    )  # fmt: skip
+    fields = list_display
+    search_texts = ("pattern",)
+    empty_text = "No rules: the defaults hold, and the settings for what they leave open."
+
+    def _may(self, request: HttpRequest, obj: Any, power: Any, verb: str) -> bool:
+        """Superusers alone: a rule holds for every workspace."""
+        return is_superuser(request)
+
+
+def mark_of(row: CircuitBreaker) -> Any:
+    """The state's word, icon and colour."""
+    return marks.mark(*MARKS[CircuitState(row.state)])
+
+
+def _open(request: HttpRequest) -> list[CircuitBreaker]:
+    found = scoped(request, CircuitBreaker.objects.exclude(state="CLOSED"))
+    return list(found.order_by("-opened_at")[:SHOWN])
+
+
+def _rows(found: Iterable[CircuitBreaker]) -> list[list[Cell]]:
+    return [
+        [
+            links.to("valkyr_circuits_circuitbreaker", row.pk, row.target),
+            mark_of(row),
+            marks.ago(row.next_retry_at),
+        ]
+        for row in found
+    ]
+
+
+add_section(
+    HomeSection(
+        name="circuits",
+        title="Open circuits",
+        headers=("Target", "State", "Tried again"),
+        empty="Every target is called.",
+        gather=_open,
+        rows=_rows,
+    )
+)

@@ -1,0 +1,30 @@
+"""The plugin `circuits`."""
+
+from executions.public.plugins import PluginConfig
+
+
+class CircuitsConfig(PluginConfig):
+    """Targets that keep failing rest, and steps that call them wait."""
+
+    name = "valkyr_plugins.circuits"
+    label = "valkyr_circuits"
+    verbose_name = "Circuits"
+    api = "valkyr_plugins.circuits.urls"
+    api_tags = {"CircuitBreaker": "The targets that steps call, and which of them rest."}
+
+    def ready(self) -> None:
+        """Hold steps, wake them, and tell others which circuits are open."""
+        from dlq.public.metrics import READINGS
+        from executions.public.conditions import LASTING
+        from runners.public import explain, gates, recovery
+        from runners.public.circuits import open_circuits
+        from runners.public.models import WaitKind
+        from valkyr_plugins.circuits import duties, explanation, gate, ledger, opened
+
+        gates.register(gate.ask, gates.Stage.TARGET)
+        explain.HOLDS[WaitKind.CIRCUIT] = explanation.reasons
+        recovery.EVERY_SECOND["circuits"] = duties.wake_held
+        recovery.EVERY_FIVE_SECONDS["unused_circuits"] = duties.forget_unused
+        READINGS["circuits"] = opened.reading
+        LASTING[ledger.OPEN] = opened.lasting
+        open_circuits.provide(opened.rows)

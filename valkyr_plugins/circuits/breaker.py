@@ -1,0 +1,300 @@
+"""What becomes of a circuit when a call asks to be made, fails or is answered: pure.
+
+The pattern is Michael Nygard's (Release It!, "Circuit Breaker"), with one thing added: a target
+that is not known to answer is *guarded*. It is let no more calls at once than it may still fail, so
+that one that is dead from the start gets no more than its threshold, however many workers call.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from enum import StrEnum
+from uuid import UUID
+
+from runners.public.targets import TargetLimits
+
+
+class CircuitState(StrEnum):
+    """Whether calls of a target are let through: all, none, or one that probes."""
+
+    CLOSED = "CLOSED"
+    OPEN = "OPEN"
+    HALF_OPEN = "HALF_OPEN"
+
+
+_S = CircuitState
+MOVES: Mapping[str, frozenset[str]] = {
+    _S.CLOSED: frozenset({_S.OPEN}),
+    _S.OPEN: frozenset({_S.HALF_OPEN, _S.CLOSED}),
+    _S.HALF_OPEN: frozenset({_S.OPEN, _S.CLOSED, _S.HALF_OPEN}),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Circuit:
+    """One target's breaker, as its row has it (see `CircuitBreaker` for what each field means)."""
+
+    state: str = _S.CLOSED
+    failures: int = 0
+    answers: int = 0
+    window_until: datetime | None = None
+    last_failure_at: datetime | None = None
+    last_error: str = ""
+    proven_at: datetime | None = None
+    trials: int = 0
+    trials_until: datetime | None = None
+    opened_at: datetime | None = None
+    times_opened: int = 0
+    next_retry_at: datetime | None = None
+    probe_run_id: UUID | None = None
+    probe_token: int | None = None
+    probe_until: datetime | None = None
+    called_until: datetime | None = None
+
+
+class Entry(StrEnum):
+    """How a call is let through: like any, counted, as the only one, or not at all."""
+
+    FREE = "free"
+    TRIAL = "trial"
+    PROBE = "probe"
+    HELD = "held"
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """The run that wants to call, its lease's token, and within how many seconds it is over."""
+
+    run_id: UUID
+    token: int
+    seconds: float
+
+
+def guarded(circuit: Circuit, now: datetime) -> bool:
+    """Whether a closed circuit's target is not known to answer: never yet, or not since it failed.
+
+    Failures count until their window is over.
+    """
+    if circuit.state != _S.CLOSED:
+        return False
+    if circuit.proven_at is None:
+        return True
+    failed = circuit.last_failure_at
+    return counted(circuit, now) > 0 and failed is not None and failed >= circuit.proven_at
+
+
+def free(circuit: Circuit, now: datetime) -> bool:
+    """Whether calls are made as if there were no breaker."""
+    return circuit.state == _S.CLOSED and not guarded(circuit, now)
+
+
+def counted(circuit: Circuit, now: datetime) -> int:
+    """The failures of the window that runs; 0 when it is over."""
+    running = circuit.window_until is not None and circuit.window_until > now
+    return circuit.failures if running else 0
+
+
+def due(circuit: Circuit, now: datetime) -> bool:
+    """Whether an open circuit has rested long enough, or its probe was lost."""
+    if circuit.state == _S.OPEN:
+        return circuit.next_retry_at is None or circuit.next_retry_at <= now
+    return circuit.state == _S.HALF_OPEN and (
+        circuit.probe_until is None or circuit.probe_until <= now
+    )
+
+
+def enter(
+    circuit: Circuit, caller: Caller, limits: TargetLimits, now: datetime
+) -> tuple[Circuit, Entry]:
+    """Whether this call may be made now, and the circuit after it was let through."""
+    if free(circuit, now):
+        return circuit, Entry.FREE
+    if circuit.state == _S.CLOSED:
+        return _try(circuit, caller, limits, now)
+    if not due(circuit, now):
+        return circuit, Entry.HELD
+    probing = replace(
+        circuit,
+        state=_S.HALF_OPEN,
+        probe_run_id=caller.run_id,
+        probe_token=caller.token,
+        probe_until=now + timedelta(seconds=caller.seconds),
+        called_until=None,
+    )
+    return probing, Entry.PROBE
+
+
+def failed(
+    circuit: Circuit,
+    entry: Entry,
+    caller: Caller,
+    error: str,
+    limits: TargetLimits,
+    now: datetime,
+    *,
+    answers: int = 0,
+) -> Circuit:
+    """The circuit after a call that it let through as `entry` failed with `error`.
+
+    `answers` are calls that were answered meanwhile and not counted yet: a busy target of which now
+    and then a call fails goes on being called. What comes late, from before it opened or from a
+    probe that was given up, changes nothing.
+    """
+    if entry is Entry.PROBE:
+        return _again(circuit, error, limits, now) if _probes(circuit, caller) else circuit
+    if circuit.state != _S.CLOSED:
+        return circuit
+    fresh = _without_old(circuit, now)
+    noted = replace(
+        _given_back(fresh, entry),
+        failures=fresh.failures + 1,
+        answers=fresh.answers + answers,
+        window_until=fresh.window_until or now + timedelta(seconds=limits.window),
+        last_failure_at=now,
+        last_error=error,
+        called_until=None,
+    )
+    return _opened(noted, limits, now) if _fails(noted, limits) else noted
+
+
+def answered(circuit: Circuit, entry: Entry, caller: Caller, now: datetime) -> Circuit:
+    """The circuit after the target answered a call, were it with a refusal."""
+    if entry is Entry.PROBE:
+        if not _probes(circuit, caller):
+            return circuit
+        return replace(closed(circuit), proven_at=now)
+    if circuit.state != _S.CLOSED:
+        return circuit
+    fresh = _given_back(_without_old(circuit, now), entry)
+    answers = fresh.answers + 1 if fresh.failures else 0
+    return replace(fresh, answers=answers, proven_at=now, called_until=None)
+
+
+def undone(circuit: Circuit, entry: Entry, caller: Caller, now: datetime) -> Circuit:
+    """The circuit after a call that it let through was not made after all."""
+    if entry is Entry.TRIAL and circuit.state == _S.CLOSED:
+        return _given_back(_without_old(circuit, now), entry)
+    if entry is Entry.PROBE and _probes(circuit, caller):
+        return replace(_unprobed(circuit), state=_S.OPEN, next_retry_at=now)
+    return circuit
+
+
+def closed(circuit: Circuit) -> Circuit:
+    """The circuit closed, its failures forgotten, and nothing known of whether it answers now."""
+    return replace(
+        _unprobed(circuit),
+        state=_S.CLOSED,
+        failures=0,
+        answers=0,
+        window_until=None,
+        proven_at=None,
+        trials=0,
+        trials_until=None,
+        opened_at=None,
+        next_retry_at=None,
+        called_until=None,
+    )
+
+
+def room(circuit: Circuit, limits: TargetLimits, now: datetime) -> int | None:
+    """How many held runs may be woken now; None for any number.
+
+    Those that were woken and have not asked yet are waited for, until `called_until`.
+    """
+    if free(circuit, now):
+        return None
+    if circuit.called_until is not None and circuit.called_until > now:
+        return 0
+    if circuit.state == _S.CLOSED:
+        fresh = _without_old(circuit, now)
+        return max(0, _at_once(fresh, limits) - fresh.trials)
+    return int(due(circuit, now))
+
+
+def called(circuit: Circuit, until: datetime, now: datetime) -> Circuit:
+    """The circuit after held runs were woken, which have until then to ask again."""
+    return circuit if free(circuit, now) else replace(circuit, called_until=until)
+
+
+def _try(
+    circuit: Circuit, caller: Caller, limits: TargetLimits, now: datetime
+) -> tuple[Circuit, Entry]:
+    fresh = _without_old(circuit, now)
+    if fresh.trials >= _at_once(fresh, limits):
+        return circuit, Entry.HELD
+    until = now + timedelta(seconds=caller.seconds)
+    latest = until if fresh.trials_until is None else max(fresh.trials_until, until)
+    trying = replace(fresh, trials=fresh.trials + 1, trials_until=latest, called_until=None)
+    return trying, Entry.TRIAL
+
+
+def _at_once(circuit: Circuit, limits: TargetLimits) -> int:
+    """How many calls of a guarded target may be under way: as many as it may still fail.
+
+    One at least where it failed as often as that and was answered more often.
+    """
+    return 0 if _fails(circuit, limits) else max(1, limits.failures - circuit.failures)
+
+
+def _fails(circuit: Circuit, limits: TargetLimits) -> bool:
+    """Whether the threshold is reached, and at least half of the calls of the window failed."""
+    return circuit.failures >= max(limits.failures, circuit.answers)
+
+
+def _again(circuit: Circuit, error: str, limits: TargetLimits, now: datetime) -> Circuit:
+    """The probe failed: it rests as long as before."""
+    return replace(
+        _unprobed(circuit),
+        state=_S.OPEN,
+        last_failure_at=now,
+        last_error=error,
+        next_retry_at=now + timedelta(seconds=limits.recovery),
+    )
+
+
+def _opened(circuit: Circuit, limits: TargetLimits, now: datetime) -> Circuit:
+    return replace(
+        circuit,
+        state=_S.OPEN,
+        trials=0,
+        trials_until=None,
+        opened_at=now,
+        times_opened=circuit.times_opened + 1,
+        next_retry_at=now + timedelta(seconds=limits.recovery),
+    )
+
+
+def _probes(circuit: Circuit, caller: Caller) -> bool:
+    """Whether the probe is still this caller's."""
+    named = (circuit.probe_run_id, circuit.probe_token)
+    return circuit.state == _S.HALF_OPEN and named == (caller.run_id, caller.token)
+
+
+def _unprobed(circuit: Circuit) -> Circuit:
+    return replace(
+        circuit, probe_run_id=None, probe_token=None, probe_until=None, called_until=None
+    )
+
+
+def _given_back(circuit: Circuit, entry: Entry) -> Circuit:
+    trials = max(0, circuit.trials - (entry is Entry.TRIAL))
+    return replace(circuit, trials=trials, trials_until=circuit.trials_until if trials else None)
+
+
+def _trying(circuit: Circuit, now: datetime) -> int:
+    """The trials under way; void when they should have ended long ago."""
+    running = circuit.trials_until is not None and circuit.trials_until > now
+    return circuit.trials if running else 0
+
+
+def _without_old(circuit: Circuit, now: datetime) -> Circuit:
+    """The circuit without failures whose window is over and trials that were lost."""
+    failures, trials = counted(circuit, now), _trying(circuit, now)
+    return replace(
+        circuit,
+        failures=failures,
+        answers=circuit.answers if failures else 0,
+        window_until=circuit.window_until if failures else None,
+        trials=trials,
+        trials_until=circuit.trials_until if trials else None,
+    )

@@ -1,0 +1,147 @@
+"""What a process knows of circuits, so that a target that answers costs its steps no query.
+
+At most once a second, when a step asks, every circuit that is not clean is read in one query, and
+the rules in another. A target that is not among them and was seen to answer needs no question.
+"""
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from threading import Lock
+from uuid import UUID
+
+from runners.public.targets import DEFAULTS, TargetLimits, TargetRule, limits_for
+from valkyr_plugins.circuits.breaker import Caller, Circuit, Entry, enter, free, guarded
+from valkyr_plugins.circuits.tallies import Tallies
+
+KEPT = 10_000
+FRESH_SECONDS = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A target of a workspace: one tenant's failures never rest another's."""
+
+    workspace_id: UUID
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """What was read at once: circuits that are not clean (`whole` if all were), and the rules."""
+
+    at: datetime
+    unclean: Mapping[Key, Circuit]
+    rules: tuple[TargetRule, ...] = ()
+    whole: bool = True
+
+
+@dataclass(slots=True)
+class Memory:
+    """A process's memory; its threads share it."""
+
+    read: Callable[[], Picture]
+    base: TargetLimits
+    clock: Callable[[], float] = time.monotonic
+    kept: int = KEPT
+    _picture: Picture | None = None
+    _read_at: float = 0.0
+    _unclean: dict[Key, Circuit] = field(default_factory=dict)
+    _proven: "OrderedDict[Key, None]" = field(default_factory=OrderedDict)
+    _limits: dict[str, TargetLimits] = field(default_factory=dict)
+    tallies: "Tallies[Key]" = field(init=False)
+    _reading: Lock = field(default_factory=Lock)
+    _own: Lock = field(default_factory=Lock)
+
+    def __post_init__(self) -> None:
+        """Count answers by the same clock."""
+        self.tallies = Tallies(self.clock, self.kept)
+
+    def refresh(self) -> None:
+        """Read again if what is known is older than a second; one thread does it for all."""
+        if self._picture is not None and self.clock() - self._read_at < FRESH_SECONDS:
+            return
+        if not self._reading.acquire(blocking=self._picture is None):
+            return
+        try:
+            if self._picture is None or self.clock() - self._read_at >= FRESH_SECONDS:
+                self._take(self.read(), self.clock())
+        finally:
+            self._reading.release()
+
+    def now(self) -> datetime:
+        """The database's time, reckoned from when it was last read."""
+        assert self._picture is not None, "refresh first"
+        return self._picture.at + timedelta(seconds=self.clock() - self._read_at)
+
+    def entry(self, key: Key, caller: Caller) -> Entry | None:
+        """FREE or HELD where that is known without a question, else None."""
+        circuit = self._unclean.get(key)
+        if circuit is not None:
+            entry = enter(circuit, caller, self.limits(key.target), self.now())[1]
+            return entry if entry in (Entry.FREE, Entry.HELD) else None
+        if self._picture is None or not self._picture.whole or key not in self._proven:
+            return None
+        self._use(key)
+        return Entry.FREE
+
+    def circuit(self, key: Key) -> Circuit:
+        """The circuit as it was when last looked at; a clean one where nothing is known."""
+        return self._unclean.get(key, Circuit())
+
+    def guards(self, key: Key) -> bool:
+        """Whether the target is known to have failed and not to have answered since."""
+        circuit = self._unclean.get(key)
+        return circuit is not None and guarded(circuit, self.now())
+
+    def limits(self, target: str) -> TargetLimits:
+        """The numbers that hold for a target."""
+        found = self._limits.get(target)
+        if found is None:
+            rules = () if self._picture is None else self._picture.rules
+            found = limits_for(target, (*rules, *DEFAULTS), self.base)
+            if len(self._limits) >= self.kept:
+                self._limits = {}
+            self._limits[target] = found
+        return found
+
+    def note(self, key: Key, circuit: Circuit, now: datetime) -> None:
+        """Learn what this process has just read or written of a circuit."""
+        if free(circuit, now):
+            self._use(key)
+        else:
+            self._disprove(key)
+        if free(circuit, now) and circuit.failures == 0:
+            self._unclean.pop(key, None)
+        else:
+            self._unclean[key] = circuit
+
+    def forget(self) -> None:
+        """Know nothing any more."""
+        self._picture = None
+        self._unclean = {}
+        self._proven = OrderedDict()
+        self._limits = {}
+        self.tallies.forget()
+
+    def _take(self, picture: Picture, read_at: float) -> None:
+        if self._picture is None or picture.rules != self._picture.rules:
+            self._limits = {}
+        self._picture, self._read_at = picture, read_at
+        self._unclean = dict(picture.unclean)
+        for key, circuit in picture.unclean.items():
+            if not free(circuit, picture.at):
+                self._disprove(key)
+
+    def _use(self, key: Key) -> None:
+        with self._own:
+            self._proven[key] = None
+            self._proven.move_to_end(key)
+            if len(self._proven) > self.kept:
+                self._proven.popitem(last=False)
+
+    def _disprove(self, key: Key) -> None:
+        with self._own:
+            self._proven.pop(key, None)

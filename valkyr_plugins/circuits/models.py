@@ -1,0 +1,127 @@
+"""Circuit breakers: how often a target failed of late, and whether it rests."""
+
+from django.db import models
+from django.db.models import Q
+from uuid6 import uuid7
+
+from executions.public.database import ClockTimestamp
+from executions.public.models import Workspace
+from valkyr_plugins.circuits.breaker import CircuitState
+
+
+class CircuitBreaker(models.Model):
+    """One target of a workspace's steps, such as `http.request:api.example.com`.
+
+    A target without a row has neither failed nor been proven. While CLOSED, `failures` counts until
+    `window_until`, and `answers` what was answered meanwhile, as far as those know whose calls
+    failed; `proven_at` is when it was last known to answer. A target not proven lets through no
+    more calls at once than it may still fail (`trials`, void after `trials_until`). OPEN rests
+    until `next_retry_at`; HALF_OPEN names the one run that probes and its token, void after
+    `probe_until`, so that a probe that dies expires. Held runs that were woken have until
+    `called_until` to ask again before more are.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    workspace = models.ForeignKey(
+        Workspace, on_delete=models.CASCADE, related_name="+", db_index=False
+    )
+    target = models.CharField(max_length=300)
+    state = models.CharField(
+        max_length=9,
+        choices=[(s.value, s.value.lower()) for s in CircuitState],
+        default="CLOSED",
+        db_default="CLOSED",
+    )
+    failures = models.PositiveIntegerField(default=0, db_default=0)
+    answers = models.PositiveIntegerField(default=0, db_default=0)
+    window_until = models.DateTimeField(null=True, blank=True)
+    last_failure_at = models.DateTimeField(null=True, blank=True)
+    last_error = models.TextField(blank=True, default="", db_default="")
+    proven_at = models.DateTimeField(null=True, blank=True)
+    trials = models.PositiveIntegerField(default=0, db_default=0)
+    trials_until = models.DateTimeField(null=True, blank=True)
+    opened_at = models.DateTimeField(null=True, blank=True)
+    times_opened = models.PositiveIntegerField(default=0, db_default=0)
+    next_retry_at = models.DateTimeField(null=True, blank=True)
+    probe_run_id = models.UUIDField(null=True, blank=True)
+    probe_token = models.IntegerField(null=True, blank=True)
+    probe_until = models.DateTimeField(null=True, blank=True)
+    called_until = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
+
+    class Meta:
+        db_table = "runners_circuitbreaker"
+        ordering = ["workspace", "target"]
+        constraints = [
+            models.UniqueConstraint(fields=["workspace", "target"], name="circuit_once"),
+            models.CheckConstraint(
+                condition=Q(state="CLOSED") | Q(next_retry_at__isnull=False),
+                name="circuit_open_has_next_retry",
+            ),
+            models.CheckConstraint(
+                condition=~Q(state="HALF_OPEN")
+                | Q(
+                    probe_run_id__isnull=False,
+                    probe_token__isnull=False,
+                    probe_until__isnull=False,
+                ),
+                name="circuit_half_open_names_probe",
+            ),
+        ]
+        indexes = [
+            # Those that a worker must know of before it calls: few, however many targets there are.
+            models.Index(
+                fields=["state", "next_retry_at"],
+                condition=~Q(state="CLOSED") | Q(failures__gt=0),
+                name="circuit_unclean",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.target}: {self.state}"
+
+
+class CircuitRule(models.Model):
+    """What holds for the targets that a pattern matches; of several the most specific holds.
+
+    `*` in a pattern stands for any characters. An empty number leaves the next rule's, in the end
+    the installation's (`DEFAULT_FAILURE_THRESHOLD` and so on).
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    pattern = models.CharField(
+        max_length=300, unique=True, help_text="`http.request:*.example.com`, for example."
+    )
+    failure_threshold = models.PositiveIntegerField(
+        null=True, blank=True, help_text="So many failures within the window open the circuit."
+    )
+    window_seconds = models.FloatField(
+        null=True, blank=True, help_text="After so long failures are forgotten."
+    )
+    recovery_seconds = models.FloatField(
+        null=True, blank=True, help_text="How long the target rests before one step tries it."
+    )
+    timeout_seconds = models.FloatField(
+        null=True, blank=True, help_text="How long a call of a model may take."
+    )
+    created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
+
+    class Meta:
+        db_table = "runners_circuitrule"
+        ordering = ["pattern"]
+        constraints = [
+            models.CheckConstraint(
+                # What is not said is no number, so none of these refuses it.
+                condition=Q(
+                    failure_threshold__gt=0,
+                    window_seconds__gt=0,
+                    recovery_seconds__gt=0,
+                    timeout_seconds__gt=0,
+                ),
+                name="circuit_rule_positive",
+                violation_error_message="Every number is more than 0, or left empty.",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.pattern

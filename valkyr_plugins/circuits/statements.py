@@ -1,0 +1,8 @@
+"""The statements of circuits, by name, from `sql/`."""
+
+from pathlib import Path
+
+from executions.public.database import Statements
+
+_own = Statements(Path(__file__).with_name("sql"))
+statement, fetch = _own.text, _own.fetch

@@ -1,0 +1,11 @@
+"""The addresses of circuit breakers."""
+
+from django.urls import path
+
+from valkyr_plugins.circuits import api
+
+urlpatterns = [
+    path("v1/CircuitBreaker", api.CircuitBreakers.as_view()),
+    path("v1/CircuitBreaker/<uuid:id>", api.OneCircuitBreaker.as_view()),
+    path("v1/CircuitBreaker/<uuid:id>/reset", api.ResetCircuitBreaker.as_view()),
+]

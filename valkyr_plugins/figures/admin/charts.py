@@ -1,0 +1,205 @@
+"""The charts of a range's figures, for the home page and a workflow's page. Pure."""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+
+from executions.public.admin import marks
+from valkyr_plugins.figures.admin.drawing import Chart, grid, line, stacked
+from valkyr_plugins.figures.admin.scales import linear, logarithmic
+from valkyr_plugins.figures.histogram import Histogram
+from valkyr_plugins.figures.reading import Figures
+from valkyr_plugins.figures.tally import Tally
+
+# (counter, word), from the bottom up: what is wrong stands on top, where it is seen.
+STATES = (
+    ("succeeded", "succeeded"),
+    ("cancelled", "cancelled"),
+    ("timed_out", "timed out"),
+    ("failed", "failed"),
+)
+SHARES = ((0.5, "p50", "half"), (0.95, "p95", "most"), (0.99, "p99", "worst"))
+NOTHING = "No execution ended in this time."
+
+
+def charts(figures: Figures) -> list[Chart]:
+    """All charts of a range."""
+    return [
+        by_state(figures),
+        failure_rate(figures),
+        durations(figures),
+        dispatches(figures),
+    ]
+
+
+def by_state(figures: Figures) -> Chart:
+    """Executions that ended, stacked by state."""
+    labels = slot_labels(figures)
+    scale = linear([tally.ended for tally in figures.slots], least=2)
+    columns = [
+        [
+            (name, getattr(tally, name), f"{label}: {getattr(tally, name):,} {word}")
+            for name, word in STATES
+        ]
+        for label, tally in zip(labels, figures.slots, strict=True)
+    ]
+    total = figures.total
+    counts = ", ".join(f"{getattr(total, name):,} {word}" for name, word in STATES)
+    return Chart(
+        "states",
+        "Executions that ended",
+        f"Executions that ended, by state: {counts}.",
+        note=f"{throughput(figures)} in all",
+        bars=stacked(columns, scale),
+        legend=STATES[::-1],
+        y_labels=[_count(tick) for tick in scale.ticks],
+        x_labels=_few(labels),
+        grid=grid(scale),
+        headers=("From (UTC)", *(word for _, word in STATES), "asked for", "failed attempts"),
+        rows=[
+            [
+                label,
+                *(f"{getattr(tally, name):,}" for name, _ in STATES),
+                f"{tally.created:,}",
+                f"{tally.failed_attempts:,}",
+            ]
+            for label, tally in zip(labels, figures.slots, strict=True)
+        ],
+        empty="" if total.ended else NOTHING,
+    )
+
+
+def failure_rate(figures: Figures) -> Chart:
+    """The share that failed or timed out."""
+    labels = slot_labels(figures)
+    rates = [tally.failure_rate for tally in figures.slots]
+    scale = linear([100 * rate for rate in rates if rate is not None], least=5)
+    columns = [
+        [("failed", 0 if rate is None else 100 * rate, f"{label}: {percent(rate)} failed")]
+        for label, rate in zip(labels, rates, strict=True)
+    ]
+    return Chart(
+        "rate",
+        "Failure rate",
+        f"The share of executions that failed or timed out: {percent(figures.total.failure_rate)}.",
+        note=percent(figures.total.failure_rate),
+        bars=stacked(columns, scale),  # type: ignore[arg-type]
+        legend=(("failed", "failed or timed out, of all that were not cancelled"),),
+        y_labels=[f"{tick:g} %" for tick in scale.ticks],
+        x_labels=_few(labels),
+        grid=grid(scale),
+        headers=("From (UTC)", "failure rate", "dead letters"),
+        rows=[
+            [label, percent(rate), f"{tally.dead_letters:,}"]
+            for label, rate, tally in zip(labels, rates, figures.slots, strict=True)
+        ],
+        empty="" if figures.total.ended else NOTHING,
+    )
+
+
+def durations(figures: Figures) -> Chart:
+    """How long executions took, from their start to their end."""
+    return _percentiles(
+        figures,
+        "durations",
+        "How long executions take",
+        lambda tally: tally.durations,
+        NOTHING,
+    )
+
+
+def dispatches(figures: Figures) -> Chart:
+    """How long attempts of steps waited for a worker."""
+    return _percentiles(
+        figures,
+        "dispatches",
+        "How long steps wait for a worker",
+        lambda tally: tally.dispatches,
+        "No step was started in this time.",
+    )
+
+
+def _percentiles(
+    figures: Figures, name: str, title: str, of: Callable[[Tally], Histogram], nothing: str
+) -> Chart:
+    labels = slot_labels(figures)
+    values = {
+        word: [of(tally).percentile(share) for tally in figures.slots] for share, word, _ in SHARES
+    }
+    known = [value for column in values.values() for value in column if value is not None]
+    scale = logarithmic(known)
+    whole = summary(of(figures.total))
+    return Chart(
+        name,
+        title,
+        f"{title}: {whole}.",
+        note=whole,
+        lines=[line(word, kind, values[word], scale) for _, word, kind in SHARES],
+        legend=[(kind, word) for _, word, kind in SHARES],
+        y_labels=[decade(tick) for tick in scale.ticks],
+        x_labels=_few(labels),
+        grid=grid(scale),
+        headers=("From (UTC)", *(word for _, word, _ in SHARES), "counted"),
+        rows=[
+            [
+                label,
+                *(marks.took(values[word][place]) for _, word, _ in SHARES),
+                f"{of(tally).total:,}",
+            ]
+            for place, (label, tally) in enumerate(zip(labels, figures.slots, strict=True))
+        ],
+        empty="" if known else nothing,
+    )
+
+
+def summary(histogram: Histogram) -> str:
+    """`p50 1.2 s, p95 4 s, p99 9 s`, or a dash."""
+    if not histogram.total:
+        return marks.EMPTY
+    return ", ".join(
+        f"{word}{marks.NO_BREAK}{marks.took(histogram.percentile(share))}"
+        for share, word, _ in SHARES
+    )
+
+
+def decade(milliseconds: float) -> str:
+    """A power of ten of milliseconds in the unit that people use for it."""
+    if milliseconds < 1_000:
+        return f"{milliseconds:g} ms"
+    if milliseconds < 1_000_000:
+        return f"{milliseconds / 1_000:g} s"
+    if milliseconds < 10_000_000:
+        return f"{milliseconds / 60_000:.0f} min"
+    return f"{milliseconds / 3_600_000:.2g} h"
+
+
+def percent(rate: float | None) -> str:
+    """A share as `3.2 %`; a dash for none."""
+    return marks.EMPTY if rate is None else f"{100 * rate:.3g} %"
+
+
+def throughput(figures: Figures) -> str:
+    """How many ended in an hour, or in a minute where that is more than one."""
+    hours = max(figures.window.elapsed, timedelta(minutes=1)) / timedelta(hours=1)
+    an_hour = figures.total.ended / hours
+    if an_hour >= 600:
+        return f"{an_hour / 60:,.0f} a minute"
+    return f"{an_hour:,.0f} an hour" if an_hour >= 10 else f"{an_hour:.2g} an hour"
+
+
+def slot_labels(figures: Figures) -> list[str]:
+    """When each slot begins, in UTC: with the day where a range has several."""
+    days = figures.window.range.length > timedelta(days=1)
+    return [_time(start, days=days) for start in figures.window.starts()]
+
+
+def _time(at: datetime, *, days: bool) -> str:
+    return f"{at:%d %b %H:%M}" if days else f"{at:%H:%M}"
+
+
+def _few(labels: Sequence[str]) -> list[str]:
+    """The first, the middle, and now."""
+    return [labels[0], labels[len(labels) // 2], "now"]
+
+
+def _count(value: float) -> str:
+    return f"{value:,.0f}" if value == int(value) else f"{value:,.1f}"

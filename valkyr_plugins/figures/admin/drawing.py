@@ -1,0 +1,103 @@
+"""Charts as the template draws them: bars and lines by coordinates, labels, the same as a table."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from valkyr_plugins.figures.admin.scales import Scale
+
+WIDTH = 600.0
+HEIGHT = 140.0
+LEAST = 1.5  # of a bar that is not nothing, so that one failure among thousands is seen
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One rectangle; y grows downwards. `said` is shown on hover."""
+
+    x: str
+    y: str
+    width: str
+    height: str
+    kind: str
+    said: str
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line, in as many pieces as it has gaps."""
+
+    word: str
+    kind: str
+    pieces: tuple[str, ...]
+    dots: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A whole chart; `said` tells what it shows to who does not see it."""
+
+    name: str
+    title: str
+    said: str
+    note: str = ""
+    bars: Sequence[Bar] = ()
+    lines: Sequence[Line] = ()
+    legend: Sequence[tuple[str, str]] = ()  # (kind, word)
+    y_labels: Sequence[str] = ()
+    x_labels: Sequence[str] = ()
+    grid: Sequence[str] = ()
+    headers: Sequence[str] = ()
+    rows: Sequence[Sequence[str]] = field(default_factory=list)
+    empty: str = ""
+    width: float = WIDTH
+    height: float = HEIGHT
+
+
+def stacked(columns: Sequence[Sequence[tuple[str, int, str]]], scale: Scale) -> list[Bar]:
+    """Bars on each other: a column is (kind, number, said) from the bottom up."""
+    step = WIDTH / max(1, len(columns))
+    drawn = []
+    for place, column in enumerate(columns):
+        bottom = HEIGHT
+        for kind, number, said in column:
+            if number <= 0:
+                continue
+            tall = max(LEAST, HEIGHT * scale.at(number))
+            bottom -= tall
+            drawn.append(
+                Bar(
+                    _n(place * step + step * 0.1),
+                    _n(max(0.0, bottom)),
+                    _n(step * 0.8),
+                    _n(tall),
+                    kind,
+                    said,
+                )
+            )
+    return drawn
+
+
+def line(word: str, kind: str, values: Sequence[float | None], scale: Scale) -> Line:
+    """A line through the middles of the slots; a slot without a value is a gap, one alone a dot."""
+    step = WIDTH / max(1, len(values))
+    pieces: list[list[tuple[float, float]]] = [[]]
+    for place, value in enumerate(values):
+        if value is None:
+            pieces.append([])
+        else:
+            pieces[-1].append(((place + 0.5) * step, HEIGHT * (1 - scale.at(value))))
+    return Line(
+        word,
+        kind,
+        tuple(" ".join(f"{_n(x)},{_n(y)}" for x, y in piece) for piece in pieces if len(piece) > 1),
+        tuple((_n(piece[0][0] - 3), _n(piece[0][1])) for piece in pieces if len(piece) == 1),
+    )
+
+
+def grid(scale: Scale) -> list[str]:
+    """The heights of the lines behind a chart."""
+    return [_n(HEIGHT * (1 - scale.at(tick))) for tick in scale.ticks]
+
+
+def _n(value: float) -> str:
+    return f"{value:.1f}"

@@ -1,0 +1,59 @@
+"""What ended in each hour, counted once, so that dashboards read hundreds of rows, not millions."""
+
+from django.db import models
+
+from executions.public.database import ClockTimestamp
+from executions.public.models import Workflow, Workspace
+
+
+class ExecutionHour(models.Model):
+    """The executions of an hour (UTC) of one workflow, of a whole workspace, or of all.
+
+    `workflow` is empty on a workspace's sum, `workspace` too on the installation's. `created` were
+    asked for in the hour; the states are of those that ended in it, as it was when they were
+    counted: one that failed and was redriven later counts again when it ends again. `durations`
+    (from its start to its end) and `dispatches` (how long attempts waited for a worker, sampled)
+    are histograms: bucket to number, the buckets of `valkyr_plugins.figures.histogram`.
+    `valkyr_plugins.figures.rollup` alone writes here.
+    """
+
+    id = models.BigAutoField(primary_key=True)
+    hour = models.DateTimeField()
+    workspace = models.ForeignKey(
+        Workspace, on_delete=models.CASCADE, null=True, related_name="+", db_index=False
+    )
+    workflow = models.ForeignKey(
+        Workflow, on_delete=models.CASCADE, null=True, related_name="+", db_index=False
+    )
+    created = models.PositiveBigIntegerField(default=0)
+    succeeded = models.PositiveBigIntegerField(default=0)
+    failed = models.PositiveBigIntegerField(default=0)
+    timed_out = models.PositiveBigIntegerField(default=0)
+    cancelled = models.PositiveBigIntegerField(default=0)
+    failed_attempts = models.PositiveBigIntegerField(default=0)
+    dead_letters = models.PositiveBigIntegerField(default=0)
+    durations = models.JSONField(default=dict)
+    dispatches = models.JSONField(default=dict)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["workflow", "workspace", "hour"],
+                name="execution_hour_once",
+                nulls_distinct=False,
+            ),
+        ]
+        indexes = [models.Index(fields=["hour"], name="execution_hour_age")]
+
+    def __str__(self) -> str:
+        return f"the hour from {self.hour:%Y-%m-%d %H:%M}"
+
+
+class CountedHour(models.Model):
+    """An hour whose executions were counted, and when last; empty hours have such a row too."""
+
+    hour = models.DateTimeField(primary_key=True)
+    counted_at = models.DateTimeField(db_default=ClockTimestamp())
+
+    def __str__(self) -> str:
+        return f"{self.hour:%Y-%m-%d %H:%M}"

@@ -1,0 +1,134 @@
+"""The figures of a range for a scope: whole hours as counted, what is not counted yet from rows."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db.models import Q
+
+from executions.public.access import Scope
+from valkyr_plugins.figures.counting import Stretch, count
+from valkyr_plugins.figures.histogram import Histogram
+from valkyr_plugins.figures.models import CountedHour, ExecutionHour
+from valkyr_plugins.figures.ranges import HOUR, Range, Window
+from valkyr_plugins.figures.tally import NUMBERS, Tally
+
+# Of five minutes that are not counted ahead, so many executions at most are counted.
+MOST = 5_000
+PIECE = timedelta(minutes=5)
+# So many of the newest hours are read from rows where they are not counted yet.
+LIVE_HOURS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """A tally for each slot, and their sum; of the period before, the numbers alone.
+
+    `capped`: there was more in a stretch of five minutes than is counted at once, so numbers are
+    too low. `uncounted`: so many hours of the range are still to be counted.
+    """
+
+    window: Window
+    slots: list[Tally]
+    before: Tally
+    capped: bool = False
+    uncounted: int = 0
+    total: Tally = field(default_factory=Tally)
+
+
+def read(scope: Scope, wanted: Range, now: datetime) -> Figures:
+    """The figures as they are at `now`, the database's time."""
+    window = wanted.window(now)
+    found = _ByHours(scope, window) if wanted.by_hours else _FromRows(scope, window)
+    found.read()
+    made = Figures(window, found.slots, found.before, found.capped, found.uncounted)
+    for tally in made.slots:
+        made.total.merge(tally)
+    return made
+
+
+def hours_of(scope: Scope) -> Q:
+    """The rows of `ExecutionHour` that add up to what a person may see."""
+    if scope.everything:
+        return Q(workspace=None, workflow=None)
+    chosen = Q(pk__in=())
+    if scope.workspaces:
+        chosen |= Q(workflow=None, workspace__in=scope.workspaces)
+    if scope.workflows:
+        chosen |= Q(workflow__in=scope.workflows)
+    return chosen
+
+
+class _FromRows:
+    """A short range, and the period before it: from rows, in one go."""
+
+    def __init__(self, scope: Scope, window: Window) -> None:
+        self.scope = scope
+        self.window = window
+        self.slots = [Tally() for _ in range(window.range.slots)]
+        self.before = Tally()
+        self.capped = False
+        self.uncounted = 0
+
+    def read(self) -> None:
+        """Count what belongs to the range and to the period before it."""
+        self.from_rows(self.window.before, self.window.end)
+
+    def from_rows(self, since: datetime, until: datetime) -> None:
+        """Count a stretch of time from rows."""
+        stretch = Stretch(since, PIECE, (until - since) // PIECE, MOST)
+        seen: dict[int, int] = {}
+        for (piece, _, _), tally in count(stretch, self.scope).items():
+            self.note(since + piece * PIECE, tally)
+            seen[piece] = seen.get(piece, 0) + max(tally.ended, tally.created)
+        self.capped = self.capped or max(seen.values(), default=0) >= MOST
+
+    def note(self, at: datetime, tally: Tally) -> None:
+        """Add what was counted of a stretch that began then."""
+        number = self.window.slot_of(at)
+        (self.slots[number] if number >= 0 else self.before).merge(tally)
+
+
+class _ByHours(_FromRows):
+    """A long range: counted hours, the newest that are not counted from rows."""
+
+    def read(self) -> None:
+        """Read the hours that are counted, then count those that are not."""
+        for hour, tally in self._counted():
+            self.note(hour, tally)
+        for hour in self._missing():
+            self.from_rows(hour, hour + HOUR)
+
+    def _counted(self) -> Iterator[tuple[datetime, Tally]]:
+        rows = ExecutionHour.objects.filter(
+            hours_of(self.scope), hour__gte=self.window.before, hour__lt=self.window.end
+        )
+        recent = rows.filter(hour__gte=self.window.start)
+        for row in recent.values("hour", "durations", "dispatches", *NUMBERS):
+            yield row["hour"], _tally(row)
+        for row in rows.filter(hour__lt=self.window.start).values("hour", *NUMBERS):
+            yield row["hour"], _tally(row)
+
+    def _missing(self) -> Iterator[datetime]:
+        """The uncounted hours that are read from rows; the others are told of."""
+        counted = set(
+            CountedHour.objects.filter(hour__gte=self.window.start).values_list("hour", flat=True)
+        )
+        newest = self.window.end - HOUR
+        for back in range((newest - self.window.start) // HOUR + 1):
+            hour = newest - back * HOUR
+            if hour in counted:
+                continue
+            if back < LIVE_HOURS:
+                yield hour
+            else:
+                self.uncounted += 1
+
+
+def _tally(row: dict[str, Any]) -> Tally:
+    tally = Tally(**{name: row[name] for name in NUMBERS})
+    for name in ("durations", "dispatches"):
+        if name in row:
+            setattr(tally, name, Histogram.stored(row[name]))
+    return tally

@@ -1,0 +1,110 @@
+"""Counts whole hours into `ExecutionHour`: each when it is over, and once more an hour later.
+
+The second time takes in what was committed late and attempts that waited long. An hour is counted
+as a whole, in one transaction, and replaced as a whole, so doing it again changes nothing. After an
+outage the newest hours come first, a few a turn. Nothing of this is on an execution's way.
+"""
+
+import time
+from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.db import connection, transaction
+
+from executions.public.access import Scope
+from executions.public.database import AdvisoryLock, ClockTimestamp, database_now
+from valkyr_plugins.figures.counting import Key, Stretch, count
+from valkyr_plugins.figures.models import CountedHour, ExecutionHour
+from valkyr_plugins.figures.ranges import HOUR, floor
+from valkyr_plugins.figures.reading import LIVE_HOURS
+from valkyr_plugins.figures.tally import NUMBERS, Tally
+
+# The longest range, and the period before it that it is compared with.
+KEPT = timedelta(days=29)
+SETTLED = HOUR
+TURN_SECONDS = 5.0
+PIECES = 12  # the dispatch sample is spread over an hour
+ALL = 1_000_000_000
+BATCH = 500
+
+
+def roll() -> dict[str, int]:
+    """Count the hours that are due, for some seconds at most; forget the oldest."""
+    began = time.monotonic()
+    counted = 0
+    for hour in due(_known(), database_now()):
+        counted += count_hour(hour)
+        if time.monotonic() - began > TURN_SECONDS:
+            break
+    return {"counted": counted, "forgotten": _forget()}
+
+
+def due(known: Mapping[datetime, datetime], now: datetime) -> Iterator[datetime]:
+    """The hours to count, the newest first; `known` says when each was last counted. Pure."""
+    hour = floor(now, HOUR) - HOUR
+    oldest = now - KEPT
+    while hour >= oldest:
+        settled = hour + HOUR + SETTLED
+        last = known.get(hour)
+        if last is None or last < settled <= now:
+            yield hour
+        hour -= HOUR
+
+
+def needed_since(now: datetime) -> datetime:
+    """When the first execution ended that is still to be counted, or is read from its row."""
+    uncounted = min(due(_known(), now), default=now)
+    return min(uncounted, now - (LIVE_HOURS + 1) * HOUR)
+
+
+def count_hour(hour: datetime) -> bool:
+    """Count one hour anew; False where somebody else counts right now."""
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [AdvisoryLock.FIGURES_ROLLUP])
+            row = cursor.fetchone()
+        if not (row and row[0]):
+            return False
+        found = count(Stretch(hour, HOUR / PIECES, PIECES, ALL), Scope(everything=True))
+        ExecutionHour.objects.filter(hour=hour).delete()
+        ExecutionHour.objects.bulk_create(
+            [_row(hour, *key, tally) for key, tally in sums(found).items()], batch_size=BATCH
+        )
+        CountedHour.objects.update_or_create(hour=hour, defaults={"counted_at": ClockTimestamp()})
+    return True
+
+
+def sums(
+    found: Mapping[Key, Tally],
+) -> dict[tuple[UUID | None, UUID | None], Tally]:
+    """The tallies of each workflow, each workspace, and all, whatever the slots. Pure."""
+    made: dict[tuple[UUID | None, UUID | None], Tally] = {}
+    for (_, workspace_id, workflow_id), tally in found.items():
+        for level in ((workspace_id, workflow_id), (workspace_id, None), (None, None)):
+            made.setdefault(level, Tally()).merge(tally)
+    return made
+
+
+def _known() -> dict[datetime, datetime]:
+    return dict(CountedHour.objects.values_list("hour", "counted_at"))
+
+
+def _row(
+    hour: datetime, workspace_id: UUID | None, workflow_id: UUID | None, tally: Tally
+) -> ExecutionHour:
+    return ExecutionHour(
+        hour=hour,
+        workspace_id=workspace_id,
+        workflow_id=workflow_id,
+        durations=tally.durations.as_json(),
+        dispatches=tally.dispatches.as_json(),
+        **{name: getattr(tally, name) for name in NUMBERS},
+    )
+
+
+def _forget() -> int:
+    """Delete what no range reaches any more."""
+    oldest = database_now() - KEPT - HOUR
+    CountedHour.objects.filter(hour__lt=oldest).delete()
+    return ExecutionHour.objects.filter(hour__lt=oldest).delete()[0]

@@ -1,0 +1,122 @@
+"""Budgets, with how much of them is spent and on what, for who configures a workspace."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.http import HttpRequest
+from django.utils.html import format_html_join
+from unfold.decorators import display
+
+from executions.public.admin import marks
+from valkyr_plugins.limits.admin.limits import LimitAdmin, NewLimitForm, bar, deletion
+from valkyr_plugins.limits.budgets.amounts import amount, plain
+from valkyr_plugins.limits.budgets.rules import BUDGETS, FIELDS
+from valkyr_plugins.limits.budgets.usage import Use, uses_of
+from valkyr_plugins.limits.costs.report import totals
+from valkyr_plugins.limits.models import Budget, CostEntry
+
+FEW = 20
+HELP = {
+    "period": "After what it begins anew: days and months in UTC.",
+    "currency": "Three capitals, such as USD. Empty: the budget is one of tokens.",
+    "amount": "Money, or a whole number of tokens.",
+    "soft_percent": "At so much of it people are told. Empty: not at all.",
+    "kill_switch": "Once it is spent, cancel what its spender has under way and start nothing.",
+}
+
+
+class BudgetForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable at run time
+    """How much, and what happens when it is spent."""
+
+    class Meta:
+        model = Budget
+        fields: tuple[str, ...] = FIELDS
+        help_texts = HELP
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        if "amount" in self.initial:
+            self.initial["amount"] = f"{self.initial['amount'].normalize():f}"
+
+
+class NewBudgetForm(NewLimitForm, BudgetForm):
+    """A workspace or a member to limit, for how long and in what."""
+
+    noun = "budget"
+
+    class Meta(BudgetForm.Meta):
+        fields = ("workspace", "period", "currency", *FIELDS)
+
+
+@admin.register(Budget)
+class BudgetAdmin(LimitAdmin):
+    """How much a workspace, or one of its members, may spend."""
+
+    kind, form_of_new, form_of_old = BUDGETS, NewBudgetForm, BudgetForm
+    said_once, told = ("period", "currency"), "limit"
+    uses = ("spent", "begins_anew", "by_model")
+    operations = (
+        deletion(
+            BUDGETS, "It limits nothing any more, at once. What steps cost stays written down."
+        ),
+    )
+    list_display = ("whose", "workspace", "limit", "spent", "begins_anew", "switch", "since")
+    search_texts = ("user__username", "workspace__slug")
+    empty_text = "No budgets: nothing limits what steps spend."
+
+    def get_changelist_instance(self, request: HttpRequest) -> Any:
+        """The list, with what is spent looked up for all of its rows at once."""
+        found: Any = super().get_changelist_instance(request)
+        uses = uses_of(list(found.result_list))
+        for row in found.result_list:
+            row.present_use = uses[row.pk]
+        return found
+
+    @display(description="budget")
+    def limit(self, row: Budget) -> str:
+        """How much in which time."""
+        a = "in total" if row.period == "total" else f"a {row.period}"
+        return f"{amount(row.amount, row.currency)} {a}"
+
+    @display(description="spent")
+    def spent(self, row: Budget) -> Any:
+        """How much of it is spent, with a bar."""
+        use = _use(row)
+        return bar(min(use.percent, 100), 100, f"{plain(use.spent)} ({use.percent} %)")
+
+    @display(description="begins anew")
+    def begins_anew(self, row: Budget) -> Any:
+        """When the present period ends."""
+        ends_at = _use(row).ends_at
+        return marks.EMPTY if ends_at is None else marks.ago(ends_at)
+
+    @display(description="kill switch")
+    def switch(self, row: Budget) -> str:
+        """Whether it ends what runs."""
+        return "on" if row.kill_switch else "off"
+
+    @display(description="spent on")
+    def by_model(self, row: Budget) -> Any:
+        """The dearest models in the present period, with what they cost."""
+        found = totals(self._entries(row), "model")[:FEW]
+        lines = (
+            (each.key or "no model", plain(each.amount), each.currency, f"{each.tokens:,}")
+            for each in found
+        )
+        return format_html_join("", "<div>{}: {} {}, {} tokens</div>", lines) or "Nothing yet."
+
+    def _entries(self, row: Budget) -> Any:
+        entries = CostEntry.objects.filter(
+            workspace_id=row.workspace_id, created_at__gte=_use(row).starts_at
+        )
+        return entries if row.user_id is None else entries.filter(user_id=row.user_id)
+
+
+def _use(row: Budget) -> Use:
+    """What is spent of it; looked up once for a row."""
+    found: Use | None = getattr(row, "present_use", None)
+    if found is None:
+        found = uses_of([row])[row.pk]
+        row.present_use = found  # type: ignore[attr-defined]
+    return found

@@ -1,0 +1,123 @@
+"""What steps cost: the entries, to read, and sums on the pages of executions and workflows."""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+from django.contrib import admin
+from django.http import HttpRequest
+from unfold.decorators import display
+
+from dlq.public.dashboard import WORKFLOW_SECTIONS, WorkflowSection
+from executions.public.admin import (
+    Cell,
+    FactAdmin,
+    Page,
+    PageSection,
+    execution_panels,
+    facts,
+    links,
+    marks,
+)
+from executions.public.models import Workflow, WorkflowExecution
+from valkyr_plugins.limits.budgets.amounts import amount, plain
+from valkyr_plugins.limits.costs.report import Spend, cost_of, totals
+from valkyr_plugins.limits.models import CostEntry
+
+SHOWN = 25
+
+
+@admin.register(CostEntry)
+class CostEntryAdmin(FactAdmin):
+    """What one attempt of a step spent on one model or service."""
+
+    list_display = ("model_name", "money", "all_tokens", "step", "workflow", "workspace", "at")
+    list_select_related = ("workflow", "workspace")
+    ordering = ("-created_at", "-id")
+    search_ids = ("id", "execution", "run_id")
+    search_texts = ("model", "module")
+    empty_text = "No step has cost anything yet."
+
+    @display(description="model")
+    def model_name(self, row: CostEntry) -> str:
+        """What the module says it used."""
+        return marks.clipped(row.model) if row.model else row.module
+
+    @display(description="amount")
+    def money(self, row: CostEntry) -> str:
+        """The money."""
+        return amount(row.amount, row.currency)
+
+    @display(description="tokens")
+    def all_tokens(self, row: CostEntry) -> str:
+        """The tokens, in and out."""
+        return f"{row.tokens:,}"
+
+    @display(description="run")
+    def step(self, row: CostEntry) -> Any:
+        """The attempt that spent it."""
+        return links.to("runners_run", row.run_id, row.module)
+
+    @display(description="at")
+    def at(self, row: CostEntry) -> Any:
+        """When it was recorded."""
+        return marks.ago(row.created_at)
+
+    def page(self, request: HttpRequest, obj: Any) -> Page:
+        """One entry."""
+        execution = links.to("executions_workflowexecution", obj.execution_id, obj.execution_id)
+        return Page(
+            [self.money(obj)],
+            facts(
+                [
+                    ("Model", self.model_name(obj)),
+                    ("Module", obj.module),
+                    ("Tokens", f"{obj.tokens:,}"),
+                    ("Input tokens", f"{obj.input_tokens:,}"),
+                    ("Output tokens", f"{obj.output_tokens:,}"),
+                    ("Execution", execution),
+                    ("Run", self.step(obj)),
+                    ("Recorded", marks.ago(obj.created_at)),
+                ]
+            ),
+        )
+
+
+def costs(request: HttpRequest, execution: WorkflowExecution) -> PageSection | None:
+    """What the execution's own steps cost so far; nothing where none did."""
+    found = cost_of(execution.pk)
+    if not found:
+        return None
+    rows = [(each.currency, plain(each.amount), f"{each.tokens:,}") for each in found]
+    return PageSection("Costs", headers=("Currency", "Amount", "Tokens"), rows=rows)
+
+
+execution_panels.append(costs)
+
+
+def _gather(workflow: Workflow, since: datetime) -> list[Spend]:
+    entries = CostEntry.objects.filter(workflow_id=workflow.pk, created_at__gte=since)
+    return totals(entries, "model")[:SHOWN]
+
+
+def _rows(found: Iterable[Spend]) -> list[list[Cell]]:
+    return [
+        [
+            each.key or "no model",
+            f"{plain(each.amount)} {each.currency}",
+            f"{each.tokens:,}",
+            f"{each.entries:,}",
+        ]
+        for each in found
+    ]
+
+
+WORKFLOW_SECTIONS.append(
+    WorkflowSection(
+        title="Costs",
+        headers=("Model", "Cost", "Tokens", "Attempts"),
+        empty="Nothing was spent in this time.",
+        gather=_gather,
+        rows=_rows,
+    )
+)

@@ -1,0 +1,132 @@
+"""Admin pages of limits: what the pages of quotas and budgets share."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+from uuid import UUID
+
+from django import forms
+from django.contrib.auth import get_user_model
+from django.http import HttpRequest
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from unfold.decorators import display
+from unfold.widgets import UnfoldAdminTextInputWidget
+
+from executions.public.access import Actor, Operation
+from executions.public.admin import AdminOperation, OperatingAdmin, WritingAdmin, links, marks
+from executions.public.models import Permission
+from valkyr_plugins.limits.models import SpenderLimit
+from valkyr_plugins.limits.setting import LimitKind
+
+
+def deletion(kind: LimitKind[Any], question: str) -> AdminOperation:
+    """The operation that takes one away, and asks for the reason."""
+
+    def apply(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> None:
+        kind.delete(pk, actor=actor, reason=data["reason"])
+
+    return AdminOperation(
+        Operation(name=f"delete_{kind.noun}", apply=apply, needs=Permission.CONFIGURE),
+        title="Delete…",
+        icon="delete",
+        done="deleted",
+        question=question,
+        danger=True,
+        destination=lambda _: links.listing(kind.model._meta.label_lower.replace(".", "_")),
+    )
+
+
+def bar(value: float, most: float, text: str) -> SafeString:
+    """How much of something is used, drawn and in words."""
+    return format_html(
+        '<progress class="vk-bar" max="{}" value="{}" aria-hidden="true"></progress>'
+        '<span class="vk-nowrap">{}</span>',
+        most,
+        value,
+        text,
+    )
+
+
+class NewLimitForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable at run time
+    """A workspace or a member to limit; the name is typed, so that nobody reads a list of all."""
+
+    noun = "limit"
+    username = forms.CharField(
+        max_length=150,
+        required=False,
+        widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"}),
+    )
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        whose = f"Empty: the {self.noun} is the whole workspace's."
+        self.fields["username"].help_text = f"A member's name. {whose}"
+
+    def clean(self) -> dict[str, Any]:
+        """Find the member."""
+        data = super().clean() or {}
+        name = data.get("username")
+        user = get_user_model().objects.filter(username=name).first() if name else None
+        if name and user is None:
+            self.add_error("username", "There is no such user.")
+        data["user_id"] = user and user.pk
+        return data
+
+
+class LimitAdmin(OperatingAdmin, WritingAdmin):
+    """Limits of a workspace, or of one of its members.
+
+    `said_once` are the fields that say of what it is one, and `told` tells them later. `uses` tell
+    how much of it is used.
+    """
+
+    kind: ClassVar[LimitKind[Any]]
+    form_of_new: ClassVar[type[NewLimitForm]]
+    form_of_old: ClassVar[type[Any]]
+    said_once: ClassVar[tuple[str, ...]]
+    told: ClassVar[str]
+    uses: ClassVar[tuple[str, ...]]
+
+    list_select_related = ("user", "workspace")
+    search_ids = ("id",)
+    needs = edits = Permission.CONFIGURE
+
+    @display(description="limits")
+    def whose(self, row: SpenderLimit) -> str:
+        """The user, or the workspace as a whole."""
+        return str(row.user) if row.user_id else "the whole workspace"
+
+    @display(description="since")
+    def since(self, row: SpenderLimit) -> Any:
+        """How long it exists."""
+        return marks.ago(row.created_at)
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
+        """Who is limited in what is said once, and stays."""
+        if obj is None:
+            return ("workspace", "username", *self.said_once, *self.kind.changeable)
+        return ("workspace", "whose", self.told, *self.kind.changeable, *self.uses)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
+        """A limit is one workspace's, or one member's in it."""
+        return () if obj is None else ("workspace", "whose", self.told, *self.uses)
+
+    def get_form(
+        self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any
+    ) -> Any:
+        """The form that says who is limited, or the one that does not."""
+        kwargs["form"] = self.form_of_new if obj is None else self.form_of_old
+        return super().get_form(request, obj, change, **kwargs)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """They are deleted by the operation, which writes down why."""
+        return False
+
+    def write(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> Any:
+        """Make it, or set other values."""
+        actor, data = Actor.of_request(request), form.cleaned_data
+        facts = {name: data[name] for name in self.kind.changeable}
+        if change:
+            return self.kind.change(obj.pk, facts, actor=actor)
+        facts |= {name: data[name] for name in self.said_once}
+        return self.kind.create(data["workspace"], facts, user_id=data["user_id"], actor=actor)

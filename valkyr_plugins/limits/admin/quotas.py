@@ -1,0 +1,152 @@
+"""Quotas, with how much of them is used, for who configures a workspace."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.db.models import (
+    BigIntegerField,
+    Count,
+    IntegerField,
+    OuterRef,
+    QuerySet,
+    Subquery,
+    Value,
+)
+from django.db.models.functions import Coalesce
+from django.http import HttpRequest
+from unfold.decorators import display
+
+from executions.public.admin import marks
+from executions.public.database import ClockTimestamp, database_now
+from executions.public.models import QuotaUse
+from executions.public.quotas import QuotaWindow, start_of
+from runners.public.admin import HELD_BY
+from runners.public.models import WaitKind
+from valkyr_plugins.limits.admin.limits import LimitAdmin, NewLimitForm, bar, deletion
+from valkyr_plugins.limits.models import Quota, QuotaHold
+from valkyr_plugins.limits.quotas import explain
+from valkyr_plugins.limits.quotas.rules import LIMITS, QUOTAS, QuotaRefused, check, described
+from valkyr_plugins.limits.states import Resource
+
+NOBODY = -1
+HELP = {
+    "resource": "Executions that start, steps of one module type, or tokens of language models.",
+    "target": "The module type, such as http.request; for tokens a model, or nothing for all.",
+    "max_concurrent": "Steps of a module type that run at once. Empty: no limit.",
+    "max_per_hour": "In a full hour (UTC). Empty: no limit; 0: none.",
+    "max_per_day": "In a day (UTC). Empty: no limit; 0: none.",
+}
+HELD_BY[WaitKind.QUOTA] = explain.described
+
+
+class QuotaForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable at run time
+    """Limits on what goes on at once, by the hour and by the day."""
+
+    class Meta:
+        model = Quota
+        fields: tuple[str, ...] = LIMITS
+        help_texts = HELP
+
+    def clean(self) -> dict[str, Any]:
+        """Tell what such a quota cannot say."""
+        data = super().clean() or {}
+        if not self.errors:
+            what = {"resource": self.instance.resource, "target": self.instance.target}
+            what |= {name: data[name] for name in (*what, *LIMITS) if name in data}
+            try:
+                check(Quota(**what))
+            except QuotaRefused as refused:
+                raise forms.ValidationError(refused.message) from None
+        return data
+
+
+class NewQuotaForm(NewLimitForm, QuotaForm):
+    """A workspace or a member to limit, and in what."""
+
+    noun = "quota"
+
+    class Meta(QuotaForm.Meta):
+        fields = ("workspace", "resource", "target", *LIMITS)
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.fields["resource"].required = False
+
+    def clean_resource(self) -> str:
+        """Executions, unless something else was chosen."""
+        return str(self.cleaned_data.get("resource") or Resource.EXECUTIONS)
+
+
+@admin.register(Quota)
+class QuotaAdmin(LimitAdmin):
+    """How much a workspace, or one of its members, may start, do or use."""
+
+    kind, form_of_new, form_of_old = QUOTAS, NewQuotaForm, QuotaForm
+    said_once, told = ("resource", "target"), "what"
+    uses = ("at_once", "this_hour", "today")
+    operations = (
+        deletion(
+            QUOTAS, "Nothing of it holds any more, at once. The workspace's tier goes on limiting."
+        ),
+    )
+    list_display = ("whose", "what", "workspace", "at_once", "this_hour", "today", "since")
+    search_texts = ("user__username", "workspace__slug", "target")
+    empty_text = "No quotas: only the workspaces' tiers limit what is started."
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """The quotas the person may see, with what is used in the present windows."""
+        now = database_now()
+        used = {
+            f"used_{window.value}": _used(window, start_of(window, now)) for window in QuotaWindow
+        }
+        rows: QuerySet[Any] = super().get_queryset(request).annotate(**used, held=_held())
+        return rows
+
+    @display(description="of")
+    def what(self, row: Quota) -> str:
+        """Executions, steps of a module type, or tokens."""
+        return described(row)
+
+    @display(description="at once")
+    def at_once(self, row: Any) -> Any:
+        """How many steps hold a place, of how many."""
+        return _bar(row.held, row.max_concurrent)
+
+    @display(description="this hour")
+    def this_hour(self, row: Any) -> Any:
+        """What is used of the limit by the hour."""
+        return _bar(row.used_hour, row.max_per_hour)
+
+    @display(description="today (UTC)")
+    def today(self, row: Any) -> Any:
+        """What is used of the limit by the day."""
+        return _bar(row.used_day, row.max_per_day)
+
+
+def _used(window: QuotaWindow, starts_at: Any) -> Coalesce:
+    """What a quota's counter says of one window."""
+    mine = Coalesce(OuterRef("user_id"), Value(NOBODY), output_field=IntegerField())
+    rows = QuotaUse.objects.annotate(whose=Coalesce("user_id", Value(NOBODY))).filter(
+        workspace_id=OuterRef("workspace_id"),
+        whose=mine,
+        resource=OuterRef("resource"),
+        target=OuterRef("target"),
+        window=window,
+        starts_at=starts_at,
+    )
+    return Coalesce(Subquery(rows.values("used")[:1]), Value(0), output_field=BigIntegerField())
+
+
+def _held() -> Coalesce:
+    """How many places of a quota are held."""
+    rows = QuotaHold.objects.filter(quota=OuterRef("pk"), until__gt=ClockTimestamp()).order_by()
+    counts = rows.values("quota").annotate(count=Count("pk")).values("count")
+    return Coalesce(Subquery(counts), Value(0), output_field=IntegerField())
+
+
+def _bar(used: int, limit: int | None) -> Any:
+    """`37 of 100` with a bar; a dash where nothing is limited."""
+    if limit is None:
+        return marks.EMPTY
+    return bar(min(used, limit) if limit else 1, max(limit, 1), f"{used:,} of {limit:,}")

@@ -1,0 +1,1 @@
+"""Quotas, budgets and costs over HTTP."""

@@ -1,0 +1,101 @@
+"""What the endpoints of quotas and of budgets share: their requests, their rows, their answers."""
+# ruff: noqa: N815 - the names are the JSON's
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
+from uuid import UUID
+
+from django.db.models import QuerySet
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from executions.public.access import Action, obtain, visible, workspace_for
+from executions.public.api import Body, CamelCase, Endpoint, Id, PageQuery, Whole, narrowed, page
+from executions.public.models import Permission
+from valkyr_plugins.limits.setting import L, LimitKind
+
+MOST = 2**31 - 1
+
+
+class LimitShape(CamelCase, serializers.ModelSerializer[Any]):
+    """A limit, and what is used of it (`uses` in the context)."""
+
+    workspace_id = serializers.UUIDField()
+    user_id = serializers.IntegerField(
+        allow_null=True, help_text="Whom it limits; null: the whole workspace."
+    )
+    username = serializers.CharField(source="user.username", default=None, allow_null=True)
+    created_at = serializers.DateTimeField()
+
+
+class LimitQuery(PageQuery):
+    """What a list of limits takes."""
+
+    workspaceId = serializers.UUIDField(required=False)
+    userId = serializers.IntegerField(required=False, min_value=1, max_value=MOST)
+
+
+class NewLimit(Body):
+    """Whom a new limit is for."""
+
+    workspaceId = Id(required=False)
+    userId = Whole(
+        required=False,
+        allow_null=True,
+        min_value=1,
+        max_value=MOST,
+        help_text="A member to be limited; without it the whole workspace is.",
+    )
+
+
+def rows_of(kind: LimitKind[L]) -> QuerySet[L]:
+    """Limits with the names of whom they limit."""
+    return kind.model._default_manager.select_related("user")
+
+
+class LimitEndpoint(Endpoint):
+    """Reads and writes one kind of limit, for who may."""
+
+    kind: ClassVar[LimitKind[Any]]
+    shape: ClassVar[type[LimitShape]]
+    uses_of: ClassVar[Callable[[Any], Any]]
+
+    def listed(self, request: Request, form: type[LimitQuery], *names: str) -> Response:
+        """A page of those that the caller sees; `names` are columns that may be asked for."""
+        query = self.query(form)
+        columns = {"userId": "user_id", **{name: name for name in names}}
+        rows = narrowed(visible(self.user, rows_of(self.kind)), query, columns)
+        found = page(request, rows, query)
+        return Response(self._shown(found.rows), headers=found.headers)
+
+    def created(self, given: Mapping[str, Any], facts: Mapping[str, Any]) -> Response:
+        """The answer to who makes one that says `facts`, and `given` for whom."""
+        workspace = workspace_for(self.user, given.get("workspaceId"), Permission.CONFIGURE)
+        made = self.kind.create(workspace, facts, user_id=given.get("userId"), actor=self.actor)
+        place = f"/v1/{self.kind.model.__name__}/{made.pk}"
+        return Response(self._shown([made])[0], 201, headers={"Location": place})
+
+    def one(self, pk: UUID) -> Response:
+        """One that the caller sees."""
+        limit, _ = obtain(self.user, rows_of(self.kind), pk, Action.VIEW)
+        return Response(self._shown([limit])[0])
+
+    def changed(self, pk: UUID, form: type[Body]) -> Response:
+        """The answer to who changes one; raises ValidationError where nothing is named."""
+        obtain(self.user, rows_of(self.kind), pk, Permission.CONFIGURE)
+        given = self.body(form)
+        if not given:
+            raise ValidationError("Name at least one field to change.", code="required")
+        return Response(self._shown([self.kind.change(pk, given, actor=self.actor)])[0])
+
+    def deleted(self, pk: UUID) -> Response:
+        """The answer to who takes one away."""
+        obtain(self.user, rows_of(self.kind), pk, Permission.CONFIGURE)
+        self.kind.delete(pk, actor=self.actor)
+        return Response(status=204)
+
+    def _shown(self, found: Sequence[Any]) -> list[dict[str, object]]:
+        context = {"uses": type(self).uses_of(found)}
+        return list(self.shape(found, many=True, context=context).data)

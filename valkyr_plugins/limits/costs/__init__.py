@@ -1,0 +1,1 @@
+"""What steps cost: entries, counters of what is limited, sums."""

@@ -1,0 +1,120 @@
+"""Making, changing and taking away limits: the only writer of them, each time audited.
+
+Quotas and budgets are both limits of a workspace, or of one of its members. What differs is what
+one says, and how that is checked.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any, ClassVar, Generic, TypeVar
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+
+from executions.public.access import Actor, record
+from executions.public.database import database_now
+from executions.public.definitions import DefinitionProblem
+from executions.public.errors import NotFound, Taken, WithProblems
+from executions.public.models import Membership, Workspace
+from valkyr_plugins.limits.models import SpenderLimit
+
+L = TypeVar("L", bound=SpenderLimit)
+
+
+class LimitExists(Taken):
+    """There is such a limit already; change it instead."""
+
+
+class LimitRefused(WithProblems):
+    """The limit would not do what it says."""
+
+
+class LimitKind(ABC, Generic[L]):
+    """A kind of limit: what one says, how that is checked, and the functions that write it.
+
+    `noun` is what people, and the audit trail's actions, call one. `changeable` are the fields that
+    may change later. `members_only` says that nobody else can have one.
+    """
+
+    model: type[L]
+    noun: ClassVar[str]
+    changeable: ClassVar[tuple[str, ...]]
+    refused: ClassVar[type[LimitRefused]]
+    exists: ClassVar[type[LimitExists]]
+    members_only: ClassVar[str]
+
+    @abstractmethod
+    def check(self, limit: L) -> None:
+        """Raise what `refused` says for a limit that cannot be kept."""
+
+    @abstractmethod
+    def facts(self, limit: L) -> dict[str, Any]:
+        """What the audit trail keeps of a limit."""
+
+    @abstractmethod
+    def already(self, limit: L, whose: str) -> str:
+        """The sentence about an equal limit that there is for somebody."""
+
+    def changed(self, limit: L) -> None:
+        """A limit was changed, in the transaction that does."""
+
+    def create(
+        self, workspace: Workspace, facts: Mapping[str, Any], *, user_id: int | None, actor: Actor
+    ) -> L:
+        """Limit a workspace, or one of its members; raises `refused`, `exists`."""
+        limit = self.model(workspace=workspace, user_id=user_id, created_at=database_now(), **facts)
+        self.check(limit)
+        if user_id is not None and not _is_member(workspace, user_id):
+            what = f"{user_id} is no member of {workspace.slug!r}."
+            problem = DefinitionProblem("userId", "no_member", what)
+            raise self.refused(self.members_only, [problem])
+        try:
+            with transaction.atomic():
+                limit.save(force_insert=True)
+                self._audit(actor, "create", limit, after=self.facts(limit))
+        except IntegrityError:
+            whose = "the workspace" if user_id is None else f"user {user_id}"
+            raise self.exists(self.already(limit, whose)) from None
+        return limit
+
+    def change(self, limit_id: UUID, changes: Mapping[str, Any], *, actor: Actor) -> L:
+        """Set other values of `changeable`, which hold at once; raises NotFound, `refused`."""
+        with transaction.atomic():
+            limit = self._locked(limit_id)
+            before = self.facts(limit)
+            for name, value in changes.items():
+                setattr(limit, name, value)
+            self.check(limit)
+            if self.facts(limit) != before:
+                limit.save(update_fields=self.changeable)
+                self.changed(limit)
+                self._audit(actor, "update", limit, before=before, after=self.facts(limit))
+        return limit
+
+    def delete(self, limit_id: UUID, *, actor: Actor, reason: str = "") -> None:
+        """Take a limit away: nothing of it holds any more; raises NotFound."""
+        with transaction.atomic():
+            limit = self._locked(limit_id)
+            self._audit(actor, "delete", limit, before=self.facts(limit), reason=reason)
+            limit.delete()
+
+    def _locked(self, limit_id: UUID) -> L:
+        rows = self.model._default_manager.select_for_update(no_key=True, of=("self",))
+        limit = rows.select_related("user", "workspace").filter(pk=limit_id).first()
+        if limit is None:
+            raise NotFound(f"There is no {self.noun} {limit_id}.")
+        return limit
+
+    def _audit(self, actor: Actor, verb: str, limit: L, **what: Any) -> None:
+        record(
+            actor,
+            f"{self.noun}.{verb}",
+            workspace_id=limit.workspace_id,
+            object_type=self.model.__name__,
+            object_id=limit.pk,
+            **what,
+        )
+
+
+def _is_member(workspace: Workspace, user_id: int) -> bool:
+    return Membership.objects.filter(workspace=workspace, user_id=user_id).exists()

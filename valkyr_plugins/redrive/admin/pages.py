@@ -1,0 +1,286 @@
+"""Redrives in the admin: a list, a page that previews and then follows one, a way to make one."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+from uuid import UUID
+
+from django.contrib import admin
+from django.core.exceptions import BadRequest, PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.urls import path, reverse
+from unfold.decorators import display
+
+from dlq.public.models import DeadLetterEntry, FailureGroup
+from executions.public.access import Action, Actor, Operation
+from executions.public.admin import (
+    AdminOperation,
+    FactAdmin,
+    OperatingAdmin,
+    Page,
+    PageSection,
+    TabFilter,
+    done_to,
+    facts,
+    holds,
+    links,
+    marks,
+    scoped,
+    user_of,
+)
+from executions.public.models import Permission
+from valkyr_plugins.redrive import lifecycle
+from valkyr_plugins.redrive.admin import items, preview
+from valkyr_plugins.redrive.admin.asking import Chosen, ask
+from valkyr_plugins.redrive.admin.forms import StartForm
+from valkyr_plugins.redrive.items import held_by
+from valkyr_plugins.redrive.models import Redrive
+from valkyr_plugins.redrive.permissions import check_start
+from valkyr_plugins.redrive.states import RedriveScope, RedriveState, sources
+
+MARKS: dict[str, tuple[str, str]] = {
+    "DRAFT": ("edit_note", "grey"),
+    "RUNNING": ("clock_loader_40", "blue"),
+    "PAUSED": ("pause_circle", "amber"),
+    "STOPPED": ("back_hand", "red"),
+    "DONE": ("check_circle", "green"),
+    "ABORTED": ("do_not_disturb_on", "grey"),
+}
+
+
+def _unless(target: str, *states: str) -> Callable[[Any], str]:
+    """Refuse rows from which `target` cannot be reached (or that are in none of `states`)."""
+    allowed = states or sources(target)
+
+    def refuse(row: Redrive) -> str:
+        if row.state in allowed:
+            return ""
+        return f"Nothing to do: this redrive is {RedriveState(row.state).label}."
+
+    return refuse
+
+
+def _moving(move: Callable[..., Any]) -> Callable[[UUID, Actor, Mapping[str, Any]], Any]:
+    return lambda pk, actor, data: move(pk, actor=actor, reason=data["reason"])
+
+
+def _sending(move: Callable[..., Any]) -> Callable[[UUID, Actor, Mapping[str, Any]], Any]:
+    """The move, if the person may do to each entry what the redrive does."""
+
+    def moved(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> Any:
+        check_start(user_of(actor), Redrive.objects.get(pk=pk))
+        return move(pk, actor=actor, reason=data["reason"])
+
+    return moved
+
+
+START = AdminOperation(
+    Operation(
+        name="start",
+        apply=_sending(lifecycle.start),
+        needs=Permission.REDRIVE,
+        refuse=_unless("RUNNING", "DRAFT"),
+    ),
+    title="Start…",
+    icon="play_arrow",
+    done="started",
+    question="Its entries are held for it and sent home at its pace.",
+    form=StartForm,
+    primary=True,
+    bulk=False,
+)
+PAUSE = AdminOperation(
+    Operation(
+        name="pause",
+        apply=_moving(lifecycle.pause),
+        needs=Permission.REDRIVE,
+        refuse=_unless("PAUSED"),
+    ),
+    title="Pause…",
+    icon="pause_circle",
+    done="paused",
+    question="Nothing more is sent for now; what was sent goes on.",
+)
+RESUME = AdminOperation(
+    Operation(
+        name="resume",
+        apply=_sending(lifecycle.resume),
+        needs=Permission.REDRIVE,
+        refuse=_unless("RUNNING", "PAUSED", "STOPPED"),
+    ),
+    title="Resume…",
+    icon="play_circle",
+    done="resumed",
+    question="It goes on where it stopped, and looks at its failures anew.",
+    primary=True,
+)
+ABORT = AdminOperation(
+    Operation(
+        name="abort",
+        apply=_moving(lifecycle.abort),
+        needs=Permission.REDRIVE,
+        refuse=_unless("ABORTED"),
+    ),
+    title="Abort…",
+    icon="cancel",
+    done="aborted",
+    question="Nothing more is sent, ever; what was sent goes on. The others stay open.",
+    danger=True,
+)
+
+
+class StateFilter(TabFilter):
+    """Redrives by state."""
+
+    title = "state"
+    parameter_name = field = "state"
+    groups = {
+        "running": ("RUNNING", "PAUSED", "STOPPED"),
+        "drafts": ("DRAFT",),
+        "done": ("DONE",),
+        "aborted": ("ABORTED",),
+    }
+
+
+@admin.register(Redrive)
+class RedriveAdmin(OperatingAdmin, FactAdmin):
+    """Made by people, driven by a duty."""
+
+    operations = (START, PAUSE, RESUME, ABORT)
+    change_form_before_template = "redrive/redrive.html"
+    list_display = ("what", "mark", "bar", "failed", "who", "why", "created")
+    list_display_links = ("what",)
+    list_select_related = ("group",)
+    list_filter = (StateFilter,)
+    list_before_template = "valkyr/tabs.html"
+    list_defer = ("selection", "overrides", "expression")
+    ordering = ("-id",)
+    empty_text = "No redrives yet: tick dead letters or open a failure group, then Redrive."
+    search_ids = ("id", "group_id")
+    search_texts = ("reason", "created_by_name")
+
+    def get_urls(self) -> Any:
+        """The list and the pages, and the one on which a redrive is made."""
+        view = self.admin_site.admin_view(self.new)
+        return [path("new/", view, name="valkyr_redrive_redrive_new"), *super().get_urls()]
+
+    def new(self, request: HttpRequest) -> HttpResponse:
+        """Make one of a group's open entries (`?group=`), or of some (`?ids=a,b`)."""
+        if not holds(request, Permission.REDRIVE):
+            raise PermissionDenied("Redriving needs the permission redrive.")
+        return ask(request, _named(request), sent=request.method == "POST")
+
+    @display(description="what")
+    def what(self, row: Redrive) -> Any:
+        """Its group, or how many entries."""
+        return marks.clipped(str(row.group), 60) if row.group else f"{row.total:,} dead letters"
+
+    @display(description="state")
+    def mark(self, row: Redrive) -> Any:
+        """The state's word, icon and colour."""
+        icon, colour = MARKS[row.state]
+        return marks.mark(str(RedriveState(row.state).label), icon, colour)
+
+    @display(description="ended")
+    def bar(self, row: Redrive) -> Any:
+        """How much of it has ended."""
+        return items.bar(row)
+
+    @display(description="failed again")
+    def failed(self, row: Redrive) -> str:
+        """How many failed again."""
+        return f"{row.failed_again:,}"
+
+    @display(description="by")
+    def who(self, row: Redrive) -> str:
+        """Who made it."""
+        return row.created_by_name
+
+    @display(description="why")
+    def why(self, row: Redrive) -> str:
+        """Its reason."""
+        return marks.clipped(row.reason, 60) or marks.EMPTY
+
+    @display(description="made")
+    def created(self, row: Redrive) -> Any:
+        """Since when it exists."""
+        return marks.ago(row.created_at)
+
+    def page(self, request: HttpRequest, obj: Any) -> Page:
+        """The preview of a draft; the progress of what was started."""
+        if obj.state == RedriveState.DRAFT:
+            sections = preview.sections(request, obj)
+        else:
+            sections = [items.counts(obj), items.chosen(request, obj)]
+        lead: list[Any] = [self.mark(obj), _sentence(obj)]
+        if obj.stop_reason:
+            sections.insert(0, PageSection("Why it stopped", body=obj.stop_reason, error=True))
+        if obj.state == RedriveState.RUNNING and (held := held_by(obj)):
+            sections.insert(0, PageSection("Why it waits", body=held))
+        return Page(lead, facts(self._facts(obj)), [*sections, done_to(obj.pk)])
+
+    def _facts(self, obj: Redrive) -> list[tuple[str, Any]]:
+        group = obj.group and links.to("dlq_failuregroup", obj.group_id, obj.group)
+        return [
+            ("Group", group),
+            ("Scope", str(RedriveScope(obj.scope).label)),
+            ("From step", obj.from_step),
+            ("Version", "" if obj.scope == RedriveScope.STEP else obj.version),
+            ("Changes", marks.clipped(preview.wanted(obj), 200)),
+            ("A second, at most", "" if obj.rate is None else f"{obj.rate:g}"),
+            ("In flight, at most", obj.max_in_flight or ""),
+            ("Canary", obj.canary or ""),
+            ("Stops above", "" if obj.stop_above is None else f"{obj.stop_above:g} %"),
+            ("By", obj.created_by_name),
+            ("Made", marks.ago(obj.created_at)),
+            ("Started", marks.ago(obj.started_at)),
+            ("Finished", marks.ago(obj.finished_at)),
+            ("Reason", obj.reason),
+            ("Id", marks.copyable(obj.pk)),
+        ]
+
+
+def _sentence(obj: Redrive) -> str:
+    if obj.state == RedriveState.DRAFT:
+        return (
+            f"A draft of {obj.total:,} dead letters. Nothing has run; drafts are deleted after a "
+            "day. Read what would happen, then start it."
+        )
+    done = obj.succeeded + obj.failed_again + obj.skipped
+    return (
+        f"{done:,} of {obj.total:,} ended: {obj.succeeded:,} succeeded, {obj.failed_again:,} "
+        f"failed again, {obj.skipped:,} skipped."
+    )
+
+
+def _named(request: HttpRequest) -> Chosen:
+    """The entries that the address names; raises BadRequest, PermissionDenied."""
+    rows = scoped(request, DeadLetterEntry.objects.all(), Action.VIEW)
+    group, ids = request.GET.get("group", ""), request.GET.get("ids", "")
+    try:
+        group_id = UUID(group) if group else None
+        wanted = [UUID(text) for text in ids.split(",") if text][:1_000]
+    except ValueError:
+        raise BadRequest("group and ids must be ids of failure groups and dead letters.") from None
+    if group_id is not None:
+        return _of_group(request, rows, group_id)
+    if not wanted:
+        raise BadRequest("Which dead letters? Expected ?group=<id> or ?ids=<id>,<id>.")
+    return Chosen(
+        rows=rows.filter(pk__in=wanted),
+        selection={"ids": [str(pk) for pk in wanted]},
+        title="the dead letters you chose",
+        back=reverse("admin:dlq_deadletterentry_changelist"),
+    )
+
+
+def _of_group(request: HttpRequest, rows: Any, group_id: UUID) -> Chosen:
+    group = scoped(request, FailureGroup.objects.filter(pk=group_id), Action.VIEW).first()
+    if group is None:
+        raise PermissionDenied(f"There is no failure group {group_id}, or not for you.")
+    return Chosen(
+        rows=rows.filter(group=group),
+        selection={"groupId": str(group_id)},
+        title=f"the failure group {group}",
+        back=reverse("admin:dlq_deadletterentry_changelist"),
+        group_id=group_id,
+    )

@@ -1,0 +1,1 @@
+"""Redrives over HTTP."""

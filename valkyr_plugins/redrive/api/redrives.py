@@ -1,0 +1,217 @@
+"""Redrives over HTTP: make one, see what it would do, start it, follow it."""
+
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import QuerySet
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from executions.public.access import Action, Powers, obtain, powers_on, visible
+from executions.public.api import Endpoint, narrowed, operation, page
+from executions.public.database import database_now
+from executions.public.models import Permission
+from valkyr_plugins.redrive import lifecycle
+from valkyr_plugins.redrive.api import choosing
+from valkyr_plugins.redrive.api.shapes import (
+    Choice,
+    ItemsQuery,
+    NewRedrive,
+    PreviewShape,
+    RedriveDetail,
+    RedriveItemShape,
+    RedriveQuery,
+    RedriveReason,
+    RedriveSummary,
+)
+from valkyr_plugins.redrive.models import Redrive, RedriveItem
+from valkyr_plugins.redrive.permissions import check_start
+from valkyr_plugins.redrive.preview import preview
+from valkyr_plugins.redrive.states import RedriveScope
+from valkyr_plugins.redrive.wish import PINNED, Wish
+
+TAG = "Redrive"
+LARGE = ("selection", "overrides", "expression", "recent")
+FILTERS = {"state": "state", "groupId": "group_id"}
+
+
+def redrives() -> QuerySet[Redrive]:
+    """All redrives."""
+    return Redrive.objects.all()
+
+
+def shown(redrive: Redrive, may: Powers, status: int = 200) -> Response:
+    """One redrive in full."""
+    context = {"may": may, "now": database_now()}
+    headers = {"Location": f"/v1/Redrive/{redrive.pk}"} if status > 200 else {}
+    return Response(RedriveDetail(redrive, context=context).data, status, headers=headers)
+
+
+def wish_of(given: dict[str, Any], asked: Any) -> Wish:
+    """What the body asks for; `asked` is the body as it came, of which the choice is kept."""
+    return Wish(
+        selection={name: asked[name] for name in ("ids", "filter", "groupId") if name in asked},
+        group_id=given.get("groupId") or given.get("filter", {}).get("groupId"),
+        scope=given.get("scope", RedriveScope.STEP),
+        from_step=given.get("fromStep", ""),
+        version=given.get("version", PINNED),
+        overrides=given.get("overrides"),
+        expression=given.get("expression", ""),
+        rate=given.get("ratePerSecond"),
+        max_in_flight=given.get("maxInFlight"),
+        canary=given.get("canary", 0),
+        stop_above=given.get("stopAbove"),
+        stop_window=given.get("stopWindow", 100),
+        reason=given["reason"],
+    )
+
+
+class Redrives(Endpoint):
+    """All redrives."""
+
+    @operation("listRedrive", TAG, {200: RedriveSummary(many=True)}, parameters=[RedriveQuery])
+    def get(self, request: Request) -> Response:
+        """The redrives of your workspaces, newest first."""
+        query = self.query(RedriveQuery)
+        rows = narrowed(visible(self.user, redrives()), query, FILTERS).defer(*LARGE)
+        found = page(request, rows, query)
+        shape = RedriveSummary(found.rows, many=True, context={"now": database_now()})
+        return Response(shape.data, headers=found.headers)
+
+    @operation(
+        "createRedrive",
+        TAG,
+        {201: RedriveDetail},
+        request=NewRedrive,
+        errors=[403, 404],
+        idempotent=True,
+    )
+    def post(self, request: Request) -> Response:
+        """A draft of the open dead letters that were chosen, frozen as they are now.
+
+        Nothing runs before it is started; a draft that nobody starts is deleted after a day.
+        """
+        given = self.body(NewRedrive)
+        made = choosing.made(self.user, given, wish_of(given, request.data), self.actor)
+        return shown(made, powers_on(self.user, made.workspace_id), 201)
+
+
+class RequeueEntries(Endpoint):
+    """Send many home."""
+
+    @operation(
+        "requeueDeadLetterEntries",
+        "DeadLetterQueue",
+        {202: RedriveDetail},
+        request=Choice,
+        errors=[403, 404],
+        idempotent=True,
+    )
+    def post(self, request: Request) -> Response:
+        """A redrive of the failed steps that starts at once; follow it where Location says."""
+        given = self.body(Choice)
+        wish = wish_of(given, request.data)
+        with transaction.atomic():
+            made = choosing.made(self.user, given, wish, self.actor)
+            made = lifecycle.start(made.pk, actor=self.actor)
+        return shown(made, powers_on(self.user, made.workspace_id), 202)
+
+
+class OneRedrive(Endpoint):
+    """One redrive."""
+
+    @operation("getRedrive", TAG, {200: RedriveDetail}, errors=[403, 404])
+    def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
+        """One redrive, and how far it is."""
+        return shown(*obtain(self.user, redrives(), id, Action.VIEW))
+
+
+class PreviewRedrive(Endpoint):
+    """What it would do."""
+
+    @operation("previewRedrive", TAG, {200: PreviewShape}, request=RedriveReason, errors=[403, 404])
+    def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
+        """How many would run, who is left out and why, what happens again outside, samples.
+
+        As things are now: nothing is changed, and others may be faster.
+        """
+        self.body(RedriveReason)
+        _, may = obtain(self.user, redrives().defer(*LARGE), id, Permission.REDRIVE)
+        return Response(PreviewShape(preview(id), context={"may": may}).data)
+
+
+class Items(Endpoint):
+    """What became of each."""
+
+    @operation(
+        "listRedriveItems",
+        TAG,
+        {200: RedriveItemShape(many=True)},
+        errors=[403, 404],
+        parameters=[ItemsQuery],
+    )
+    def get(self, request: Request, id: UUID) -> Response:  # noqa: A002
+        """The entries of a redrive, in the order in which they are sent."""
+        obtain(self.user, redrives().defer(*LARGE), id, Action.VIEW)
+        query = self.query(ItemsQuery)
+        rows = RedriveItem.objects.filter(redrive_id=id)
+        if "state" in query:
+            rows = rows.filter(state=query["state"])
+        found = page(request, rows, query, order=("entry_id",), ascending=True)
+        return Response(RedriveItemShape(found.rows, many=True).data, headers=found.headers)
+
+
+class _Move(Endpoint):
+    """A person moves it on."""
+
+    def _moved(self, id: UUID, move: Callable[..., Redrive], *, sends: bool) -> Response:  # noqa: A002
+        given = self.body(RedriveReason)
+        redrive, may = obtain(self.user, redrives(), id, Permission.REDRIVE)
+        if sends:
+            check_start(self.user, redrive)
+            choosing.require_bulk(self.user, redrive)
+        return shown(move(id, actor=self.actor, reason=given["reason"]), may)
+
+
+def _described(name: str) -> Callable[[Any], Any]:
+    return operation(
+        f"{name}Redrive", TAG, {200: RedriveDetail}, request=RedriveReason, errors=[403, 404, 409]
+    )
+
+
+class StartRedrive(_Move):
+    """Let it run."""
+
+    @_described("start")
+    def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
+        """Hold its entries and send them home at its pace; those another redrive holds are left."""
+        return self._moved(id, lifecycle.start, sends=True)
+
+
+class PauseRedrive(_Move):
+    """Hold it."""
+
+    @_described("pause")
+    def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
+        """Send nothing more for now; what was sent goes on."""
+        return self._moved(id, lifecycle.pause, sends=False)
+
+
+class ResumeRedrive(_Move):
+    """Go on."""
+
+    @_described("resume")
+    def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
+        """Go on where a pause, or too many failures, stopped it; failures are counted anew."""
+        return self._moved(id, lifecycle.resume, sends=True)
+
+
+class AbortRedrive(_Move):
+    """End it."""
+
+    @_described("abort")
+    def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
+        """Send nothing more, ever; what was sent goes on, the rest stays open."""
+        return self._moved(id, lifecycle.abort, sends=False)

@@ -1,0 +1,264 @@
+"""Redrives as JSON: what is asked for, how far one is, what became of each entry."""
+# ruff: noqa: N815 - the names are the JSON's
+
+from datetime import datetime
+from typing import Any, ClassVar
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from dlq.public.selection import EntryFilters
+from executions.public.api import (
+    MAX_IDS,
+    Body,
+    CamelCase,
+    CamelCaseSerializer,
+    Id,
+    JsonObject,
+    ListQuery,
+    PageQuery,
+    Payload,
+    Text,
+    Whole,
+)
+from runners.public.api import VersionField
+from valkyr_plugins.redrive.models import Redrive, RedriveItem
+from valkyr_plugins.redrive.progress import progress
+from valkyr_plugins.redrive.states import ItemState, RedriveScope, RedriveState
+from valkyr_plugins.redrive.wish import MAX_RATE, MAX_WINDOW, MOST
+
+
+class Choice(Body):
+    """Which dead letters: one of the three; those that are open are taken, as they are now."""
+
+    ids = serializers.ListField(child=Id(), required=False, min_length=1, max_length=MAX_IDS)
+    filter = EntryFilters(required=False)
+    groupId = Id(required=False)
+    reason = Text(required=False, default="", allow_blank=True, max_length=2_000)
+    ratePerSecond = serializers.FloatField(
+        required=False,
+        allow_null=True,
+        help_text=f"More than 0, at most {MAX_RATE:,}; without it as fast as it goes.",
+    )
+    overrides = JsonObject(
+        required=False, allow_null=True, help_text="A JSON merge patch (RFC 7396) of the inputs."
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Exactly one way of choosing; raises ValidationError."""
+        given = [name for name in ("ids", "filter", "groupId") if name in attrs]
+        if len(given) != 1:
+            raise serializers.ValidationError(
+                {"ids": ["Give exactly one of ids, filter and groupId."]}, code="one_choice"
+            )
+        return attrs
+
+
+class NewRedrive(Choice):
+    """A redrive to be made; it starts when it is told to."""
+
+    scope = serializers.ChoiceField(RedriveScope.choices, required=False, default=RedriveScope.STEP)
+    fromStep = Text(
+        required=False,
+        default="",
+        allow_blank=True,
+        max_length=1_000,
+        help_text="With scope FROM: the path of the step to begin with; each entry's own if empty.",
+    )
+    version = VersionField(required=False, default="pinned")
+    expression = Text(
+        required=False,
+        default="",
+        allow_blank=True,
+        max_length=10_000,
+        help_text="Instead of overrides: gives each entry's patch from inputs, error, attempts and "
+        "entry. Needs the permission view_payloads.",
+    )
+    maxInFlight = Whole(required=False, allow_null=True, min_value=1, max_value=MOST)
+    canary = Whole(
+        required=False,
+        default=0,
+        min_value=0,
+        max_value=MAX_WINDOW,
+        help_text="So many are sent first, and waited for.",
+    )
+    stopAbove = serializers.FloatField(
+        required=False,
+        allow_null=True,
+        min_value=0,
+        max_value=100,
+        help_text="It stops when more than this percentage of the last stopWindow failed again.",
+    )
+    stopWindow = Whole(required=False, default=100, min_value=1, max_value=MAX_WINDOW)
+
+
+class RedriveReason(Body):
+    """Why."""
+
+    reason = Text(required=False, default="", allow_blank=True, max_length=2_000)
+
+
+class RedriveQuery(ListQuery):
+    """The filters of the list of redrives."""
+
+    state = serializers.ChoiceField(RedriveState.choices, required=False)
+    groupId = serializers.UUIDField(required=False)
+
+
+class ItemsQuery(PageQuery):
+    """The filters of a redrive's items."""
+
+    state = serializers.ChoiceField(ItemState.choices, required=False)
+
+
+class ProgressShape(CamelCaseSerializer):
+    """How far it is."""
+
+    queued = serializers.IntegerField()
+    running = serializers.IntegerField(help_text="Sent, and not ended yet.")
+    succeeded = serializers.IntegerField()
+    failedAgain = serializers.IntegerField()
+    skipped = serializers.IntegerField()
+    aborted = serializers.IntegerField()
+    ratePerSecond = serializers.FloatField(
+        help_text="Sent a second since it was started or resumed."
+    )
+    secondsLeft = serializers.FloatField(allow_null=True)
+
+
+class RedriveSummary(CamelCase, serializers.ModelSerializer[Redrive]):
+    """A redrive in a list."""
+
+    workspace_id = serializers.UUIDField()
+    group_id = serializers.UUIDField(allow_null=True)
+    state = serializers.ChoiceField(RedriveState.choices)
+    scope = serializers.ChoiceField(RedriveScope.choices)
+    createdBy = serializers.CharField(source="created_by_name")
+    stop_reason = serializers.CharField()
+    truncated = serializers.BooleanField(
+        help_text=f"There were more than {MOST:,}; these are the oldest."
+    )
+    progress = serializers.SerializerMethodField()
+    created_at = serializers.DateTimeField()
+    started_at = serializers.DateTimeField(allow_null=True)
+    finished_at = serializers.DateTimeField(allow_null=True)
+
+    class Meta:
+        model = Redrive
+        fields: ClassVar[list[str]] = [
+            "id", "workspace_id", "group_id", "state", "scope", "reason", "createdBy",
+            "stop_reason", "total", "truncated", "progress", "created_at", "started_at",
+            "finished_at",
+        ]  # fmt: skip
+
+    @extend_schema_field(ProgressShape)
+    def get_progress(self, redrive: Redrive) -> dict[str, Any]:
+        """Counts, rate and what is left."""
+        now: datetime = self.context["now"]
+        found = progress(redrive, now)
+        return {
+            "queued": found.queued,
+            "running": found.running,
+            "succeeded": found.succeeded,
+            "failedAgain": found.failed_again,
+            "skipped": found.skipped,
+            "aborted": found.aborted,
+            "ratePerSecond": found.rate,
+            "secondsLeft": found.seconds_left,
+        }
+
+
+class RedriveDetail(RedriveSummary):
+    """A redrive in full."""
+
+    from_step = serializers.CharField()
+    ratePerSecond = serializers.FloatField(source="rate", allow_null=True)
+    max_in_flight = serializers.IntegerField(allow_null=True)
+    canary = serializers.IntegerField()
+    stop_above = serializers.FloatField(allow_null=True)
+    stop_window = serializers.IntegerField()
+    # They may hold values of inputs.
+    selection = Payload()
+    overrides = Payload(allow_null=True)
+    expression = Payload()
+
+    class Meta(RedriveSummary.Meta):
+        fields: ClassVar[list[str]] = [
+            *RedriveSummary.Meta.fields, "from_step", "version", "ratePerSecond", "max_in_flight",
+            "canary", "stop_above", "stop_window", "selection", "overrides", "expression",
+        ]  # fmt: skip
+
+
+class RedriveItemShape(CamelCase, serializers.ModelSerializer[RedriveItem]):
+    """What became of one entry."""
+
+    entry_id = serializers.UUIDField()
+    state = serializers.ChoiceField(ItemState.choices)
+    run_id = serializers.UUIDField(allow_null=True)
+    execution_id = serializers.UUIDField(allow_null=True)
+    again_id = serializers.UUIDField(
+        allow_null=True, help_text="The dead letter of its failing again."
+    )
+    sent_at = serializers.DateTimeField(allow_null=True)
+    ended_at = serializers.DateTimeField(allow_null=True)
+
+    class Meta:
+        model = RedriveItem
+        fields: ClassVar[list[str]] = [
+            "entry_id", "state", "reason", "run_id", "execution_id", "again_id", "sent_at",
+            "ended_at",
+        ]  # fmt: skip
+
+
+class SkippedShape(CamelCaseSerializer):
+    """Entries that would not run."""
+
+    reason = serializers.CharField()
+    count = serializers.IntegerField()
+
+
+class EffectShape(CamelCaseSerializer):
+    """A step with effects outside that would run again."""
+
+    step = serializers.CharField()
+    module = serializers.CharField()
+    effect = serializers.ChoiceField(["idempotent", "external"])
+    count = serializers.IntegerField()
+
+
+class SampleShape(CamelCaseSerializer):
+    """What the overrides make of one entry."""
+
+    entry_id = serializers.UUIDField()
+    before = Payload(allow_null=True)
+    after = Payload(allow_null=True)
+
+
+class RejectedShape(CamelCaseSerializer):
+    """An entry whose changed inputs its module would not take."""
+
+    entry_id = serializers.UUIDField()
+    problems = Payload(help_text="Sentences.")
+
+
+class VersionChangeShape(CamelCaseSerializer):
+    """How the definition differs from the one that failed."""
+
+    before = serializers.IntegerField()
+    after = serializers.IntegerField()
+    changes = serializers.ListField(child=serializers.CharField())
+    more = serializers.BooleanField()
+
+
+class PreviewShape(CamelCaseSerializer):
+    """What a redrive would do."""
+
+    runs = serializers.IntegerField(help_text="How many entries would run.")
+    skipped = SkippedShape(many=True)
+    effects = EffectShape(many=True)
+    samples = SampleShape(many=True)
+    rejected = RejectedShape(many=True)
+    checked = serializers.IntegerField(help_text="On how many entries overrides were tried.")
+    seconds = serializers.FloatField(help_text="About how long it takes.")
+    definition_changes = VersionChangeShape(many=True)
+    truncated = serializers.BooleanField()

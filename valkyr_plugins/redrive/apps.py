@@ -1,0 +1,30 @@
+"""The plugin `redrive`."""
+
+from datetime import timedelta
+
+from executions.public.plugins import PluginConfig
+
+
+class RedriveConfig(PluginConfig):
+    """Dead letters requeued in bulk: by ids, group or filter, at a rate, canaries first."""
+
+    name = "valkyr_plugins.redrive"
+    label = "valkyr_redrive"
+    verbose_name = "Redrives"
+    api = "valkyr_plugins.redrive.urls"
+    api_tags = {"Redrive": "Dead letters sent home together, at a pace."}
+    api_enums = {
+        "ItemState": "valkyr_plugins.redrive.states.ItemState",
+        "RedriveState": "valkyr_plugins.redrive.states.RedriveState",
+    }
+    schedule = {
+        "valkyr: redrives": {"task": "valkyr_redrive.drive", "every": timedelta(seconds=1)},
+        "valkyr: drafts of redrives": {
+            "task": "valkyr_redrive.forget",
+            "every": timedelta(hours=1),
+        },
+    }
+
+    def ready(self) -> None:
+        """Hear of merged groups; let retention and metrics know of redrives."""
+        from valkyr_plugins.redrive import hooks  # noqa: F401 - registers on import

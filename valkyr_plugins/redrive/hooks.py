@@ -1,0 +1,59 @@
+"""What the engine asks about redrives, and what it says that concerns them.
+
+Retention deletes redrives that are over, and no dead letter that one holds.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
+from django.dispatch import receiver
+
+from dlq.public.events import groups_merged, stopped_redrives
+from dlq.public.metrics import BOUND, TRIAGE, Family
+from dlq.public.retention import HOLDS, Aged, LetterHold, add_kind, days
+from executions.public.database import delete_without_cascade
+from valkyr_plugins.redrive.models import Redrive, RedriveItem
+from valkyr_plugins.redrive.states import FINAL, RedriveState
+
+
+def keep_days() -> float:
+    """How long redrives stay that are done or aborted."""
+    return days("VALKYR_KEEP_REDRIVES_DAYS", 90)
+
+
+def _over(before: datetime) -> QuerySet[Redrive]:
+    return Redrive.objects.filter(state__in=sorted(FINAL), busy=False, finished_at__lt=before)
+
+
+def _delete_items(redrives: Sequence[Any], most: int) -> int:
+    items = RedriveItem.objects.filter(redrive_id__in=redrives)
+    return delete_without_cascade(RedriveItem.objects.filter(pk__in=items.values("pk")[:most]))
+
+
+def running(now: datetime) -> Iterator[Family]:
+    """Redrives under way."""
+    number = Redrive.objects.filter(busy=True, state=RedriveState.RUNNING)[:BOUND].count()
+    yield Family("valkyr_redrives_running", "Redrives under way.", number)
+
+
+@receiver(groups_merged)
+def follow_merged_groups(sender: Any, group_id: UUID, merged_ids: Sequence[UUID], **_: Any) -> None:
+    """Redrives of groups that were merged are the other group's."""
+    Redrive.objects.filter(group_id__in=merged_ids).update(group_id=group_id)
+
+
+@stopped_redrives.provide
+def stopped_of(ids: Collection[UUID]) -> set[UUID]:
+    """Which of these redrives are stopped by their failures; one query."""
+    rows = Redrive.objects.filter(pk__in=ids, state=RedriveState.STOPPED)
+    return set(rows.values_list("pk", flat=True))
+
+
+add_kind(
+    Aged("redrives", keep_days, _over, "finished_at", "pk", "workspace_id", clear=_delete_items)
+)
+HOLDS.append(LetterHold(lambda: RedriveItem.objects.filter(active=True), entry="entry"))
+TRIAGE.append(running)

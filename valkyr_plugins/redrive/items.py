@@ -1,0 +1,144 @@
+"""The only writer of items' states while a redrive runs; the redrive's counters move along.
+
+The caller holds the redrive's lock, and saves its counters in the same transaction.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db import connection
+
+from executions.public.models import ExecutionState
+from valkyr_plugins.redrive import statements
+from valkyr_plugins.redrive.models import Redrive, RedriveItem
+from valkyr_plugins.redrive.states import ItemState, RedriveState
+
+COUNTERS = (
+    "sent", "running", "succeeded", "failed_again", "skipped", "pace_since", "pace_sent", "recent",
+    "settled_to", "busy",
+)  # fmt: skip
+MAX_REASON = 2_000
+# Nobody is kept waiting for a redrive, nor it for anybody: what is locked comes another time.
+PATIENCE = "SET LOCAL lock_timeout = '250ms'"
+
+
+@dataclass(frozen=True, slots=True)
+class Queued:
+    """An item that waits to be sent; `careful` where its execution needs other locks first."""
+
+    id: int
+    entry_id: UUID
+    resolution: str
+    run_id: UUID
+    execution_id: UUID
+    step_path: str
+    error_type: str
+    execution_state: ExecutionState
+    careful: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """Where an item went."""
+
+    id: int
+    run_id: UUID | None
+    execution_id: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """What became of an item."""
+
+    id: int
+    state: ItemState
+    reason: str = ""
+    again_id: UUID | None = None
+
+
+def claimed(redrive_id: UUID) -> Redrive | None:
+    """The redrive, locked; None where somebody else has it, or it is no more."""
+    with connection.cursor() as cursor:
+        cursor.execute(PATIENCE)
+    rows = Redrive.objects.select_for_update(no_key=True, skip_locked=True)
+    return rows.filter(pk=redrive_id).first()
+
+
+def running(redrive_id: UUID) -> Redrive | None:
+    """As `claimed`, if it may send."""
+    redrive = claimed(redrive_id)
+    return redrive if redrive is not None and redrive.state == RedriveState.RUNNING else None
+
+
+def queued(redrive: Redrive, *, after: int, most: int) -> list[Queued]:
+    """The next items to send, in the order in which they were chosen."""
+    found = statements.fetch("queued", {"redrive": redrive.pk, "after": after, "most": most})
+    return [Queued(*row) for row in found]
+
+
+def send(redrive: Redrive, sent: Sequence[Sent]) -> None:
+    """QUEUED → RUNNING."""
+    if not sent:
+        return
+    moved = statements.fetch(
+        "sent",
+        {
+            "ids": [item.id for item in sent],
+            "runs": [item.run_id for item in sent],
+            "executions": [item.execution_id for item in sent],
+        },
+    )
+    assert len(moved) == len(sent), "the redrive is locked, so nobody else moves its items"
+    redrive.sent += len(sent)
+    redrive.running += len(sent)
+    redrive.pace_sent += len(sent)
+
+
+def skip(redrive: Redrive, reasons: Sequence[tuple[int, str]]) -> None:
+    """QUEUED → SKIPPED, each with its reason."""
+    _end([Ended(item, ItemState.SKIPPED, reason) for item, reason in reasons])
+    redrive.skipped += len(reasons)
+
+
+def end(redrive: Redrive, ended: Sequence[Ended]) -> None:
+    """RUNNING → what became of it."""
+    _end(ended)
+    redrive.running -= len(ended)
+    states = [item.state for item in ended]
+    redrive.succeeded += states.count(ItemState.SUCCEEDED)
+    redrive.failed_again += states.count(ItemState.FAILED_AGAIN)
+    redrive.skipped += states.count(ItemState.SKIPPED)
+
+
+def hold(item_id: int, reason: str) -> None:
+    """Say why an item stays QUEUED; gone as soon as it is sent."""
+    said = f"Held back: {reason}"[:MAX_REASON]
+    queued = RedriveItem.objects.filter(pk=item_id, state=ItemState.QUEUED)
+    queued.exclude(reason=said).update(reason=said)
+
+
+def held_by(redrive: Redrive) -> str:
+    """Why the next item to be sent was held back, "" where it was not."""
+    queued = RedriveItem.objects.filter(redrive=redrive, state=ItemState.QUEUED)
+    return queued.order_by("id").values_list("reason", flat=True).first() or ""
+
+
+def save(redrive: Redrive) -> None:
+    """Write the counters."""
+    redrive.save(update_fields=COUNTERS)
+
+
+def _end(ended: Sequence[Ended]) -> None:
+    if not ended:
+        return
+    moved = statements.fetch(
+        "ended",
+        {
+            "ids": [item.id for item in ended],
+            "states": [str(item.state) for item in ended],
+            "reasons": [item.reason[:MAX_REASON] for item in ended],
+            "again": [item.again_id for item in ended],
+        },
+    )
+    assert len(moved) == len(ended), "the redrive is locked, so nobody else moves its items"

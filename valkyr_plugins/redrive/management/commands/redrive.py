@@ -1,0 +1,230 @@
+"""Send dead letters home from a shell, as a redrive: the same as in the admin and by the API."""
+
+import json
+import time
+from argparse import RawDescriptionHelpFormatter
+from collections.abc import Iterator
+from typing import Any
+from uuid import UUID
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import transaction
+from django.db.models import QuerySet
+
+from dlq.public.models import DeadLetterEntry
+from dlq.public.selection import EntryFilters, chosen
+from executions.public.access import Actor
+from executions.public.api import flat
+from executions.public.errors import ValkyrError, WithProblems
+from valkyr_plugins.redrive import lifecycle
+from valkyr_plugins.redrive.making import make
+from valkyr_plugins.redrive.models import Redrive
+from valkyr_plugins.redrive.preview import Preview, preview
+from valkyr_plugins.redrive.progress import progress
+from valkyr_plugins.redrive.states import FINAL, RedriveScope, RedriveState
+from valkyr_plugins.redrive.wish import Wish
+
+LOOK_SECONDS = 1.0
+# After so many looks at which nothing moved, it says who would have to move it.
+QUIET_LOOKS = 15
+# Entries whose inputs would not fit that a look ahead names.
+LISTED = 10
+EXAMPLES = """
+examples:
+  manage.py redrive --group 0192…  --dry-run
+  manage.py redrive --group 0192…  --rate 50 --canary 20 --stop-above 20 --reason "v7 is out" --wait
+  manage.py redrive --filter '{"module": "http.request", "httpStatus": 503}' --max-in-flight 100
+  manage.py redrive --filter '{"inputs": [{"path": "order.country", "op": "eq", "value": "DE"}]}'
+  manage.py redrive --ids 0192… 0193… --overrides '{"url": "https://new.example.com"}'
+
+The open entries that are chosen are frozen when it is made. It is carried on by the worker of the
+queue control, at lower priority than other work, also when this command has ended; pause, resume
+and abort it in the admin or by the API.
+"""
+
+
+class Command(BaseCommand):
+    """Makes a redrive and starts it, or with --dry-run says what it would do."""
+
+    help = "Let dead letters run again, at a pace, as a durable redrive."
+
+    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
+        """The parser, with examples below its options."""
+        parser = super().create_parser(prog_name, subcommand, epilog=EXAMPLES, **kwargs)
+        parser.formatter_class = RawDescriptionHelpFormatter
+        return parser
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """What is chosen, what runs again, how fast."""
+        which = parser.add_mutually_exclusive_group(required=True)
+        which.add_argument("--group", type=_uuid, metavar="ID", help="all of a failure group")
+        which.add_argument("--ids", type=_uuid, nargs="+", metavar="ID", help="these dead letters")
+        which.add_argument("--filter", metavar="JSON", help="as GET /v1/DeadLetterQueue takes it")
+        parser.add_argument(
+            "--scope",
+            choices=RedriveScope.values,
+            default=RedriveScope.STEP.value,
+            help="STEP: the failed step, in its execution (default); FROM: a new execution from "
+            "--from-step on; EXECUTION: the whole, anew",
+        )
+        parser.add_argument("--from-step", default="", metavar="PATH", help="such as charge.main")
+        parser.add_argument("--to-version", default="pinned", help="pinned, latest or a number")
+        parser.add_argument("--overrides", metavar="JSON", help="a merge patch of the inputs")
+        parser.add_argument("--expression", default="", help="gives each entry's merge patch")
+        parser.add_argument("--rate", type=float, help="entries a second at most")
+        parser.add_argument("--max-in-flight", type=int, metavar="N", help="sent and not ended yet")
+        parser.add_argument("--canary", type=int, default=0, metavar="N", help="so many first")
+        parser.add_argument(
+            "--stop-above", type=float, metavar="PERCENT", help="of failing again, of the last 100"
+        )
+        parser.add_argument("--reason", default="", help="kept with each entry")
+        parser.add_argument("--dry-run", action="store_true", help="say what it would do, no more")
+        parser.add_argument("--wait", action="store_true", help="print its progress until it ends")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Make it, then look at it or start it."""
+        try:
+            if options["dry_run"]:
+                self._look(options)
+            else:
+                self._run(options)
+        except WithProblems as error:
+            problems = "".join(f"\n  {p.path}: {p.message}" for p in error.problems)
+            raise CommandError(f"{error.message}{problems}") from error
+        except ValkyrError as error:
+            raise CommandError(error.message) from error
+
+    def _look(self, options: dict[str, Any]) -> None:
+        with transaction.atomic():
+            for line in _of_preview(preview(_made(options).pk)):
+                self.stdout.write(line)
+            transaction.set_rollback(True)
+
+    def _run(self, options: dict[str, Any]) -> None:
+        actor = Actor.of_command()
+        with transaction.atomic():
+            redrive = lifecycle.start(_made(options).pk, actor=actor)
+        self.stdout.write(f"Redrive {redrive.pk}: {redrive.total:,} entries")
+        if redrive.truncated:
+            self.stdout.write("There were more; these are the oldest.")
+        if not options["wait"]:
+            return
+        for line in self._followed(redrive):
+            self.stdout.write(line)
+        if redrive.state != RedriveState.DONE or redrive.failed_again:
+            raise CommandError(_ending(redrive))
+
+    def _followed(self, redrive: Redrive) -> Iterator[str]:
+        """A line whenever something moved, until it is over."""
+        last, quiet = "", 0
+        while True:
+            redrive.refresh_from_db()
+            line = _of_progress(redrive)
+            over = redrive.state in FINAL | {RedriveState.STOPPED}
+            if line != last:
+                last, quiet = line, 0
+                yield line
+            elif not over:
+                quiet += 1
+                if quiet == QUIET_LOOKS:
+                    yield "Nothing moves: is it paused, or is no worker of the queue control up?"
+            if over:
+                return
+            time.sleep(LOOK_SECONDS)
+
+
+def _made(options: dict[str, Any]) -> Redrive:
+    rows, selection = _chosen(options)
+    wish = Wish(
+        selection=selection,
+        group_id=options["group"],
+        scope=options["scope"],
+        from_step=options["from_step"],
+        version=options["to_version"],
+        overrides=_json(options["overrides"], "--overrides"),
+        expression=options["expression"],
+        rate=options["rate"],
+        max_in_flight=options["max_in_flight"],
+        canary=options["canary"],
+        stop_above=options["stop_above"],
+        reason=options["reason"],
+    )
+    return make(rows, wish, actor=Actor.of_command())
+
+
+def _chosen(options: dict[str, Any]) -> tuple[QuerySet[DeadLetterEntry], dict[str, Any]]:
+    """The rows, and how they were chosen."""
+    rows = DeadLetterEntry.objects.all()
+    if options["group"]:
+        return rows.filter(group_id=options["group"]), {"groupId": str(options["group"])}
+    if options["ids"]:
+        return rows.filter(pk__in=options["ids"]), {"ids": [str(pk) for pk in options["ids"]]}
+    asked = _json(options["filter"], "--filter")
+    form = EntryFilters(data=asked)
+    if not form.is_valid():
+        found = "; ".join(f"{p.path}: {p.message}" for p in flat(_details(form)))
+        raise CommandError(f"--filter is not valid. {found}")
+    return chosen(rows, form.validated_data), {"filter": asked}
+
+
+def _details(form: EntryFilters) -> Any:
+    from rest_framework.exceptions import ValidationError
+
+    return ValidationError(form.errors).get_full_details()
+
+
+def _json(text: str | None, option: str) -> Any:
+    if text is None:
+        return None
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise CommandError(f"{option} is no JSON: {error}.") from None
+
+
+def _uuid(text: str) -> UUID:
+    return UUID(text)
+
+
+def _ending(redrive: Redrive) -> str:
+    if redrive.state == RedriveState.STOPPED:
+        return f"The redrive stopped by itself. {redrive.stop_reason}"
+    if redrive.state == RedriveState.ABORTED:
+        return "The redrive was aborted."
+    return f"{redrive.failed_again:,} of {redrive.total:,} failed again."
+
+
+def _of_preview(found: Preview) -> Iterator[str]:
+    """What a redrive would do; no inputs, since a terminal's scroll-back is kept."""
+    yield f"{found.runs:,} would run, in about {found.seconds:,.0f} s."
+    if found.truncated:
+        yield "There are more; these are the oldest."
+    for skipped in found.skipped:
+        yield f"  {skipped.count:,} would be skipped: {skipped.reason}"
+    for effect in found.effects:
+        yield (
+            f"  {effect.step} ({effect.module}, {effect.effect}) would happen again: "
+            f"{effect.count:,}"
+        )
+    for change in found.definition_changes:
+        changes = " ".join(change.changes) or "No task differs."
+        yield f"  version {change.before} -> {change.after}: {changes}"
+    if found.rejected:
+        yield f"  of {found.checked:,} tried, inputs of {len(found.rejected):,} would not fit:"
+    for rejected in found.rejected[:LISTED]:
+        yield f"    {rejected.entry_id}: {'; '.join(rejected.problems)}"
+
+
+def _of_progress(redrive: Redrive) -> str:
+    """One line; equal as long as nothing moves."""
+    now = progress(redrive)
+    parts = [
+        f"{now.queued:,} queued",
+        f"{now.running:,} running",
+        f"{now.succeeded:,} succeeded",
+        f"{now.failed_again:,} failed again",
+        f"{now.skipped:,} skipped",
+    ]
+    if now.aborted:
+        parts.append(f"{now.aborted:,} not sent")
+    return f"{redrive.state}: {', '.join(parts)}"

@@ -1,0 +1,151 @@
+"""Dead letters sent home together: what was chosen, how fast, how far, and what came of each.
+
+The engine's rows are deleted by the engine, which may run without this plugin while its tables
+stay. So the migration makes the foreign keys to them, with what the database does then.
+"""
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from uuid6 import uuid7
+
+from dlq.public.models import DeadLetterEntry, FailureGroup
+from executions.public.database import ClockTimestamp
+from executions.public.models import Workspace
+from valkyr_plugins.redrive.states import ItemState, RedriveScope, RedriveState
+
+
+class Redrive(models.Model):
+    """A redrive, durable: a worker that dies in the middle leaves nothing twice and nothing out.
+
+    `selection` is what was asked for; the entries were frozen when it was made. `rate` is a
+    second, `canary` so many first, and it stops when more than `stop_above` per cent of the last
+    `stop_window` that ended failed again. `pace_since` and `pace_sent` are the pacing's memory,
+    `recent` and `settled_to` the driver's; `busy` says that it has something to look after. All
+    counters are exact.
+    """
+
+    AUDITED_AS = "Redrive"
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    workspace = models.ForeignKey(
+        Workspace, on_delete=models.PROTECT, related_name="+", db_index=False
+    )
+    group = models.ForeignKey(
+        FailureGroup,
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="redrives",
+        db_constraint=False,
+    )
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="+",
+        db_constraint=False,
+    )
+    created_by_name = models.CharField(max_length=200)
+    reason = models.TextField(blank=True, default="")
+    selection = models.JSONField()
+    scope = models.CharField(max_length=10, choices=RedriveScope.choices, default=RedriveScope.STEP)
+    from_step = models.CharField(max_length=1000, blank=True, default="")
+    version = models.CharField(
+        max_length=10, default="pinned", help_text="pinned, latest or a number (new executions)."
+    )
+    overrides = models.JSONField(null=True, blank=True, help_text="A JSON merge patch.")
+    expression = models.TextField(
+        blank=True, default="", help_text="Gives each entry's patch; CEL or template, see docs."
+    )
+    rate = models.FloatField(null=True, blank=True)
+    max_in_flight = models.PositiveIntegerField(null=True, blank=True)
+    canary = models.PositiveIntegerField(default=0)
+    stop_above = models.FloatField(null=True, blank=True)
+    stop_window = models.PositiveIntegerField(default=100)
+    state = models.CharField(max_length=8, choices=RedriveState.choices, default=RedriveState.DRAFT)
+    stop_reason = models.TextField(blank=True, default="")
+    total = models.PositiveIntegerField(default=0)
+    truncated = models.BooleanField(
+        default=False, help_text="There were more entries than one redrive takes."
+    )
+    sent = models.PositiveIntegerField(default=0)
+    running = models.PositiveIntegerField(default=0, help_text="Sent and not ended yet.")
+    succeeded = models.PositiveIntegerField(default=0)
+    failed_again = models.PositiveIntegerField(default=0)
+    skipped = models.PositiveIntegerField(default=0)
+    pace_since = models.DateTimeField(null=True, blank=True)
+    pace_sent = models.PositiveIntegerField(default=0)
+    recent = models.TextField(
+        blank=True, default="", help_text="The last that ended, oldest first: S, or F for failed."
+    )
+    settled_to = models.BigIntegerField(default=0, help_text="The item last looked at.")
+    busy = models.BooleanField(default=False)
+    created_at = models.DateTimeField(db_default=ClockTimestamp())
+    started_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        db_table = "dlq_redrive"
+        ordering = ["-created_at", "-id"]
+        indexes = [
+            models.Index(fields=["workspace", "created_at", "id"], name="redrive_list"),
+            models.Index(fields=["id"], condition=Q(busy=True), name="redrive_busy"),
+            models.Index(fields=["created_at"], condition=Q(state="DRAFT"), name="redrive_drafts"),
+        ]
+
+    def __str__(self) -> str:
+        return f"redrive of {self.total} by {self.created_by_name}"
+
+
+class RedriveItem(models.Model):
+    """One entry of a redrive. `active` (else null) holds the entry for this redrive alone."""
+
+    id = models.BigAutoField(primary_key=True)
+    redrive = models.ForeignKey(
+        Redrive, on_delete=models.CASCADE, related_name="items", db_index=False
+    )
+    entry = models.ForeignKey(
+        DeadLetterEntry,
+        on_delete=models.CASCADE,
+        related_name="redrive_items",
+        db_constraint=False,
+    )
+    state = models.CharField(max_length=12, choices=ItemState.choices, default=ItemState.QUEUED)
+    active = models.BooleanField(null=True, default=None)
+    reason = models.CharField(max_length=2_000, blank=True, default="")
+    run_id = models.UUIDField(null=True, blank=True)
+    execution_id = models.UUIDField(null=True, blank=True)
+    again = models.ForeignKey(
+        DeadLetterEntry,
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="+",
+        db_index=False,
+        db_constraint=False,
+        help_text="The dead letter of its failing again.",
+    )
+    sent_at = models.DateTimeField(null=True, blank=True)
+    ended_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        db_table = "dlq_redriveitem"
+        constraints = [
+            models.UniqueConstraint(fields=["redrive", "entry"], name="redrive_item_once"),
+            models.UniqueConstraint(
+                fields=["entry"], condition=Q(active=True), name="redrive_entry_held_once"
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["redrive", "state", "id"], name="redrive_item_state"),
+            models.Index(fields=["redrive", "id"], name="redrive_item_list"),
+            # For whoever deletes dead letters: the few that some item points at.
+            models.Index(
+                fields=["again"], condition=Q(again__isnull=False), name="redrive_item_again"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.entry_id}: {self.state}"

@@ -1,0 +1,144 @@
+"""What a redrive changes in each entry's inputs, and whether the module takes it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import ValidationError
+
+from dlq.public.models import DeadLetterEntry
+from executions.public.errors import InvalidPayload, PayloadError
+from executions.public.graphs import check_payload, compiled
+from executions.public.values import payloads
+from runners.public.repair import APPROVAL, UnknownModule, merged, module_of
+from valkyr_plugins.redrive import expressions
+from valkyr_plugins.redrive.models import Redrive
+from valkyr_plugins.redrive.states import RedriveScope
+
+# Columns that a patch is made and checked with, beside the payloads.
+COLUMNS = (
+    "id", "execution_id", "step_path", "module", "version_number", "failure_type",
+    "failure_reason", "error_type", "exception", "http_status", "target", "attempts", "redrives",
+)  # fmt: skip
+MAX_PROBLEMS = 10
+OF_APPROVAL = "the inputs of an approval cannot be changed"
+
+
+@dataclass(frozen=True, slots=True)
+class Patched:
+    """An entry's patch, what it is applied to and what comes of it; `problems` refuse it.
+
+    `checked` says whether it could be tried: inputs that were never rendered cannot be.
+    """
+
+    patch: dict[str, Any]
+    before: Any
+    after: Any
+    problems: tuple[str, ...] = ()
+    checked: bool = True
+
+
+Patcher = Callable[[DeadLetterEntry], Patched]
+
+
+def patcher(redrive: Redrive) -> Patcher | None:
+    """What gives each entry its patch; None where everything stays as it was."""
+    if not redrive.overrides and not redrive.expression:
+        return None
+    give = _giver(redrive)
+
+    def patched(entry: DeadLetterEntry) -> Patched:
+        before, problems_of = _subject(redrive, entry)
+        if redrive.scope == RedriveScope.STEP and entry.module == APPROVAL:
+            return Patched({}, before, before, (OF_APPROVAL,))
+        try:
+            patch = give(entry)
+        except expressions.Unusable as error:
+            return Patched({}, before, before, (str(error),))
+        try:
+            payloads.dump(patch, "patch")
+        except PayloadError as error:
+            return Patched({}, before, before, (error.message,))
+        if before is None:
+            return Patched(patch, None, patch, (), checked=False)
+        after = merged(before, patch)
+        return Patched(patch, before, after, tuple(problems_of(after)[:MAX_PROBLEMS]))
+
+    return patched
+
+
+def needs_payload(redrive: Redrive) -> bool:
+    """Whether patches concern the executions' payloads, which are read with their entries."""
+    return redrive.scope == RedriveScope.EXECUTION
+
+
+def _giver(redrive: Redrive) -> Callable[[DeadLetterEntry], dict[str, Any]]:
+    same = redrive.overrides
+    if same:
+        return lambda entry: dict(same)
+    template = expressions.compiled(redrive.expression)
+    return lambda entry: expressions.patch(template, scope(entry))
+
+
+def subject(redrive: Redrive, entry: DeadLetterEntry) -> Any:
+    """What a patch of the entry is applied to; None where that is not known."""
+    return _subject(redrive, entry)[0]
+
+
+def scope(entry: DeadLetterEntry) -> dict[str, Any]:
+    """What an expression may name."""
+    return {
+        "inputs": entry.original_inputs,
+        "error": {
+            "message": entry.failure_reason,
+            "type": entry.error_type,
+            "exception": entry.exception,
+            "httpStatus": entry.http_status,
+        },
+        "attempts": entry.attempts,
+        "entry": {
+            "id": str(entry.pk),
+            "executionId": str(entry.execution_id),
+            "stepPath": entry.step_path,
+            "module": entry.module,
+            "version": entry.version_number,
+            "failureType": entry.failure_type,
+            "target": entry.target,
+            "redrives": entry.redrives,
+        },
+    }
+
+
+def _subject(redrive: Redrive, entry: DeadLetterEntry) -> tuple[Any, Callable[[Any], list[str]]]:
+    """What the patch is applied to, and what is wrong with a changed one."""
+    if redrive.scope == RedriveScope.EXECUTION:
+        execution = entry.execution
+        return execution.trigger_payload, lambda after: _payload_problems(
+            execution.version_id, after
+        )
+    if redrive.from_step and redrive.from_step != entry.step_path:
+        return None, lambda after: []
+    return entry.original_inputs, lambda after: _input_problems(entry.module, after)
+
+
+def _input_problems(module: str, inputs: Any) -> list[str]:
+    """What the module's own types say of inputs, without their values."""
+    try:
+        module_of(module).validated(inputs)
+    except UnknownModule as error:
+        return [str(error)]
+    except ValidationError as error:
+        found = error.errors(include_url=False, include_input=False, include_context=False)
+        return [
+            f"{'.'.join(map(str, problem['loc'])) or 'inputs'}: {problem['msg']}"
+            for problem in found
+        ]
+    return []
+
+
+def _payload_problems(version_id: Any, payload: Any) -> list[str]:
+    try:
+        check_payload(compiled(version_id), payload, "payload")
+    except InvalidPayload as error:
+        return [f"{problem.path}: {problem.message}" for problem in error.problems]
+    return []

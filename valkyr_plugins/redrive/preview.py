@@ -1,0 +1,245 @@
+"""What a redrive would do, before it does it."""
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from dlq.public.models import DeadLetterEntry, Resolution
+from executions.public.errors import NotFound
+from executions.public.graphs import Graph, compiled
+from executions.public.models import WorkflowVersion
+from executions.public.templates import Allowance, TimeSpent
+from valkyr_plugins.redrive import effects, patching, statements, versions
+from valkyr_plugins.redrive.effects import Outside
+from valkyr_plugins.redrive.models import Redrive
+from valkyr_plugins.redrive.states import ItemState, RedriveScope
+from valkyr_plugins.redrive.wish import PINNED
+
+SAMPLES = 10
+TRIED = 1_000
+# The CPU time that a request may try entries for; each template has the budget of a web process.
+TRIED_SECONDS = 0.5
+LISTED = 100
+MOST_KINDS = 500
+MOST_CHANGED = 20
+# Entries a second, until a redrive of the workspace has been measured.
+FULL_PACE = 300.0
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """So many entries will not run, for one reason."""
+
+    reason: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """A step with effects outside that so many entries let run again; iterations as `[]`."""
+
+    step: str
+    module: str
+    effect: str  # "idempotent" | "external"
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """What the overrides make of one entry's inputs; payloads, so not for everybody."""
+
+    entry_id: UUID
+    before: Any
+    after: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """An entry whose changed inputs its module would not take, and why."""
+
+    entry_id: UUID
+    problems: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class VersionChange:
+    """How the definition differs between the version that failed and the one that will run."""
+
+    before: int
+    after: int
+    changes: list[str]
+    more: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """How many run, who is left out, what happens again outside, and how long it takes.
+
+    Overrides were tried on `checked` entries, the first 1,000 or those that half a second of CPU
+    time was enough for; at most 100 rejects are listed. `seconds` is an
+    estimate of the sending, at the chosen pace or at what was measured.
+    """
+
+    runs: int
+    skipped: list[Skipped]
+    effects: list[Effect]
+    samples: list[Sample]
+    rejected: list[Rejected]
+    checked: int
+    seconds: float
+    definition_changes: list[VersionChange]
+    truncated: bool = False  # there were more entries than one redrive takes
+
+
+def preview(redrive_id: UUID) -> Preview:
+    """Look at a redrive's entries as they are now; changes nothing. Raises NotFound."""
+    redrive = Redrive.objects.filter(pk=redrive_id).first()
+    if redrive is None:
+        raise NotFound(f"There is no redrive {redrive_id}.")
+    kinds = _kinds(redrive)
+    targets = _targets(redrive, kinds)
+    runs, skipped = _counted(redrive, [pk for pk, version in targets.items() if version is None])
+    samples, rejected, checked = _tried(redrive)
+    return Preview(
+        runs=runs,
+        skipped=skipped,
+        effects=_effects(redrive, kinds, targets),
+        samples=samples,
+        rejected=rejected,
+        checked=checked,
+        seconds=_seconds(redrive, runs),
+        definition_changes=_version_changes(kinds, targets),
+        truncated=redrive.truncated,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """Entries of one step of one version."""
+
+    workflow_id: UUID
+    version_id: UUID
+    number: int
+    step: str
+    entries: int
+    executions: int
+
+
+def _kinds(redrive: Redrive) -> list[_Kind]:
+    found = statements.fetch("kinds", {"redrive": redrive.pk, "most": MOST_KINDS})
+    return [_Kind(*row) for row in found]
+
+
+def _targets(redrive: Redrive, kinds: list[_Kind]) -> dict[UUID, WorkflowVersion | None]:
+    """The version that each workflow's entries would run with; nothing where each keeps its own."""
+    if redrive.scope == RedriveScope.STEP or redrive.version == PINNED:
+        return {}
+    return {pk: versions.target_of(redrive, pk) for pk in {kind.workflow_id for kind in kinds}}
+
+
+def _counted(redrive: Redrive, gone: list[UUID]) -> tuple[int, list[Skipped]]:
+    rows = statements.fetch(
+        "reasons",
+        {"redrive": redrive.pk, "step": redrive.scope == RedriveScope.STEP, "gone": gone},
+    )
+    counts = dict(rows)
+    runs = counts.pop("", 0)
+    return runs, [Skipped(reason, count) for reason, count in counts.items()]
+
+
+def _effects(
+    redrive: Redrive, kinds: list[_Kind], targets: dict[UUID, WorkflowVersion | None]
+) -> list[Effect]:
+    counts: Counter[Outside] = Counter()
+    for kind in kinds:
+        target = targets.get(kind.workflow_id)
+        graph = compiled(target.pk if target else kind.version_id).graph
+        together = redrive.scope != RedriveScope.STEP
+        for outside in _again(redrive, graph, kind.step):
+            counts[outside] += kind.executions if together else kind.entries
+    return [
+        Effect(outside.step, outside.module, outside.effect, count)
+        for outside, count in counts.most_common()
+    ]
+
+
+def _again(redrive: Redrive, graph: Graph, step: str) -> list[Outside]:
+    """The steps with effects that run again; none where the version has no such step."""
+    try:
+        if redrive.scope == RedriveScope.STEP:
+            return effects.of_step(graph, step)
+        if redrive.scope == RedriveScope.FROM:
+            return effects.from_step(graph, redrive.from_step or step)
+    except KeyError:
+        return []
+    return effects.of_graph(graph)
+
+
+def _tried(redrive: Redrive) -> tuple[list[Sample], list[Rejected], int]:
+    """The first entries, tried with the overrides: some of them, those refused, how many."""
+    patcher = patching.patcher(redrive)
+    rows = (
+        DeadLetterEntry.objects.filter(
+            redrive_items__redrive=redrive,
+            redrive_items__state=ItemState.QUEUED,
+            resolution=Resolution.PENDING,
+        )
+        .order_by("redrive_items__pk")
+        .only(*patching.COLUMNS, "original_inputs")
+    )
+    if patching.needs_payload(redrive):
+        rows = rows.select_related("execution").only(
+            *patching.COLUMNS, "original_inputs", "execution__trigger_payload",
+            "execution__version_id",
+        )  # fmt: skip
+    if patcher is None:
+        same = [(entry.pk, patching.subject(redrive, entry)) for entry in rows[:SAMPLES]]
+        return [Sample(pk, value, value) for pk, value in same], [], 0
+    samples: list[Sample] = []
+    rejected: list[Rejected] = []
+    checked = 0
+    allowance = Allowance(TRIED_SECONDS)
+    for entry in rows[:TRIED].iterator(chunk_size=100):
+        try:
+            with allowance.rendering():
+                patched = patcher(entry)
+        except TimeSpent:
+            break
+        checked += patched.checked
+        if len(samples) < SAMPLES:
+            samples.append(Sample(entry.pk, patched.before, patched.after))
+        if patched.problems and len(rejected) < LISTED:
+            rejected.append(Rejected(entry.pk, list(patched.problems)))
+    return samples, rejected, checked
+
+
+def _seconds(redrive: Redrive, runs: int) -> float:
+    """How long the sending takes, and the running where only so many may be in flight."""
+    row = statements.fetch_one(
+        "measured", {"redrive": redrive.pk, "workspace": redrive.workspace_id}
+    )
+    pace, each = row if row is not None else (None, None)
+    rate = redrive.rate or float(pace or FULL_PACE)
+    busy = runs * float(each or 0) / redrive.max_in_flight if redrive.max_in_flight else 0.0
+    return round(max(runs / rate, busy), 1)
+
+
+def _version_changes(
+    kinds: list[_Kind], targets: dict[UUID, WorkflowVersion | None]
+) -> list[VersionChange]:
+    found: list[VersionChange] = []
+    pairs = {(kind.version_id, targets.get(kind.workflow_id)) for kind in kinds}
+    befores = {version.pk: version for version in _definitions([pk for pk, _ in pairs])}
+    for version_id, target in pairs:
+        before = befores[version_id]
+        if target is not None and target.pk != version_id and len(found) < MOST_CHANGED:
+            differs = versions.changes(before.definition, target.definition)
+            shown = differs[: versions.MOST_CHANGES]
+            more = len(differs) > len(shown)
+            found.append(VersionChange(before.number, target.number, shown, more))
+    return sorted(found, key=lambda change: change.before)
+
+
+def _definitions(ids: list[UUID]) -> list[WorkflowVersion]:
+    return list(WorkflowVersion.objects.filter(pk__in=ids).only("id", "number", "definition"))

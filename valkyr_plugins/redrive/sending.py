@@ -1,0 +1,154 @@
+"""Entries are sent home: many steps in one transaction; what needs care is left to `one_by_one`.
+
+An item moves in the transaction that sends its entry, so a crash leaves it either sent and
+recorded, or not sent. Lock order: redrive, executions, dead letters.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from django.db import transaction
+
+from dlq.public.models import DeadLetterEntry, Resolution
+from dlq.public.resolving import OVER, DeadStep, goes_alone, requeue_together
+from executions.public.access import Actor
+from valkyr_plugins.redrive import items, patching
+from valkyr_plugins.redrive.items import Queued
+from valkyr_plugins.redrive.models import Redrive
+from valkyr_plugins.redrive.pacing import allowed
+from valkyr_plugins.redrive.states import RedriveScope
+
+BATCH = 100
+# Live work goes first.
+YIELDS = 2
+NOT_NEWEST = "The step has run again since, or a roll-back has made this run history."
+
+
+@dataclass(slots=True)
+class Batch:
+    """What one batch did; `last` is the last item it looked at, None where it may look at none."""
+
+    sent: int = 0
+    skipped: int = 0
+    last: int | None = None
+    one_by_one: list[Queued] = field(default_factory=list)
+
+
+def send_batch(redrive_id: UUID, after: int) -> Batch | None:
+    """Send the next items behind `after`, as many as pace and limits allow.
+
+    None where the redrive does not run, or somebody else drives it.
+    """
+    with transaction.atomic():
+        redrive = items.running(redrive_id)
+        if redrive is None:
+            return None
+        most = allowed(redrive)
+        batch = Batch()
+        if most:
+            queue = items.queued(redrive, after=after, most=min(most, BATCH))
+            if queue:
+                batch.last = queue[-1].id
+                _send(redrive, queue, batch)
+        items.save(redrive)
+    return batch
+
+
+def actor_of(redrive: Redrive) -> Actor:
+    """Who made it; everything it does is theirs."""
+    return Actor(redrive.created_by_id, redrive.created_by_name, "redrive")
+
+
+def cannot_go(redrive: Redrive, item: Queued) -> str | None:
+    """Why the item cannot be sent any more."""
+    if item.resolution != Resolution.PENDING:
+        return f"It was {item.resolution} meanwhile."
+    if redrive.scope == RedriveScope.STEP and item.execution_state in OVER:
+        return (
+            f"Its execution is {item.execution_state}; only a step of one that is RUNNING, PAUSED "
+            "or FAILED can run again. Redrive the whole execution instead."
+        )
+    return None
+
+
+def patches_of(redrive: Redrive, queue: Sequence[Queued]) -> dict[UUID, patching.Patched]:
+    """What each entry's inputs are changed by; nothing where they stay."""
+    patcher = patching.patcher(redrive)
+    if patcher is None:
+        return {}
+    rows = DeadLetterEntry.objects.filter(pk__in=[item.entry_id for item in queue])
+    if patching.needs_payload(redrive):
+        rows = rows.select_related("execution").only(
+            *patching.COLUMNS, "original_inputs", "execution__trigger_payload",
+            "execution__version_id",
+        )  # fmt: skip
+    else:
+        rows = rows.only(*patching.COLUMNS, "original_inputs")
+    return {entry.pk: patcher(entry) for entry in rows}
+
+
+def _send(redrive: Redrive, queue: list[Queued], batch: Batch) -> None:
+    out: list[tuple[int, str]] = []
+    ready: list[Queued] = []
+    patches = patches_of(redrive, queue)
+    for item in queue:
+        reason = cannot_go(redrive, item) or _refused(redrive, patches.get(item.entry_id))
+        if reason is None:
+            ready.append(item)
+        else:
+            out.append((item.id, reason))
+    if redrive.scope != RedriveScope.STEP or (ready and goes_alone(redrive.workspace_id)):
+        batch.one_by_one = ready
+    else:
+        batch.one_by_one = [item for item in ready if item.careful]
+        together = [item for item in ready if not item.careful]
+        out += _send_together(redrive, together, patches, batch)
+    items.skip(redrive, out)
+    batch.skipped = len(out)
+
+
+def _refused(redrive: Redrive, patched: patching.Patched | None) -> str | None:
+    if patched is None or not patched.problems:
+        return None
+    if redrive.expression:
+        # What it says may hold values, and everybody reads the reasons.
+        return "What the expression gives for it does not fit; the preview says why."
+    return f"The changed inputs do not fit: {'; '.join(patched.problems)}."
+
+
+def _send_together(
+    redrive: Redrive, queue: list[Queued], patches: dict[UUID, patching.Patched], batch: Batch
+) -> list[tuple[int, str]]:
+    """Send what is free now; those whose step has no next attempt, with the reason.
+
+    Who is locked by somebody else is left as it is, and comes with the next turn.
+    """
+    by_entry = {item.entry_id: item for item in queue}
+    done = requeue_together(
+        [_dead_step(item, patches) for item in queue],
+        workspace_id=redrive.workspace_id,
+        actor=actor_of(redrive),
+        notes=redrive.reason,
+        yields=YIELDS,
+        object_type=Redrive.AUDITED_AS,
+        object_id=redrive.pk,
+    )
+    sent = [
+        items.Sent(by_entry[entry].id, run_id, by_entry[entry].execution_id)
+        for entry, run_id in done.runs.items()
+    ]
+    items.send(redrive, sent)
+    batch.sent = len(sent)
+    return [(by_entry[entry].id, NOT_NEWEST) for entry in done.outdated]
+
+
+def _dead_step(item: Queued, patches: dict[UUID, patching.Patched]) -> DeadStep:
+    patched = patches.get(item.entry_id)
+    return DeadStep(
+        entry_id=item.entry_id,
+        run_id=item.run_id,
+        execution_id=item.execution_id,
+        new_key=item.error_type == "PERMANENT",
+        overrides=patched.patch if patched else None,
+    )

@@ -1,0 +1,13 @@
+"""The plugin `remote`."""
+
+from executions.public.plugins import PluginConfig
+
+
+class RemoteConfig(PluginConfig):
+    """Steps that programs elsewhere do: they lease runs over HTTP and report what came of them."""
+
+    name = "valkyr_plugins.remote"
+    label = "valkyr_remote"
+    verbose_name = "Remote runners"
+    modules = {"remote.step": "valkyr_plugins.remote.step:RemoteStep"}
+    api = "valkyr_plugins.remote.urls"

@@ -1,0 +1,61 @@
+"""`remote.step`: a step that a program of somebody else's does, wherever it runs.
+
+The engine hands its inputs to a remote runner and records what comes back; nothing of it is
+executed here.
+"""
+
+from typing import ClassVar
+
+from pydantic import ConfigDict, Field
+
+from executions.public.definitions import OutcomeRule
+from runners.public.modules import Bad, Module, ModuleInputs, Result, StepContext, StepError
+
+MAX_OUTCOMES = 20
+
+
+class RemoteInputs(ModuleInputs):
+    """Which handler of the runner to call, and with what: any further keys."""
+
+    model_config = ConfigDict(extra="allow")
+
+    handler: str = Field(
+        min_length=1,
+        max_length=100,
+        description="What the runner is to do, by a name that it knows.",
+        examples=["render-video"],
+    )
+    outcomes: list[str] = Field(
+        [],
+        max_length=MAX_OUTCOMES,
+        description="What it may end with, where it decides how the workflow goes on.",
+        examples=[["good", "bad"]],
+    )
+
+
+class RemoteStep(Module[RemoteInputs]):
+    """Is done by a remote runner: a program that asks for work over HTTP, wherever it runs.
+
+    Its queue must be one of `VALKYR_REMOTE_QUEUES`; name it with `queue` in the task where there
+    are several. What else stands in `with` is for the runner.
+    """
+
+    type: ClassVar[str] = "remote.step"
+    title: ClassVar[str] = "Remote step"
+    category: ClassVar[str] = "remote"
+    queue: ClassVar[str] = "remote"
+    effect: ClassVar[str] = "external"
+    outcomes_from = (OutcomeRule("outcomes", "each"),)
+    Inputs = RemoteInputs
+    example = {"handler": "render-video", "file": "{{ input.file }}"}
+    bad_inputs = (
+        Bad("no handler", {"file": "a.mp4"}, "handler"),
+        Bad("a handler's name of a page", {"handler": "x" * 10_000}, "handler"),
+        Bad("a queue of our own workers", {"handler": "render-video"}, "only a remote runner"),
+    )
+
+    def execute(self, inputs: RemoteInputs, ctx: StepContext) -> Result:
+        raise StepError(
+            f"Step {ctx.step_path} came to a worker, and only a remote runner can do it. Give its "
+            "task a `queue` that is named in VALKYR_REMOTE_QUEUES."
+        )

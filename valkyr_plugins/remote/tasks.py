@@ -1,0 +1,14 @@
+"""What a worker does before a remote step can be leased."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from celery import shared_task
+
+from runners.public.leased_runs import PREPARE, TRANSPORT, prepare_runs
+
+
+@shared_task(name=PREPARE, **TRANSPORT)
+def prepare_remote(execution_id: str, version_id: str, segments: Sequence[str]) -> None:
+    """Render the inputs of remote steps, so that they can be leased."""
+    prepare_runs(UUID(execution_id), UUID(version_id), segments)

@@ -1,0 +1,12 @@
+"""The addresses at which remote runners ask for work and report."""
+
+from django.urls import path
+
+from valkyr_plugins.remote import api
+
+urlpatterns = [
+    path("v1/Run/lease", api.LeaseRun.as_view()),
+    path("v1/Run/<uuid:id>/heartbeat", api.HeartbeatRun.as_view()),
+    path("v1/Run/<uuid:id>/complete", api.CompleteRun.as_view()),
+    path("v1/Run/<uuid:id>/fail", api.FailRun.as_view()),
+]

@@ -1,0 +1,179 @@
+"""Whose local account a person of the provider signs in to: known, linked, made, or none.
+
+Only (issuer, subject) decides who somebody is. An e-mail address is not an identity: whoever may
+choose theirs at the provider could take over the account of anybody here.
+"""
+
+import hashlib
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from allauth.socialaccount.models import SocialAccount
+from django.contrib.auth import get_user_model
+from django.contrib.auth.validators import UnicodeUsernameValidator
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+from django.db import IntegrityError, transaction
+
+from executions.public.access import Actor, record
+from executions.public.accounts import follow
+from valkyr_plugins.sso.configuration import SingleSignOn
+from valkyr_plugins.sso.errors import Refused
+from valkyr_plugins.sso.roles import groups_in, roles_for
+
+log = logging.getLogger(__name__)
+
+
+def admit(claims: Mapping[str, Any], sso: SingleSignOn, request: Any) -> Any:
+    """The user who signs in, with memberships as the provider's groups say; raises Refused.
+
+    One transaction; of two first sign-ins at once one makes the account and both get it. The
+    request says from where, for the audit trail.
+    """
+    try:
+        return _admit(claims, sso, request)
+    except IntegrityError:
+        return _admit(claims, sso, request)
+
+
+@transaction.atomic
+def _admit(claims: Mapping[str, Any], sso: SingleSignOn, request: Any) -> Any:
+    email = verified_email(claims)
+    _require_domain(email, sso)
+    user = (
+        _known(claims, sso)
+        or _linked(claims, email, sso, request)
+        or _made(claims, email, sso, request)
+    )
+    user = get_user_model().objects.select_for_update(no_key=True).get(pk=user.pk)
+    if not user.is_active:
+        raise Refused("Your account here is switched off. An administrator can switch it on.")
+    groups = groups_in(claims, sso.groups_claim)
+    unknown = follow(
+        user,
+        roles_for(groups, sso.groups),
+        sso.issuer,
+        actor=_actor(user, request),
+        reason="the groups that the identity provider named at sign-in",
+    )
+    for slug in sorted(unknown):
+        log.warning("VALKYR_OIDC_ROLES names the workspace %r, but there is none to join.", slug)
+    return user
+
+
+def verified_email(claims: Mapping[str, Any]) -> str:
+    """The address that the provider says it has verified, or an empty text."""
+    email = claims.get("email")
+    # A text "false" is true; some providers send texts.
+    if not isinstance(email, str) or claims.get("email_verified") not in (True, "true"):
+        return ""
+    try:
+        validate_email(email)
+    except ValidationError:
+        return ""
+    return email
+
+
+def link(user: Any, subject: str, issuer: str, actor: Actor) -> None:
+    """Let the person `subject` of the issuer sign in as `user` from now on.
+
+    Raises IntegrityError when that person has an account already.
+    """
+    SocialAccount.objects.create(user=user, provider=issuer, uid=subject)
+    record(
+        actor,
+        "user.link",
+        workspace_id=None,
+        object_type="User",
+        object_id=user.pk,
+        after={"issuer": issuer, "subject": subject},
+    )
+
+
+def _actor(user: Any, request: Any) -> Actor:
+    return Actor.at_door(request, user.pk, user.get_username())
+
+
+def _require_domain(email: str, sso: SingleSignOn) -> None:
+    if not sso.domains or email.rpartition("@")[2].lower() in sso.domains:
+        return
+    raise Refused(
+        "Only people with a verified address at "
+        f"{' or '.join(sso.domains)} may sign in here, and your provider named none."
+    )
+
+
+def _known(claims: Mapping[str, Any], sso: SingleSignOn) -> Any:
+    account = (
+        SocialAccount.objects.select_related("user")
+        .filter(provider=sso.issuer, uid=claims["sub"])
+        .first()
+    )
+    return account.user if account else None
+
+
+def _linked(claims: Mapping[str, Any], email: str, sso: SingleSignOn, request: Any) -> Any:
+    """The one local account with that verified address, where the settings allow to take it.
+
+    Never a superuser's: a provider is not to make one of somebody by an address.
+    """
+    if not sso.link_by_email or not email:
+        return None
+    found = list(
+        get_user_model().objects.filter(
+            email__iexact=email, is_superuser=False, service_account=None, socialaccount=None
+        )[:2]
+    )
+    if len(found) != 1:
+        return None
+    link(found[0], claims["sub"], sso.issuer, _actor(found[0], request))
+    return found[0]
+
+
+def _made(claims: Mapping[str, Any], email: str, sso: SingleSignOn, request: Any) -> Any:
+    if not sso.create_users:
+        raise Refused(
+            "There is no account for you here yet. Ask an administrator to run "
+            f"`manage.py link_sign_in <user name> {claims['sub'][:200]}`."
+        )
+    user = get_user_model().objects.create_user(
+        _free_name(claims, sso.issuer),
+        email=email,
+        first_name=_text(claims, "given_name"),
+        last_name=_text(claims, "family_name"),
+    )
+    SocialAccount.objects.create(user=user, provider=sso.issuer, uid=claims["sub"])
+    record(
+        _actor(user, request),
+        "user.create",
+        workspace_id=None,
+        object_type="User",
+        object_id=user.pk,
+        after={"username": user.get_username(), "issuer": sso.issuer, "subject": claims["sub"]},
+    )
+    return user
+
+
+def _free_name(claims: Mapping[str, Any], issuer: str) -> str:
+    """A user name like the provider's; a taken one gets a mark: nobody passes for another."""
+    mark = hashlib.sha256(f"{issuer}\n{claims['sub']}".encode()).hexdigest()[:12]
+    for claim in ("preferred_username", "email"):
+        name = claims.get(claim)
+        if isinstance(name, str) and _is_name(name):
+            taken = get_user_model().objects.filter(username__iexact=name).exists()
+            return f"{name[:130]}-{mark}" if taken else name
+    return f"person-{mark}"
+
+
+def _is_name(name: str) -> bool:
+    try:
+        UnicodeUsernameValidator()(name)
+    except ValidationError:
+        return False
+    return len(name) <= 150
+
+
+def _text(claims: Mapping[str, Any], claim: str) -> str:
+    value = claims.get(claim)
+    return value.replace("\x00", "")[:150] if isinstance(value, str) else ""

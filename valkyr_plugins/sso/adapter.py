@@ -1,0 +1,106 @@
+"""allauth's hooks: the provider of the settings, our own end of a sign-in, no sign-up."""
+
+import logging
+from typing import Any
+
+import requests
+from allauth.account.adapter import DefaultAccountAdapter
+from allauth.core.exceptions import ImmediateHttpResponse
+from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
+from allauth.socialaccount.models import SocialApp
+from allauth.socialaccount.providers.base import AuthError
+from allauth.socialaccount.providers.oauth2.client import OAuth2Error
+from django.contrib.auth import login
+from django.http import HttpRequest, HttpResponseRedirect
+
+from valkyr_plugins.sso.accounts import admit
+from valkyr_plugins.sso.configuration import configured
+from valkyr_plugins.sso.errors import ProviderTrouble, Refused
+from valkyr_plugins.sso.pages import failed, landing
+
+log = logging.getLogger(__name__)
+BACKEND = "valkyr_plugins.sso.backends.SingleSignOnBackend"
+EXPIRED = (
+    "This sign-in took longer than ten minutes, was used already, or was begun in another browser. "
+    "Begin again."
+)
+
+
+class Accounts(DefaultAccountAdapter):
+    """Nobody signs up."""
+
+    def is_open_for_signup(self, request: HttpRequest) -> bool:
+        """Accounts come from the provider or from an administrator."""
+        return False
+
+
+class SocialAccounts(DefaultSocialAccountAdapter):
+    """How a sign-in begins and ends here."""
+
+    def list_apps(
+        self, request: HttpRequest, provider: str | None = None, client_id: str | None = None
+    ) -> list[SocialApp]:
+        """The provider of the settings; rows in allauth's table count for nothing."""
+        sso = configured()
+        if sso is None or provider not in (None, sso.issuer):
+            return []
+        return [
+            SocialApp(
+                provider="valkyr_oidc",
+                provider_id=sso.issuer,
+                name=sso.name,
+                client_id=sso.client_id,
+                secret=sso.client_secret,
+                settings={
+                    "server_url": sso.issuer.rstrip("/") + "/.well-known/openid-configuration",
+                    "oauth_pkce_enabled": True,
+                    "scope": list(sso.scopes),
+                },
+            )
+        ]
+
+    def pre_social_login(self, request: HttpRequest, sociallogin: Any) -> None:
+        """Finish the sign-in here, always: allauth's own way on leads to sign-up and linking."""
+        sso = configured()
+        assert sso is not None, "no sign-in comes so far without a provider"
+        user = admit(sociallogin.claims, sso, request)
+        login(request, user, backend=BACKEND)
+        raise ImmediateHttpResponse(
+            HttpResponseRedirect(landing(request, sociallogin.state.get("next"), user))
+        )
+
+    def on_authentication_error(
+        self,
+        request: HttpRequest,
+        provider: Any,
+        error: Any = None,
+        exception: Exception | None = None,
+        extra_context: dict[str, Any] | None = None,
+    ) -> None:
+        """Show our page instead of allauth's."""
+        raise ImmediateHttpResponse(_page(request, error, exception, extra_context or {}))
+
+
+def _page(request: HttpRequest, error: Any, exception: Any, context: dict[str, Any]) -> Any:
+    if isinstance(exception, Refused):
+        return failed(request, 403, "You may not come in", str(exception))
+    if isinstance(exception, ProviderTrouble | OAuth2Error | requests.RequestException):
+        log.warning("Single sign-on failed: %s", str(exception)[:500])
+        return failed(
+            request,
+            502,
+            "The identity provider did not let you in",
+            "It could not be reached, or its answer was not valid. Try again; if that does not "
+            "help, an administrator finds the reason in the web process's log.",
+        )
+    if error == AuthError.CANCELLED:
+        return failed(request, 401, "You are not signed in", "The sign-in was cancelled.")
+    if context.get("state") is None:
+        return failed(request, 400, "This sign-in is over", EXPIRED)
+    log.warning("Single sign-on: the provider answered error=%.100r", request.GET.get("error"))
+    return failed(
+        request,
+        502,
+        "The identity provider did not let you in",
+        "It answered with an error. Try again, or ask the provider's administrator.",
+    )

@@ -1,0 +1,43 @@
+"""Let a person of the identity provider sign in to an account that exists already."""
+
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import IntegrityError, transaction
+
+from executions.public.access import Actor
+from executions.public.models import ServiceAccount
+from valkyr_plugins.sso.accounts import link
+from valkyr_plugins.sso.configuration import configured
+
+
+class Command(BaseCommand):
+    """`manage.py link_sign_in <user name> <subject>`."""
+
+    help = "Link a local user with the provider's subject (the claim `sub`), under our issuer."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Who, and who they are at the provider."""
+        parser.add_argument("username")
+        parser.add_argument("subject")
+
+    def handle(self, *args: Any, **options: Any) -> str:
+        """Link, and write it into the audit trail."""
+        sso = configured()
+        if sso is None:
+            raise CommandError("VALKYR_OIDC_ISSUER is not set; there is nothing to link with.")
+        user = get_user_model().objects.filter(username=options["username"]).first()
+        if user is None:
+            raise CommandError(f"There is no user {options['username']!r}.")
+        if ServiceAccount.objects.filter(user=user).exists():
+            raise CommandError(f"{options['username']!r} is a program's account; people have none.")
+        try:
+            with transaction.atomic():
+                link(user, options["subject"], sso.issuer, Actor.of_command())
+        except IntegrityError:
+            raise CommandError(
+                f"The subject {options['subject']!r} signs in to an account already. Delete that "
+                "account, or take another subject."
+            ) from None
+        return f"{user.get_username()} may sign in as {options['subject']} of {sso.issuer}"

@@ -1,0 +1,135 @@
+"""allauth's OpenID Connect provider with the checks it leaves out: signature, nonce, issuer.
+
+allauth finds this module by its name; there is one provider, the one of the settings, and its
+accounts are kept under its issuer, so that those of another issuer are nobody here.
+"""
+
+from typing import Any
+
+import requests
+from allauth.socialaccount.adapter import get_adapter
+from allauth.socialaccount.models import SocialToken
+from allauth.socialaccount.providers.openid_connect.provider import OpenIDConnectProvider
+from allauth.socialaccount.providers.openid_connect.views import OpenIDConnectOAuth2Adapter
+from django.db import close_old_connections, connection
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.crypto import get_random_string
+
+from valkyr_plugins.sso.errors import ProviderTrouble
+from valkyr_plugins.sso.id_token import read_id_token, with_user_info
+
+NEEDED = ("issuer", "authorization_endpoint", "token_endpoint", "jwks_uri")
+
+
+class Conversation(OpenIDConnectOAuth2Adapter):
+    """What is asked of the provider, in one sign-in."""
+
+    nonce: str | None = None
+
+    def __init__(self, request: HttpRequest, provider_id: str) -> None:
+        super().__init__(request, provider_id)
+        self._discovered: dict[str, Any] | None = None
+
+    @property
+    def openid_config(self) -> dict[str, Any]:
+        """The provider's discovery document, if it is that of our issuer."""
+        if self._discovered is None:
+            provider = self.get_provider()
+            self._discovered = _discovered(self.get_json(provider.server_url), provider.sub_id)
+        return self._discovered
+
+    def get_json(self, url: str, **more: Any) -> Any:
+        """What the provider answers; raises ProviderTrouble."""
+        _let_go()
+        try:
+            with get_adapter().get_requests_session() as session:
+                answer = session.get(url, **more)
+                answer.raise_for_status()
+                return answer.json()
+        except (requests.RequestException, ValueError) as error:
+            raise ProviderTrouble(f"{url}: {type(error).__name__}: {error}") from None
+
+    def get_access_token_data(self, *args: Any, **kwargs: Any) -> Any:
+        """What the provider gives for the code; raises ProviderTrouble and allauth's errors."""
+        _let_go()
+        try:
+            return super().get_access_token_data(*args, **kwargs)
+        except (KeyError, ValueError, TypeError, AttributeError) as error:
+            raise ProviderTrouble(f"the answer to the code: {type(error).__name__}") from None
+
+    def parse_token(self, data: dict[str, Any]) -> SocialToken:
+        """The access token, for the user-info endpoint; it is not kept, nor when it expires."""
+        return SocialToken(token=str(data["access_token"]))
+
+    def complete_login(self, request: HttpRequest, app: Any, token: Any, **kwargs: Any) -> Any:
+        """The person behind the tokens, as claims that were checked; nothing is saved."""
+        claims = read_id_token(
+            kwargs["response"].get("id_token"),
+            self.get_json(self.openid_config["jwks_uri"]),
+            issuer=self.openid_config["issuer"],
+            client_id=app.client_id,
+            nonce=self.nonce,
+        )
+        if "userinfo_endpoint" in self.openid_config:
+            headers = {"Authorization": f"Bearer {token.token}"}
+            info = self.get_json(self.openid_config["userinfo_endpoint"], headers=headers)
+            claims = with_user_info(claims, info)
+        return self.get_provider().sociallogin_from_response(request, claims)
+
+    def get_callback_url(self, request: HttpRequest, app: Any) -> str:
+        """Where the provider sends people back to."""
+        return request.build_absolute_uri(reverse("sso-callback"))
+
+
+def _let_go() -> None:
+    """Give the database's connection back: nobody waits for one that waits for a provider."""
+    if not connection.in_atomic_block:
+        close_old_connections()
+
+
+def _discovered(document: Any, issuer: str) -> dict[str, Any]:
+    if not isinstance(document, dict):
+        raise ProviderTrouble("the discovery document is no JSON object")
+    if absent := [name for name in NEEDED if not isinstance(document.get(name), str)]:
+        raise ProviderTrouble(f"the discovery document lacks {', '.join(absent)}")
+    if document["issuer"] != issuer:
+        raise ProviderTrouble(
+            f"the discovery document is that of {document['issuer']!r}, not of {issuer!r}"
+        )
+    return document
+
+
+class Provider(OpenIDConnectProvider):
+    """The one identity provider."""
+
+    id = "valkyr_oidc"
+    oauth2_adapter_class = Conversation
+
+    def begin(self, request: HttpRequest, next_url: str) -> Any:
+        """Send the person to the provider, with a state, a nonce and a PKCE challenge.
+
+        allauth would also take scopes, parameters and "connect this to my account" from the
+        query; none of that is the caller's to choose.
+        """
+        nonce = get_random_string(32)
+        return self.redirect(
+            request, "login", next_url=next_url, auth_params={"nonce": nonce}, nonce=nonce
+        )
+
+    def extract_uid(self, data: dict[str, Any]) -> str:
+        """The subject, which the provider never gives to another person."""
+        return str(data["sub"])
+
+    def extract_extra_data(self, data: dict[str, Any]) -> dict[str, Any]:
+        """Nothing of a person's claims is kept beside the account."""
+        return {}
+
+    def sociallogin_from_response(self, request: HttpRequest, response: dict[str, Any]) -> Any:
+        """The sign-in; allauth is told the subject alone, our own end of it finds `claims`."""
+        login = super().sociallogin_from_response(request, {"sub": response["sub"]})
+        login.claims = response
+        return login
+
+
+provider_classes = [Provider]

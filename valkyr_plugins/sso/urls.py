@@ -1,0 +1,10 @@
+"""Addresses of single sign-on; without a provider in the settings they answer 404."""
+
+from django.urls import path
+
+from valkyr_plugins.sso import views
+
+urlpatterns = [
+    path("sso/begin", views.begin, name="sso-begin"),
+    path("sso/callback", views.callback, name="sso-callback"),
+]

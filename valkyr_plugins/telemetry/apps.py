@@ -1,0 +1,42 @@
+"""The plugin `telemetry`."""
+
+from collections.abc import MutableMapping
+from typing import Any
+
+from executions.public.plugins import PluginConfig
+from valkyr_plugins.telemetry import switch
+
+
+class TelemetryConfig(PluginConfig):
+    """Spans of OpenTelemetry; without a collector in the environment none are made."""
+
+    name = "valkyr_plugins.telemetry"
+    label = "valkyr_telemetry"
+    verbose_name = "Telemetry"
+    asgi = f"{name}.requests.traced"
+
+    @classmethod
+    def configure(cls, settings: MutableMapping[str, Any]) -> None:
+        """Write about a collector that is gone once a minute."""
+        logging = settings["LOGGING"]
+        logging["filters"]["seldom"] = {"()": f"{cls.name}.log_lines.Seldom"}
+        logging["handlers"]["stderr"]["filters"].insert(0, "seldom")
+
+    def ready(self) -> None:
+        """Put the present span's ids on log lines; where a collector is named, make spans."""
+        from executions.public.tracing import MORE_IDS
+        from valkyr_plugins.telemetry.log_lines import ids
+
+        MORE_IDS.append(ids)
+        if switch.on():
+            # What makes spans imports OpenTelemetry.
+            from valkyr_plugins.telemetry import (
+                execution_spans,
+                exporting,
+                messages,
+                remote_spans,
+                run_spans,
+            )
+
+            for part in (exporting, execution_spans, messages, run_spans, remote_spans):
+                part.connect()

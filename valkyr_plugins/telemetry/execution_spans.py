@@ -1,0 +1,157 @@
+"""The spans of an execution's beginning and end, and which trace an execution is in.
+
+A child of a workflow has a trace of its own and a link to its parent's run.
+"""
+
+from collections import OrderedDict
+from collections.abc import Collection, Sequence
+from contextvars import ContextVar
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from opentelemetry import trace
+from opentelemetry.trace import Span, SpanContext
+
+from executions.public.events import execution_admitted, execution_finished, executions_started
+from executions.public.models import Workflow, WorkflowExecution
+from executions.public.tracing import trace_headers
+from valkyr_plugins.telemetry import spans
+
+# The run (or whatever else) because of which something begins: what starts links to it.
+cause: ContextVar[SpanContext | None] = ContextVar("valkyr_cause", default=None)
+
+KEPT = 10_000
+_known: OrderedDict[UUID, str] = OrderedDict()
+
+
+def tell_start(
+    sender: Any,
+    executions: Sequence[WorkflowExecution],
+    workflow: Workflow,
+    number: int,
+    **_: Any,
+) -> None:
+    """`execution.start`: the parent of all else in the execution, under the request's span."""
+    at = spans.now()
+    for execution in executions:
+        know(execution.pk, execution.trace_id)
+        facts = {
+            "execution.id": str(execution.pk),
+            "workflow.id": str(workflow.pk),
+            "workflow.name": workflow.name,
+            "workflow.version": number,
+            "workspace.id": str(workflow.workspace_id),
+            "trigger.type": execution.trigger_type,
+            "execution.priority": execution.priority,
+        }
+        transaction.on_commit(partial(_tell_start, execution, facts, cause.get(), at), robust=True)
+
+
+def _tell_start(
+    execution: WorkflowExecution, facts: dict[str, Any], because: SpanContext | None, at: int
+) -> None:
+    present = trace.get_current_span().get_span_context()
+    inside = present.is_valid and f"{present.trace_id:032x}" == execution.trace_id
+    kind = "child_of" if execution.parent_id else "caused_by"
+    spans.start(
+        "execution.start",
+        present if inside else None,
+        facts,
+        trace_id=execution.trace_id,
+        span=_start_id(execution.pk),
+        links=[] if because is None or inside else [spans.link(because, kind)],
+        at=at,
+    ).end()
+
+
+def root_of(execution_id: UUID, trace_id: str) -> SpanContext:
+    """The execution's `execution.start`, the parent of every span of it that has no nearer one."""
+    return spans.place(trace_id, _start_id(execution_id))
+
+
+def know(execution_id: UUID, trace_id: str) -> None:
+    """Remember an execution's trace, so that its messages are sent with it without a query."""
+    _known[execution_id] = trace_id
+    while len(_known) > KEPT:
+        _known.popitem(last=False)
+
+
+def learn(execution_ids: Collection[UUID]) -> None:
+    """Look up the traces of those executions that are not known here, in one query."""
+    unknown = [pk for pk in set(execution_ids) if pk not in _known]
+    if unknown:
+        rows = WorkflowExecution.objects.filter(pk__in=unknown).values_list("pk", "trace_id")
+        for pk, trace_id in rows:
+            know(pk, trace_id)
+
+
+def trace_of(execution_id: UUID) -> str:
+    """The execution's trace id; empty where there is no such execution."""
+    learn([execution_id])
+    return _known.get(execution_id, "")
+
+
+def tell_admission(sender: Any, executions: Sequence[Any], **_: Any) -> None:
+    """`execution.admit`: from when it was asked for until it may run."""
+    learn([item.execution_id for item in executions])
+    for item in executions:
+        transaction.on_commit(partial(_tell_admission, item.execution_id, item.fresh), robust=True)
+
+
+def _tell_admission(execution_id: UUID, fresh: bool) -> None:
+    trace_id, now = trace_of(execution_id), spans.now()
+    if not trace_id:
+        return
+    # A UUIDv7 begins with its milliseconds since 1970.
+    asked = min(now, (execution_id.int >> 80) * 1_000_000) if fresh else now
+    facts = {
+        "execution.id": str(execution_id),
+        "execution.reopened": not fresh,
+        "execution.waited_seconds": (now - asked) / 1e9,
+    }
+    _of(execution_id, trace_id, "execution.admit", facts, at=asked).end(now)
+
+
+def tell_end(sender: Any, execution_id: UUID, state: str, **_: Any) -> None:
+    """`execution.run`: from its first step to its end, told when it is over."""
+    row = (
+        WorkflowExecution.objects.filter(pk=execution_id)
+        .values_list("trace_id", "started_at", "workflow_id", "workspace_id", "error_message")
+        .first()
+    )
+    if row is not None and row[0]:
+        transaction.on_commit(partial(_tell_end, execution_id, state, row), robust=True)
+
+
+def _tell_end(execution_id: UUID, state: str, row: Any) -> None:
+    trace_id, began, workflow_id, workspace_id, message = row
+    facts = {
+        "execution.id": str(execution_id),
+        "execution.state": state,
+        "workflow.id": str(workflow_id),
+        "workspace.id": str(workspace_id),
+    }
+    now = spans.now()
+    at = min(now, int(began.timestamp() * 1e9)) if began else now
+    span = _of(execution_id, trace_id, "execution.run", facts, at=at)
+    if state in ("FAILED", "TIMEOUT"):
+        spans.fail(span, f"Execution{state.title()}", message)
+    span.end(now)
+
+
+def _of(execution_id: UUID, trace_id: str, name: str, facts: dict[str, Any], *, at: int) -> Span:
+    return spans.start(name, root_of(execution_id, trace_id), facts, at=at)
+
+
+def _start_id(execution_id: UUID) -> int:
+    return spans.span_id("execution.start", execution_id)
+
+
+def connect() -> None:
+    """Listen to what happens to executions, and name the present span to others."""
+    trace_headers.provide(spans.present)
+    executions_started.connect(tell_start, dispatch_uid="telemetry.start")
+    execution_admitted.connect(tell_admission, dispatch_uid="telemetry.admit")
+    execution_finished.connect(tell_end, dispatch_uid="telemetry.end")

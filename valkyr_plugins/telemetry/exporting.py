@@ -1,0 +1,102 @@
+"""OpenTelemetry's SDK in this process: made at the first span, anew after a fork, flushed last.
+
+The batch processor's thread does not survive a fork, so the parent of a worker's children never
+makes one. Spans wait in a bounded queue; what a collector that is gone does not take is dropped.
+This module cannot be called `provider`: django-allauth imports that of every app.
+"""
+
+import atexit
+import os
+import threading
+from contextvars import ContextVar
+
+from opentelemetry import trace
+from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+from opentelemetry.sdk.resources import OTELResourceDetector, Resource
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor
+from opentelemetry.sdk.trace.id_generator import RandomIdGenerator
+from opentelemetry.trace import Tracer
+
+from executions.public.configuration import environment as env
+
+# The standard's default is 5 s: what a process made in its last moments would be lost.
+DELAY_MILLISECONDS = 1_000
+# So long an end may be held up by spans that are still to be sent.
+FLUSH_SECONDS = 2.0
+
+# The ids that the next span gets, where rows decide them.
+fixed_trace: ContextVar[int | None] = ContextVar("valkyr_fixed_trace", default=None)
+fixed_span: ContextVar[int | None] = ContextVar("valkyr_fixed_span", default=None)
+
+_lock = threading.Lock()
+_provider: TracerProvider | None = None
+
+
+class RowIds(RandomIdGenerator):
+    """Random ids, except where a span's id follows from a row (spans.py)."""
+
+    def generate_trace_id(self) -> int:
+        """The id that was fixed, or a random one."""
+        return fixed_trace.get() or super().generate_trace_id()
+
+    def generate_span_id(self) -> int:
+        """The id that was fixed, or a random one."""
+        return fixed_span.get() or super().generate_span_id()
+
+
+def provider() -> TracerProvider:
+    """This process's provider, which modules' own spans use too."""
+    global _provider  # noqa: PLW0603 - one a process
+    with _lock:
+        if _provider is None:
+            _provider = _make()
+            trace.set_tracer_provider(_provider)
+        return _provider
+
+
+def tracer() -> Tracer:
+    """What makes the engine's spans."""
+    return provider().get_tracer("valkyr")
+
+
+def stop(seconds: float = FLUSH_SECONDS) -> None:
+    """Send what is left, for so many seconds at most; no span is made afterwards."""
+    if _provider is None:
+        return
+    sending = threading.Thread(target=_provider.shutdown, name="valkyr-last-spans", daemon=True)
+    sending.start()
+    sending.join(seconds)
+
+
+def _make() -> TracerProvider:
+    made = TracerProvider(resource=_resource(), id_generator=RowIds(), shutdown_on_exit=False)
+    delay = env.number("OTEL_BSP_SCHEDULE_DELAY", DELAY_MILLISECONDS)
+    made.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(), schedule_delay_millis=delay))
+    return made
+
+
+def _resource() -> Resource:
+    """Who speaks; OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES have the last word."""
+    process = env.text("VALKYR_PROCESS", "tool")
+    ours = Resource.create(
+        {
+            "service.name": "valkyr",
+            "service.instance.id": f"{process}@{os.uname().nodename}#{os.getpid()}",
+            "process.pid": os.getpid(),
+            "valkyr.process": process,
+        }
+    )
+    return ours.merge(OTELResourceDetector().detect())
+
+
+def _forget() -> None:
+    """A child of a fork has no thread that would send; it makes a provider of its own."""
+    global _provider, _lock
+    _provider, _lock = None, threading.Lock()
+
+
+def connect() -> None:
+    """Follow this process's forks, and send at its end what is left."""
+    os.register_at_fork(after_in_child=_forget)
+    atexit.register(stop)

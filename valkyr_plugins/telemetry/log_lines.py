@@ -1,0 +1,40 @@
+"""What log lines say of spans: the ids of the present one, and now and then that none are sent."""
+
+import logging
+import sys
+import time
+
+ABOUT = "opentelemetry"
+SECONDS = 60.0
+
+
+class Seldom(logging.Filter):
+    """Lets one record of OpenTelemetry's own loggers through in a while, without a traceback."""
+
+    def __init__(self) -> None:
+        """Nothing was said yet."""
+        super().__init__()
+        self._said = float("-inf")
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether the record is written."""
+        if not record.name.startswith(ABOUT) or record.levelno < logging.WARNING:
+            return True
+        now = time.monotonic()
+        if now - self._said < SECONDS:
+            return False
+        self._said = now
+        record.exc_info = record.exc_text = None
+        record.msg, record.args = f"spans are not exported: {record.getMessage()[:300]}", None
+        return True
+
+
+def ids() -> dict[str, object]:
+    """The present span and its trace; nothing where this process never imported OpenTelemetry."""
+    trace = sys.modules.get("opentelemetry.trace")
+    if trace is None:
+        return {}
+    span = trace.get_current_span().get_span_context()
+    if not span.is_valid:
+        return {}
+    return {"trace_id": f"{span.trace_id:032x}", "span_id": f"{span.span_id:016x}"}

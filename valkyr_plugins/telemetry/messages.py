@@ -1,0 +1,102 @@
+"""Celery's messages: `segment.dispatch` where one is sent, the end of `segment.run`.
+
+A message says in its headers what trace it belongs to. That is a hint, as all of it is.
+"""
+
+import threading
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from celery.signals import (
+    after_task_publish,
+    before_task_publish,
+    task_postrun,
+    worker_process_init,
+    worker_process_shutdown,
+    worker_shutdown,
+)
+from opentelemetry.trace import SpanKind
+
+from runners.public.events import segments_resent
+from valkyr_plugins.telemetry import execution_spans, exporting, run_spans, spans
+
+SEGMENT, ADVANCE = "runners.run_segment", "runners.advance"
+_local = threading.local()
+
+
+def over(**_: Any) -> None:
+    """The task is done, and so is what it carried."""
+    run_spans.end_segment()
+
+
+def resent(execution_ids: Sequence[UUID], **_: Any) -> None:
+    """Many segments are about to be sent again: find their traces in one query."""
+    execution_spans.learn(execution_ids)
+
+
+def sending(
+    sender: str = "", body: Any = None, headers: Any = None, routing_key: str = "", **_: Any
+) -> None:
+    """A message is about to be sent: begin its span and tell the receiver of it."""
+    _sent(failed=True)  # one that was begun and never sent
+    if sender not in (SEGMENT, ADVANCE) or not isinstance(body, tuple):
+        return
+    args = body[0]
+    execution_id = UUID(str(args[0]))
+    trace_id = execution_spans.trace_of(execution_id)
+    if not trace_id:
+        return
+    because = execution_spans.cause.get()
+    of_this = because is not None and f"{because.trace_id:032x}" == trace_id
+    span = spans.start(
+        "segment.dispatch" if sender == SEGMENT else "execution.advance",
+        execution_spans.root_of(execution_id, trace_id),
+        {
+            "messaging.system": "celery",
+            "messaging.operation.type": "send",
+            "messaging.destination.name": routing_key,
+            "messaging.message.id": str(headers.get("id", "")),
+            "execution.id": str(execution_id),
+            "segment": str(args[2]) if sender == SEGMENT else None,
+            "segment.siblings": len(args[3]) if len(args) > 3 else None,
+        },
+        kind=SpanKind.PRODUCER,
+        links=[spans.link(because, "follows")] if because is not None and of_this else [],
+    )
+    headers["traceparent"] = spans.traceparent(span.get_span_context())
+    _local.sending = span
+
+
+def sent(**_: Any) -> None:
+    """The broker has it."""
+    _sent(failed=False)
+
+
+def _sent(*, failed: bool) -> None:
+    span = _local.__dict__.pop("sending", None)
+    if span is not None:
+        if failed:
+            span.set_attribute("error.type", "not_sent")
+        span.end()
+
+
+def make(**_: Any) -> None:
+    """A worker's child exports for itself: threads do not survive a fork."""
+    exporting.provider()
+
+
+def stop(**_: Any) -> None:
+    """A process of a worker ends: send what it still has."""
+    exporting.stop()
+
+
+def connect() -> None:
+    """Listen to Celery."""
+    before_task_publish.connect(sending, weak=False)
+    after_task_publish.connect(sent, weak=False)
+    task_postrun.connect(over, weak=False)
+    worker_process_init.connect(make, weak=False)
+    worker_process_shutdown.connect(stop, weak=False)
+    worker_shutdown.connect(stop, weak=False)
+    segments_resent.connect(resent, dispatch_uid="telemetry.resent")

@@ -1,0 +1,194 @@
+"""The spans of what a worker executes: `segment.run` for a message, `run.execute` for each run.
+
+Their parents are named from rows. What a message says of its sender is believed where it is of the
+same trace, and only refines the tree: a message that is lost loses a parent, not a span.
+"""
+
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from celery import current_task
+from opentelemetry.trace import Link, Span, SpanContext, SpanKind
+from uuid6 import uuid7
+
+from executions.public.definitions import Step
+from executions.public.tracing import parent_of
+from runners.public.models import Run
+from runners.public.tracing import Done, Perform, SegmentState, Unit, Work, trace_run
+from valkyr_plugins.telemetry import execution_spans, spans
+
+
+@dataclass(slots=True)
+class Carried:
+    """The segment that this worker carries now, and its span."""
+
+    state: SegmentState
+    span: Span
+
+
+_carried: ContextVar[Carried | None] = ContextVar("valkyr_carried", default=None)
+
+
+def traced(perform: Perform, state: SegmentState, work: Work) -> Unit:
+    """Perform a claimed run inside its span, and tell of the pure steps that came with it."""
+    execution_spans.know(state.context.execution_id, state.context.trace_id)
+    segment = _segment_of(state)
+    began = spans.now()
+    span = spans.start(
+        "run.execute",
+        segment.span.get_span_context(),
+        {
+            **facts_of(state, work.step, work.path, work.attempt),
+            "run.id": str(work.run_id),
+            "run.lease_token": work.token,
+        },
+        span=run_span_id(work.run_id, work.token),
+        links=_links(state, work),
+        at=began,
+    )
+    execution_spans.cause.set(span.get_span_context())
+    try:
+        with spans.current(span):
+            unit = perform(state, work)
+        conclude(span, unit)
+    finally:
+        span.end()
+    for done in unit.more:
+        _tell(state, segment.span, done)
+    return unit
+
+
+def facts_of(state: SegmentState, step: Step, path: str, attempt: int) -> dict[str, str | int]:
+    """What a span says of a step: ids and names, nothing of its payload."""
+    version = state.context.version
+    return {
+        "execution.id": str(state.context.execution_id),
+        "task.id": str(step.task_uuid),
+        "attempt": attempt,
+        "step.path": path,
+        "module": step.module,
+        "queue": step.queue,
+        "workflow.id": str(version.workflow_id),
+        "workflow.name": version.graph.name,
+        "workflow.version": version.number,
+        "workspace.id": str(version.workspace_id),
+    }
+
+
+def run_span_id(run_id: UUID, token: int) -> int:
+    """The id of the span of one holder's work on a run."""
+    return spans.span_id("run.execute", run_id, token)
+
+
+def end_segment() -> None:
+    """The worker is done with what it carried."""
+    carried = _carried.get()
+    if carried is not None:
+        carried.span.end()
+        _carried.set(None)
+    execution_spans.cause.set(None)
+
+
+def _segment_of(state: SegmentState) -> Carried:
+    """The open span of the state; that of the segment before it is closed."""
+    carried = _carried.get()
+    if carried is not None and carried.state is state:
+        return carried
+    end_segment()
+    request = getattr(current_task, "request", None)  # outside of a task there is none
+    # Messaging's semantic conventions, as far as there are any.
+    facts: dict[str, Any] = {
+        "messaging.system": "celery",
+        "messaging.operation.type": "process",
+        "messaging.destination.name": state.context.queue,
+        "messaging.message.id": getattr(request, "id", None),
+        "execution.id": str(state.context.execution_id),
+        "segment": state.segment,
+        "segment.resumed": state.resumed,
+        "workflow.name": state.context.version.graph.name,
+    }
+    parent, kind = _sender(state, request), SpanKind.CONSUMER
+    made = Carried(state, spans.start("segment.run", parent, facts, kind=kind))
+    _carried.set(made)
+    return made
+
+
+def _sender(state: SegmentState, request: Any) -> SpanContext:
+    """Who sent the message, if it says so and means this segment; else where it all began."""
+    told = parent_of(str(request.get("traceparent") or "")) if request is not None else None
+    if told is not None and told.trace_id == state.context.trace_id:
+        spans.believe(int(told.trace_id, 16), told.flags)
+        if state.segment in _segments(request.args):
+            return spans.place(told.trace_id, told.span_id)
+    return execution_spans.root_of(state.context.execution_id, state.context.trace_id)
+
+
+def _segments(args: Any) -> set[str]:
+    """Those that a message is for: one, and the siblings that come with it."""
+    first, others = [*(args or ())[2:4], None, None][:2]
+    return {first, *(others or ())}
+
+
+def _links(state: SegmentState, work: Work) -> list[Link]:
+    """To the attempt before, and to who held the same run before this worker."""
+    if work.token > 1:
+        return [_link(state, work.run_id, work.token - 1, "resumed_from")]
+    if work.attempt == 1:
+        return []
+    before = (
+        Run.objects.filter(
+            execution_id=state.context.execution_id,
+            state__in=("FAILED", "DLQ", "CANCELLED"),
+            epoch=state.context.epoch,
+            step_path=work.path,
+            attempt=work.attempt - 1,
+        )
+        .values_list("pk", "lease_token")
+        .first()
+    )
+    return [] if before is None else [_link(state, *before, "retry_of")]
+
+
+def _link(state: SegmentState, run_id: UUID, token: int, kind: str) -> Link:
+    return spans.link(spans.place(state.context.trace_id, run_span_id(run_id, token)), kind)
+
+
+def conclude(span: Span, unit: Unit) -> None:
+    """Say on a run's span how it ended; the caller ends the span."""
+    failure = unit.failure
+    if failure is not None:
+        span.set_attribute("run.error_type", failure.error_type.value)
+        spans.fail(span, failure.exception, failure.message, failure.traceback)
+    elif unit.wait is not None:
+        span.set_attribute("run.waits_for", unit.wait.kind.value)
+    elif unit.head is not None:
+        span.set_attribute("run.outcome", unit.head.result.outcome)
+        if unit.head.cached_from is not None:
+            span.set_attribute("run.cached_from", str(unit.head.cached_from))
+
+
+def _tell(state: SegmentState, segment: Span, done: Done) -> None:
+    """A pure step that ran in memory: its span is made afterwards, of the time that it took."""
+    done.run_id = done.run_id or uuid7()
+    now = spans.now()
+    path = done.place.prefix + done.step.path
+    span = spans.start(
+        "run.execute",
+        segment.get_span_context(),
+        {
+            **facts_of(state, done.step, path, 1),
+            "run.id": str(done.run_id),
+            "run.outcome": done.result.outcome,
+            "run.in_memory": True,
+        },
+        span=run_span_id(done.run_id, 0),
+        at=now - int(done.milliseconds * 1e6),
+    )
+    span.end(now)
+
+
+def connect() -> None:
+    """See what workers execute."""
+    trace_run.provide(traced)

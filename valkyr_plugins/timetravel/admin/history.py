@@ -1,0 +1,227 @@
+"""Rolling back, forking and replaying, on the pages of executions."""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from django import forms
+from django.db.models import F
+from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
+
+from executions.public.access import (
+    Action,
+    Actor,
+    Operation,
+    Powers,
+    check_change,
+    may_override,
+    powers_on_row,
+)
+from executions.public.admin import (
+    AdminOperation,
+    JSONTextField,
+    ReasonForm,
+    WorkflowExecutionAdmin,
+    links,
+)
+from executions.public.errors import ValkyrError
+from executions.public.models import ExecutionState, WorkflowExecution
+from runners.public.forks import LATEST, PINNED, Overrides
+from runners.public.models import Run
+from valkyr_plugins.timetravel.fork import fork
+from valkyr_plugins.timetravel.fork_permissions import change_of, origins
+from valkyr_plugins.timetravel.models import Checkpoint
+from valkyr_plugins.timetravel.replay import replay
+from valkyr_plugins.timetravel.restore_points import DONE
+from valkyr_plugins.timetravel.rollback import roll_back
+
+SHOWN = 100
+CHECKPOINT, STEP = "checkpoint:", "step:"
+CAN_GO_BACK = (ExecutionState.RUNNING, ExecutionState.PAUSED, ExecutionState.FAILED)
+
+
+class PointForm(ReasonForm):
+    """Asks where to; the newest checkpoints and finished steps are offered."""
+
+    point = forms.ChoiceField(
+        widget=UnfoldAdminSelectWidget(),
+        label="To",
+        help_text="What ran after it runs again.",
+    )
+    field_order = ("point", "reason")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Look up the points of the one execution asked about."""
+        super().__init__(*args, **kwargs)
+        field = self.fields["point"]
+        assert isinstance(field, forms.ChoiceField)
+        field.choices = _points(self.object_id)
+
+
+class ForkForm(ReasonForm):
+    """Asks where from, and what is to be different: no more than the person may change."""
+
+    step = forms.CharField(
+        label="From step",
+        required=False,
+        max_length=1000,
+        widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"}),
+        help_text="Its path, such as charge.main; it runs again. Empty: from the beginning. Behind "
+        "an approval the fork begins with the approval.",
+    )
+    version = forms.ChoiceField(
+        choices=((PINNED, "the version it ran"), (LATEST, "the latest version")),
+        widget=UnfoldAdminSelectWidget(),
+    )
+    payload = JSONTextField(
+        label="Payload (JSON)", rows=3, help_text="Merged into the payload; empty changes nothing."
+    )
+    variables = JSONTextField(
+        label="Variables (JSON)", rows=3, must_be_object=True, help_text="Merged likewise."
+    )
+    inputs = JSONTextField(
+        label="The step's inputs (JSON)",
+        rows=4,
+        must_be_object=True,
+        help_text='Merged into the inputs of that step: {"url": "https://…"}.',
+    )
+    field_order = ("step", "version", "payload", "variables", "inputs", "reason")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Begin with the step that the address names, as the monitor's button does."""
+        super().__init__(*args, **kwargs)
+        self.initial.setdefault("step", self.request.GET.get("step", ""))
+        self.origin = origins().filter(pk=self.object_id).first()
+        self.may: Powers | None = None
+        if self.origin is not None:
+            self.may = powers_on_row(self.request.user, self.origin)
+            for name in _hidden(self.may):
+                self.fields[name].widget = forms.HiddenInput()
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse what the person may not change, whatever the page offered."""
+        given: dict[str, Any] = super().clean() or self.cleaned_data
+        if self.origin is None or self.may is None or self.errors:
+            return given
+        asked = change_of(
+            self.origin,
+            inside=bool(given["step"]),
+            version=given["version"],
+            overrides=_overrides(given),
+        )
+        try:
+            check_change(self.may, asked)
+        except ValkyrError as error:
+            raise forms.ValidationError(error.message) from None
+        return given
+
+
+def _hidden(may: Powers) -> list[str]:
+    """The fields that would only be refused."""
+    inside = [] if may.allows(Action.OPERATE) else ["step", "inputs"]
+    return inside if may_override(may) else [*{*inside, "variables", "inputs"}]
+
+
+def _overrides(data: Mapping[str, Any]) -> Overrides:
+    step, inputs = data["step"], data["inputs"]
+    return Overrides(
+        input=data["payload"] or None,
+        variables=data["variables"],
+        steps={step: inputs} if inputs else {},
+    )
+
+
+def _points(object_id: Any) -> list[tuple[str, str]]:
+    if object_id is None:
+        return []
+    rows = Checkpoint.objects.filter(execution_id=object_id, epoch=F("execution__epoch"))
+    marks = [
+        (f"{CHECKPOINT}{pk}", f"checkpoint #{number} {name or f'after {path}'}")
+        for pk, number, name, path in rows.order_by("-sequence").values_list(
+            "pk", "sequence", "name", "step_path"
+        )[:SHOWN]
+    ]
+    steps = (
+        Run.objects.filter(DONE, execution_id=object_id, superseded=False)
+        .order_by("-finished_at", "-id")
+        .values_list("step_path", flat=True)[:SHOWN]
+    )
+    return [*marks, *((f"{STEP}{path}", f"right after step {path}") for path in steps)]
+
+
+def _roll_back(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> WorkflowExecution:
+    point, reason = data["point"], data["reason"]
+    if point.startswith(CHECKPOINT):
+        checkpoint = UUID(point.removeprefix(CHECKPOINT))
+        return roll_back(pk, checkpoint_id=checkpoint, actor=actor, reason=reason)
+    return roll_back(pk, step_path=point.removeprefix(STEP), actor=actor, reason=reason)
+
+
+def _fork(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> WorkflowExecution:
+    step = data["step"]
+    if data["inputs"] and not step:
+        raise ValkyrError("Name the step whose inputs are to be changed.")
+    return fork(
+        pk,
+        step_path=step or None,
+        version=data["version"],
+        overrides=_overrides(data),
+        actor=actor,
+        reason=data["reason"],
+    )
+
+
+def _page_of(execution: WorkflowExecution) -> str:
+    return links.page("executions_workflowexecution", execution.pk)
+
+
+def _refuse_final(row: WorkflowExecution) -> str:
+    if row.state in CAN_GO_BACK:
+        return ""
+    word = ExecutionState(row.state).label
+    return f"Nothing to go back to: this execution is {word}. Fork it instead."
+
+
+ROLL_BACK = AdminOperation(
+    Operation(
+        name="roll_back",
+        apply=_roll_back,
+        refuse=_refuse_final,
+    ),
+    title="Roll back…",
+    icon="history",
+    done="rolled back",
+    question="Steps after the point become history and run again; live steps are cancelled and "
+    "their results refused.",
+    form=PointForm,
+    danger=True,
+    bulk=False,
+)
+FORK = AdminOperation(
+    Operation(
+        name="fork",
+        apply=_fork,
+        needs=Action.TRIGGER,
+    ),
+    title="Fork…",
+    icon="fork_right",
+    done="forked",
+    question="Starts a new execution in the middle of this one, which stays as it is.",
+    form=ForkForm,
+    bulk=False,
+    destination=_page_of,
+)
+REPLAY = AdminOperation(
+    Operation(
+        name="replay",
+        apply=lambda pk, actor, data: replay(pk, actor=actor, reason=data["reason"]),
+        needs=Action.TRIGGER,
+    ),
+    title="Replay…",
+    icon="replay",
+    done="started again",
+    question="Starts the same version with the same payload once more.",
+    destination=_page_of,
+)
+
+WorkflowExecutionAdmin.offer(ROLL_BACK, FORK, REPLAY)

@@ -1,0 +1,87 @@
+"""Verifying an execution, on its page: asked for by an operation, shown in a panel."""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest
+
+from executions.public.access import Action, Actor, Operation
+from executions.public.admin import (
+    AdminOperation,
+    PageSection,
+    WorkflowExecutionAdmin,
+    as_json,
+    execution_panels,
+    marks,
+    may,
+)
+from executions.public.jobs import Job, JobFailed, JobState, newest, wait
+from executions.public.models import FINAL, Permission, WorkflowExecution
+from valkyr_plugins.timetravel import verification_jobs
+
+TITLE = "Verification"
+HIDDEN = "needs view_payloads"
+HEADERS = ("Step", "Value", "Recorded", "Replayed")
+SIDES = ("recorded", "replayed")
+
+
+def verification(request: HttpRequest, execution: WorkflowExecution) -> PageSection | None:
+    """The newest verification of the last hour, if there is one."""
+    job = newest(verification_jobs.KIND, execution.pk)
+    if job is None:
+        return None
+    if job.state == JobState.FAILED:
+        return PageSection(TITLE, body=job.error, error=True)
+    if job.state != JobState.SUCCESS:
+        asked = "is queued" if job.state == JobState.QUEUED else "is running"
+        return PageSection(TITLE, body=f"The verification {asked}. Reload the page for its result.")
+    return _found(request, execution, job)
+
+
+def _found(request: HttpRequest, execution: WorkflowExecution, job: Job) -> PageSection:
+    found: Any = job.result
+    shows = may(request, execution, Permission.VIEW_PAYLOADS)
+    limit = "" if found["complete"] else " Not everything was compared: there was too much."
+    return PageSection(
+        TITLE,
+        headers=HEADERS,
+        rows=[
+            [
+                marks.path(difference["step_path"]) if difference["step_path"] else "the execution",
+                difference["field"],
+                *(as_json(difference[side]) if shows else HIDDEN for side in SIDES),
+            ]
+            for difference in found["differences"]
+        ],
+        empty="No differences.",
+        error=not found["same"],
+        more=f"{found['steps']:,} steps were rendered again for {job.requested_by}.{limit}",
+    )
+
+
+def _verify(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> None:
+    job = wait(verification_jobs.request(pk, actor.name))
+    if job.state == JobState.FAILED:
+        raise JobFailed(job.error, job.error_code)
+
+
+VERIFY = AdminOperation(
+    Operation(
+        name="verify",
+        apply=_verify,
+        needs=Action.VIEW,
+        refuse=lambda row: (
+            "" if row.state in FINAL else "Wait for its end: only then all is recorded."
+        ),
+    ),
+    title="Verify…",
+    icon="fact_check",
+    done="verification requested: its result is under Verification on the execution's page",
+    question="A worker renders and decides every recorded step again, from recorded results. No "
+    "step runs.",
+    bulk=False,
+)
+
+execution_panels.append(verification)
+WorkflowExecutionAdmin.offer(VERIFY)

@@ -1,0 +1,1 @@
+"""Checkpoints, roll-backs, forks and replays over HTTP."""

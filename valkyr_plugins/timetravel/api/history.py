@@ -1,0 +1,185 @@
+"""Going back to a point of an execution, branching off from one, and running it again."""
+
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from executions.public.access import Action, Powers, check_change, obtain, require
+from executions.public.api import Endpoint, WorkflowExecutionShape, operation
+from executions.public.errors import NotFound
+from executions.public.jobs import Job, JobFailed, JobState, wait
+from executions.public.models import WorkflowExecution
+from valkyr_plugins.timetravel import verification_jobs
+from valkyr_plugins.timetravel.api.shapes import (
+    REPLAYED,
+    Fork,
+    Replay,
+    Rollback,
+    VerificationJob,
+    VerificationShape,
+)
+from valkyr_plugins.timetravel.fork import Overrides, fork
+from valkyr_plugins.timetravel.fork_permissions import change_of, origins
+from valkyr_plugins.timetravel.replay import replay
+from valkyr_plugins.timetravel.rollback import roll_back
+
+
+def _identities() -> QuerySet[WorkflowExecution]:
+    return WorkflowExecution.objects.only("id", "workspace_id", "workflow_id")
+
+
+def _accepted(execution: WorkflowExecution, may: Powers) -> Response:
+    return Response(
+        WorkflowExecutionShape(execution, context={"may": may}).data,
+        202,
+        headers={"Location": f"/v1/WorkflowExecution/{execution.pk}"},
+    )
+
+
+class RollbackExecution(Endpoint):
+    """Go back."""
+
+    @operation(
+        "rollbackWorkflowExecution",
+        "WorkflowExecution",
+        {200: WorkflowExecutionShape},
+        request=Rollback,
+        errors=[403, 404, 409],
+    )
+    def post(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
+        """Go back to a checkpoint, or to right after a finished step, and on from there.
+
+        Only while RUNNING, PAUSED or FAILED; what is over otherwise can be forked.
+        """
+        _, may = obtain(self.user, _identities(), id, Action.OPERATE)
+        given = self.body(Rollback)
+        checkpoint_id, step_path = given.get("checkpointId"), given.get("stepPath")
+        if (checkpoint_id is None) == (step_path is None):
+            raise ValidationError(
+                {"checkpointId": "Give either checkpointId or stepPath."}, code="one_point"
+            )
+        execution = roll_back(
+            id,
+            checkpoint_id=checkpoint_id,
+            step_path=step_path,
+            actor=self.actor,
+            reason=given["reason"],
+            named=may.allows(Action.VIEW),
+        )
+        return Response(WorkflowExecutionShape(execution, context={"may": may}).data)
+
+
+class ForkExecution(Endpoint):
+    """Branch off."""
+
+    starts = True
+
+    @operation(
+        "forkWorkflowExecution",
+        "WorkflowExecution",
+        {202: WorkflowExecutionShape},
+        request=Fork,
+        errors=[403, 404, 409, 429],
+        idempotent=True,
+    )
+    def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
+        """A new execution from a checkpoint, or from right before a step, which runs again.
+
+        Without either it begins at the beginning. The origin stays as it is. *Trigger* alone gives
+        another input to the latest version. A step or a checkpoint, another version than the pinned
+        or the latest, and another input for an older version need *operate*; overrides of variables
+        and steps need *author*, or `redrive_with_overrides` and *operate*. A fork from behind an
+        approval begins right before it, so that it is asked again.
+        """
+        found, may = obtain(self.user, origins(), id, Action.TRIGGER)
+        given = self.body(Fork)
+        checkpoint_id, step_path = given.get("checkpointId"), given.get("stepPath")
+        overrides = _overrides(given.get("overrides") or {})
+        inside = checkpoint_id is not None or bool(step_path)
+        version = given["version"]
+        check_change(may, change_of(found, inside=inside, version=version, overrides=overrides))
+        if checkpoint_id is not None and step_path is not None:
+            raise ValidationError(
+                {"checkpointId": "Give checkpointId or stepPath, not both."}, code="one_point"
+            )
+        made = fork(
+            id,
+            checkpoint_id=checkpoint_id,
+            step_path=step_path,
+            version=version,
+            overrides=overrides,
+            actor=self.actor,
+            reason=given["reason"],
+            named=may.allows(Action.VIEW),
+        )
+        return _accepted(made, may)
+
+
+class ReplayExecution(Endpoint):
+    """Run it again."""
+
+    starts = True
+
+    @operation(
+        "replayWorkflowExecution",
+        "WorkflowExecution",
+        {202: REPLAYED, 200: VerificationShape},
+        request=Replay,
+        errors=[403, 404, 409, 429],
+        idempotent=True,
+    )
+    def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
+        """A new execution of the same version with the same input (202).
+
+        With `verify`, no step runs: a worker renders and decides every recorded step again from
+        recorded results, and lists what comes out otherwise. The answer is that list (200). If the
+        worker needs more than three seconds, or with an `Idempotency-Key`, the answer is the
+        verification (202): get it at `Location` until its `state` is `SUCCESS` or `FAILED`.
+        """
+        found, may = obtain(self.user, origins(), id, Action.TRIGGER)
+        given = self.body(Replay)
+        if not given["verify"]:
+            check_change(may, change_of(found))
+            return _accepted(replay(id, actor=self.actor, reason=given["reason"]), may)
+        if not may.allows(Action.VIEW):
+            require(self.user, found.workspace_id, Action.VIEW)
+        return _verified(wait(verification_jobs.request(id, self.actor.name)), may)
+
+
+class OneVerification(Endpoint):
+    """One verification."""
+
+    @operation("getVerification", "WorkflowExecution", {200: VerificationJob}, errors=[403, 404])
+    def get(self, request: Request, id: UUID) -> Response:  # noqa: A002
+        """One verification, and its result once it has succeeded. It is kept for an hour."""
+        job = Job.objects.filter(pk=id, kind=verification_jobs.KIND).first()
+        if job is None:
+            raise NotFound(f"There is no verification {id} in your workspaces.")
+        try:
+            _, may = obtain(self.user, _identities(), job.subject, Action.VIEW)
+        except NotFound:
+            raise NotFound(f"There is no verification {id} in your workspaces.") from None
+        return Response(VerificationJob(job, context={"may": may}).data)
+
+
+def _verified(job: Job, may: Powers) -> Response:
+    """The result of a verification, or where to find it."""
+    context = {"may": may}
+    if job.state == JobState.SUCCESS:
+        return Response(VerificationShape(job.result, context=context).data)
+    if job.state == JobState.FAILED:
+        raise JobFailed(job.error, job.error_code)
+    where = {"Location": f"/v1/Verification/{job.pk}", "Retry-After": "1"}
+    return Response(VerificationJob(job, context=context).data, 202, headers=where)
+
+
+def _overrides(given: dict[str, Any]) -> Overrides:
+    return Overrides(
+        input=given.get("input"),
+        variables=given.get("variables") or {},
+        steps=given.get("steps") or {},
+    )

@@ -1,0 +1,31 @@
+"""The plugin `timetravel`."""
+
+from datetime import timedelta
+
+from executions.public.plugins import PluginConfig
+
+
+class TimeTravelConfig(PluginConfig):
+    """Checkpoints of executions; go back to one, branch off, run again, and verify what ran."""
+
+    name = "valkyr_plugins.timetravel"
+    label = "valkyr_timetravel"
+    verbose_name = "Time travel"
+    api = "valkyr_plugins.timetravel.urls"
+    api_enums = {"CheckpointKind": "valkyr_plugins.timetravel.models.CheckpointKind"}
+    schedule = {
+        "valkyr: checkpoints": {
+            "task": "valkyr_timetravel.expire_checkpoints",
+            "every": timedelta(hours=1),
+        },
+    }
+
+    def ready(self) -> None:
+        """Keep the engine's checkpoints, fork for redrives, and verify in workers."""
+        from runners.public.checkpoints import take_checkpoint
+        from runners.public.forks import fork_execution
+        from valkyr_plugins.timetravel import checkpoints, fork, verification_jobs
+
+        take_checkpoint.provide(checkpoints.take_after_step)
+        fork_execution.provide(fork.fork_as_asked)
+        verification_jobs.connect()

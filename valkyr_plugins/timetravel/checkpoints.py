@@ -1,0 +1,134 @@
+"""Checkpoints: the variables at one moment, under a number; the steps' states need no copy."""
+
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from uuid6 import uuid7
+
+from executions.public.access import Actor, record
+from executions.public.configuration import environment as env
+from executions.public.errors import NotFound, ValkyrError
+from executions.public.models import WorkflowExecution
+from valkyr_plugins.timetravel import statements
+from valkyr_plugins.timetravel.models import Checkpoint, CheckpointKind
+
+MAX_MANUAL = 100
+EXPIRED_AT_ONCE = 1_000
+MOST_EXPIRED = 100_000
+FIRST = 0  # the number of the checkpoint with which a fork begins; it is never taken away
+
+
+class TooManyCheckpoints(ValkyrError):
+    """An execution has as many checkpoints taken by hand as it may have."""
+
+    code = "too_many_checkpoints"
+
+
+def take(
+    execution_id: UUID,
+    *,
+    keep: int,
+    kind: CheckpointKind = CheckpointKind.AUTO,
+    step_path: str = "",
+    name: str = "",
+    actor: Actor | None = None,
+) -> UUID:
+    """Keep the execution's variables as they are now; one statement.
+
+    The caller holds the execution's lock. Automatic checkpoints beyond the newest `keep` are
+    dropped; those taken by hand stay.
+    """
+    checkpoint_id: UUID = uuid7()
+    statements.fetch(
+        "take_checkpoint",
+        {
+            "id": checkpoint_id,
+            "execution": execution_id,
+            "kind": kind.value,
+            "name": name,
+            "step_path": step_path,
+            "actor": actor.user_id if actor else None,
+            "others": keep - 1 if kind == CheckpointKind.AUTO else keep,
+        },
+    )
+    return checkpoint_id
+
+
+def take_after_step(execution_id: UUID, keep: int, step_path: str) -> UUID:
+    """As `take`, for the engine, after a step."""
+    return take(execution_id, keep=keep, step_path=step_path)
+
+
+def take_by_hand(execution_id: UUID, *, name: str, actor: Actor) -> Checkpoint:
+    """A checkpoint with a name, of an execution in any state.
+
+    Raises NotFound; TooManyCheckpoints past 100 of them.
+    """
+    with transaction.atomic():
+        row = (
+            WorkflowExecution.objects.select_for_update(no_key=True)
+            .filter(pk=execution_id)
+            .values_list("workspace_id", "state")
+            .first()
+        )
+        if row is None:
+            raise NotFound(f"There is no execution {execution_id}.")
+        workspace_id, state = row
+        _leave_room(execution_id)
+        taken = take(
+            execution_id, keep=1_000_000, kind=CheckpointKind.MANUAL, name=name, actor=actor
+        )
+        record(
+            actor,
+            "execution.checkpoint",
+            workspace_id=workspace_id,
+            object_type="WorkflowExecution",
+            object_id=execution_id,
+            details={"checkpointId": str(taken), "name": name, "state": state},
+        )
+    return Checkpoint.objects.get(pk=taken)
+
+
+def begin(execution: WorkflowExecution, variables: dict[str, Any]) -> None:
+    """The variables with which a fork begins, as its checkpoint number 0."""
+    Checkpoint.objects.create(
+        execution=execution,
+        sequence=FIRST,
+        name="where it branched off",
+        step_path="",
+        epoch=execution.epoch,
+        variables=variables,
+    )
+
+
+def retention_hours() -> float:
+    """How long checkpoints outlive their execution (CHECKPOINT_RETENTION_HOURS)."""
+    return env.number("CHECKPOINT_RETENTION_HOURS", 24)
+
+
+def expire() -> int:
+    """Delete checkpoints of executions that ended so long ago; returns how many, 100,000 at most.
+
+    An execution under way keeps its checkpoints however long it takes, and a fork the one it
+    began with.
+    """
+    count = 0
+    while count < MOST_EXPIRED:
+        found = statements.fetch(
+            "expire_checkpoints", {"hours": retention_hours(), "batch": EXPIRED_AT_ONCE}
+        )
+        count += len(found)
+        if len(found) < EXPIRED_AT_ONCE:
+            break
+    return count
+
+
+def _leave_room(execution_id: UUID) -> None:
+    manual = Checkpoint.objects.filter(execution_id=execution_id, kind=CheckpointKind.MANUAL)
+    count = manual.count()
+    if count >= MAX_MANUAL:
+        raise TooManyCheckpoints(
+            f"Execution {execution_id} has {count} checkpoints taken by hand; at most "
+            f"{MAX_MANUAL} are kept. Any finished step is a point to go back to without one."
+        )

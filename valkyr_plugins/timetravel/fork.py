@@ -1,0 +1,233 @@
+"""A new execution that begins in the middle of another: with its past, perhaps with changes.
+
+It is started through admission like every other, and planned from the runs it brings along.
+"""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db import transaction
+from uuid6 import uuid7
+
+from executions.public.access import Actor, record
+from executions.public.database import database_now
+from executions.public.definitions import DefinitionProblem
+from executions.public.errors import NotFound, NotPublished, WrongState
+from executions.public.graphs import compiled, find
+from executions.public.models import VersionKind, Workflow, WorkflowExecution, WorkflowVersion
+from executions.public.starting import Branch, start_execution
+from runners.public.forks import LATEST, PINNED, ForkRequest, Overrides
+from runners.public.rendering import merged
+from valkyr_plugins.timetravel import checkpoints, restore_points, statements
+from valkyr_plugins.timetravel.apply_overrides import (
+    MAX_NAMED,
+    InvalidFork,
+    changed_variables,
+    override_steps,
+)
+from valkyr_plugins.timetravel.asked_again import asked_again
+from valkyr_plugins.timetravel.points import Point, retimed
+
+__all__ = ["LATEST", "PINNED", "InvalidFork", "Overrides", "fork"]
+
+
+def fork(
+    execution_id: UUID,
+    *,
+    checkpoint_id: UUID | None = None,
+    step_path: str | None = None,
+    version: str | int = PINNED,
+    overrides: Overrides | None = None,
+    actor: Actor,
+    reason: str = "",
+    priority: int | None = None,
+    named: bool = True,
+) -> WorkflowExecution:
+    """Start a new execution from a checkpoint, or from right before a step, which runs again.
+
+    Without either it begins at the beginning. Where a step would run under an approval that the
+    origin was given, it begins right before that approval, which is asked again. The origin, in
+    whatever state, is left as it is. Trigger type is inherited, and so is the priority, unless it
+    is given, and the version, unless `version` is `latest` or a number. `named` is whether the
+    caller may see the workflow, so that errors may name its steps and variables. The caller has
+    checked what `fork_permissions` asks for. Raises NotFound, NoSuchPoint, WrongState (checkpoint
+    of a past rolled back), InvalidFork, and what `start_execution` raises.
+    """
+    overrides = overrides or Overrides()
+    origin = WorkflowExecution.objects.select_related("workflow").filter(pk=execution_id).first()
+    if origin is None:
+        raise NotFound(f"There is no execution {execution_id}.")
+    point = _point(origin, checkpoint_id, step_path, named=named)
+    beginning = _Beginning(origin, point, overrides, named)
+    payload = origin.trigger_payload
+    if overrides.input is not None:
+        payload = merged(payload, overrides.input)
+    with transaction.atomic():
+        started = start_execution(
+            origin.workflow,
+            payload,
+            actor=actor,
+            trigger_type=origin.trigger_type,
+            priority=origin.priority if priority is None else priority,
+            reason=reason,
+            branch=Branch(
+                origin_id=origin.pk,
+                version_id=_version(origin, version),
+                point=point.label if point else "start",
+                prepare=beginning.prepare,
+            ),
+        ).execution
+        record(
+            actor,
+            "execution.fork",
+            workspace_id=origin.workspace_id,
+            object_type="WorkflowExecution",
+            object_id=origin.pk,
+            reason=reason,
+            details={
+                "executionId": str(started.pk),
+                "from": beginning.label,
+                "version": version,
+                "overrides": overrides.names(),
+            },
+        )
+    return WorkflowExecution.objects.get(pk=started.pk)
+
+
+def fork_as_asked(wanted: ForkRequest, actor: Actor) -> WorkflowExecution:
+    """Start the fork that the engine asks for; see `runners.repair.forks`."""
+    return fork(
+        wanted.execution_id,
+        step_path=wanted.step_path,
+        version=wanted.version,
+        overrides=wanted.overrides,
+        actor=actor,
+        reason=wanted.reason,
+        priority=wanted.priority,
+    )
+
+
+def _point(
+    origin: WorkflowExecution,
+    checkpoint_id: UUID | None,
+    step_path: str | None,
+    *,
+    named: bool,
+) -> Point | None:
+    if checkpoint_id is not None:
+        return restore_points.at_checkpoint(origin, checkpoint_id)
+    if step_path:
+        return restore_points.before_step(origin, step_path, named=named)
+    return None
+
+
+def _version(origin: WorkflowExecution, wanted: str | int) -> UUID:
+    if wanted == PINNED:
+        return origin.version_id
+    workflow: Workflow = origin.workflow
+    if wanted == LATEST:
+        if workflow.latest_version_id is None:
+            raise NotPublished(f"Workflow {workflow.name!r} has no published version.")
+        return workflow.latest_version_id
+    found = (
+        WorkflowVersion.objects.filter(workflow=workflow, number=wanted, kind=VersionKind.PUBLISHED)
+        .values_list("pk", flat=True)
+        .first()
+    )
+    if found is None:
+        raise NotFound(f"Workflow {workflow.name!r} has no published version {wanted}.")
+    return found
+
+
+@dataclass(slots=True)
+class _Beginning:
+    """What the new execution begins with, and where: moved back to before approvals."""
+
+    origin: WorkflowExecution
+    point: Point | None
+    overrides: Overrides
+    named: bool
+
+    @property
+    def label(self) -> str:
+        """Where it begins, for people."""
+        return self.point.label if self.point else "start"
+
+    def prepare(self, made: WorkflowExecution) -> None:
+        """Give the new execution its past; in its transaction, before anything of it may run."""
+        version = compiled(made.version_id)
+        variables = dict(version.graph.variables)
+        if self.point is not None:
+            _hold(self.origin)
+            self.point = asked_again(self.origin, version, self.point)
+            if made.version_id != self.origin.version_id:
+                _require_steps(made, self.origin, self.point, named=self.named)
+            variables |= restore_points.variables_at(self.origin, self.point)
+            _copy(made, self.origin, self.point)
+        variables = changed_variables(made, variables, self.overrides.variables, named=self.named)
+        WorkflowExecution.objects.filter(pk=made.pk).update(
+            context_data=variables, origin_point=self.label
+        )
+        checkpoints.begin(made, variables)
+        if self.overrides.steps:
+            override_steps(made, self.overrides.steps, named=self.named)
+
+
+def _copy(made: WorkflowExecution, origin: WorkflowExecution, point: Point) -> None:
+    told = restore_points.params(origin, point) | {"around": restore_points.around(origin, point)}
+    past = statements.fetch("past", told)
+    times = retimed([(begun, ended) for _, begun, ended in past], database_now())
+    statements.fetch(
+        "copy_past",
+        {
+            "fork": made.pk,
+            "priority": made.priority,
+            "known": [known for known, _, _ in past],
+            "ids": [uuid7() for _ in past],
+            "begun": [begun for begun, _ in times],
+            "ended": [ended for _, ended in times],
+        },
+    )
+
+
+def _hold(origin: WorkflowExecution) -> None:
+    """Nobody writes variables of the origin or rolls it back while its past is copied."""
+    epoch = (
+        WorkflowExecution.objects.select_for_update(no_key=True)
+        .values_list("epoch", flat=True)
+        .get(pk=origin.pk)
+    )
+    if epoch != origin.epoch:
+        raise WrongState(
+            f"Execution {origin.pk} was rolled back just now; look at it and fork it again.",
+            origin.state,
+        )
+
+
+def _require_steps(
+    made: WorkflowExecution, origin: WorkflowExecution, point: Point, *, named: bool
+) -> None:
+    """Raise InvalidFork, naming every step of the past that the chosen version does not have."""
+    version = compiled(made.version_id)
+    paths = [
+        path for (path,) in statements.fetch("kept_steps", restore_points.params(origin, point))
+    ]
+    if point.before:
+        paths.append(point.before)
+    missing = []
+    for path in sorted(paths):
+        try:
+            find(version.graph, path)
+        except KeyError:
+            missing.append(path)
+    if missing:
+        raise InvalidFork(
+            f"Version {version.number} lacks {len(missing)} of the steps that the fork would "
+            "bring along. Fork with the version that the execution ran, or from an earlier point.",
+            [
+                DefinitionProblem(
+                    path, "missing_step", f"Version {version.number} has no step {path}."
+                )
+                for path in missing[: MAX_NAMED if named else 0]
+            ],
+        )

@@ -1,0 +1,61 @@
+"""A named point of an execution to go back to or branch off from."""
+
+from django.conf import settings
+from django.db import models
+from uuid6 import uuid7
+
+from executions.public.database import ClockTimestamp
+from executions.public.models import WorkflowExecution
+
+
+class CheckpointKind(models.TextChoices):
+    """Who took a checkpoint."""
+
+    AUTO = "AUTO", "by the engine"
+    MANUAL = "MANUAL", "by a person"
+
+
+class Checkpoint(models.Model):
+    """The variables at one moment; the steps' states are derived from the runs finished by then.
+
+    The database itself deletes a checkpoint with its execution, and forgets a deleted account, so
+    that the engine can delete both where this plugin is left out and its table is still there.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    execution = models.ForeignKey(
+        WorkflowExecution,
+        on_delete=models.CASCADE,
+        related_name="checkpoints",
+        db_index=False,
+        db_constraint=False,  # the migration makes one that cascades
+    )
+    kind = models.CharField(
+        max_length=6, choices=CheckpointKind.choices, default=CheckpointKind.AUTO
+    )
+    name = models.CharField(max_length=200, blank=True, default="")
+    step_path = models.CharField(
+        max_length=1000, blank=True, default="", help_text="The step it was taken after."
+    )
+    epoch = models.PositiveIntegerField(default=0)
+    sequence = models.PositiveIntegerField(help_text="Counts the checkpoints of an execution.")
+    variables = models.JSONField(default=dict)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.SET_NULL,
+        null=True,
+        related_name="+",
+        db_constraint=False,  # as above
+    )
+    created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
+
+    class Meta:
+        db_table = "executions_checkpoint"
+        ordering = ["-sequence"]
+        constraints = [
+            models.UniqueConstraint(fields=["execution", "sequence"], name="checkpoint_once"),
+        ]
+        indexes = [models.Index(fields=["created_at"], name="checkpoint_age")]
+
+    def __str__(self) -> str:
+        return self.name or f"#{self.sequence} after {self.step_path}"

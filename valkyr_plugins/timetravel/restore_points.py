@@ -1,0 +1,150 @@
+"""Where a point is in an execution's past, and what belonged to it: read from the runs' rows.
+
+Variables need no checkpoint: they are what the steps that write them wrote, one after another.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Q
+
+from executions.public.errors import NotFound, ValkyrError, WrongState
+from executions.public.graphs import Graph, compiled
+from executions.public.models import WorkflowExecution
+from runners.public.models import Run
+from valkyr_plugins.timetravel import statements
+from valkyr_plugins.timetravel.models import Checkpoint
+from valkyr_plugins.timetravel.points import Point, holders, written
+
+DONE = Q(state__in=["SUCCESS", "SKIPPED"]) | Q(state="FAILED", outcome="error")
+MAX_NAMED = 10
+UNNAMED = "Ask somebody who may view the execution for the paths of its steps."
+
+
+class NoSuchPoint(ValkyrError):
+    """There is no such point in this execution."""
+
+    code = "no_such_point"
+
+
+def at_checkpoint(execution: WorkflowExecution, checkpoint_id: UUID) -> Point:
+    """The point of a checkpoint; raises NotFound, WrongState when it was rolled back past."""
+    checkpoint = Checkpoint.objects.filter(pk=checkpoint_id, execution_id=execution.pk).first()
+    if checkpoint is None:
+        raise NotFound(f"Execution {execution.pk} has no checkpoint {checkpoint_id}.")
+    if checkpoint.epoch != execution.epoch:
+        raise WrongState(
+            f"Checkpoint {checkpoint_id} belongs to a past that was rolled back (epoch "
+            f"{checkpoint.epoch}, now {execution.epoch}); choose a point of the present one.",
+            execution.state,
+        )
+    return Point(checkpoint.created_at, f"checkpoint #{checkpoint.sequence}")
+
+
+def after_step(execution: WorkflowExecution, step_path: str, *, named: bool = True) -> Point:
+    """The point right after a step ended; raises NoSuchPoint when it has not.
+
+    `named` is whether the caller may read the names of other steps.
+    """
+    run = (
+        _runs(execution, step_path)
+        .filter(DONE)
+        .order_by("-finished_at", "-id")
+        .only("id", "finished_at")
+        .first()
+    )
+    if run is None:
+        raise NoSuchPoint(
+            f"Step {step_path} of execution {execution.pk} has not ended well or been skipped, so "
+            f"it is no point to go back to. {_some(execution, DONE) if named else UNNAMED}"
+        )
+    assert run.finished_at is not None
+    return Point(run.finished_at, step_path, run.pk)
+
+
+def before_step(execution: WorkflowExecution, step_path: str, *, named: bool = True) -> Point:
+    """The point right before a step first began; raises NoSuchPoint when it never was ready.
+
+    `named` is whether the caller may read the names of other steps.
+    """
+    first = _runs(execution, step_path).order_by("attempt").only("started_at", "queued_at").first()
+    if first is None:
+        raise NoSuchPoint(
+            f"Execution {execution.pk} has no run of step {step_path}. "
+            f"{_some(execution, ~Q(state='SKIPPED')) if named else UNNAMED}"
+        )
+    return Point(first.started_at or first.queued_at, f"before {step_path}", before=step_path)
+
+
+def around(execution: WorkflowExecution, point: Point) -> list[str]:
+    """The step paths of the containers around something that belongs to the point."""
+    found = statements.fetch("kept_places", params(execution, point))
+    return holders(prefix for (prefix,) in found)
+
+
+def params(execution: WorkflowExecution, point: Point) -> dict[str, Any]:
+    """What the statements about a point are told of it."""
+    return {
+        "execution": execution.pk,
+        "epoch": execution.epoch,
+        "at": point.at,
+        "last": point.last,
+        "before": point.before,
+    }
+
+
+def variables_at(execution: WorkflowExecution, point: Point) -> dict[str, Any]:
+    """The variables as they were: those of the newest checkpoint, and what was written since."""
+    graph = compiled(execution.version_id).graph
+    checkpoint = (
+        Checkpoint.objects.filter(
+            execution_id=execution.pk, epoch=execution.epoch, created_at__lte=point.at
+        )
+        .order_by("-sequence")
+        .first()
+    )
+    base = dict(graph.variables) if checkpoint is None else checkpoint.variables
+    if not graph.variables:
+        return dict(base)
+    writes = Run.objects.filter(
+        Q(finished_at__lt=point.at) | Q(finished_at=point.at, id__lte=point.last),
+        execution_id=execution.pk,
+        epoch=execution.epoch,
+        superseded=False,
+        state="SUCCESS",
+        module_id__in=list(writers(graph)),
+    ).exclude(step_path=point.before)
+    if checkpoint is not None:
+        writes = writes.filter(finished_at__gt=checkpoint.created_at)
+    outputs = writes.order_by("finished_at", "id").values_list("outputs", flat=True)
+    return written(base, outputs.iterator(), graph.variables.keys())
+
+
+def writers(graph: Graph) -> Iterator[UUID]:
+    """The module ids of the steps that write variables, those in bodies among them."""
+    for index in graph.steps.writers:
+        yield graph.steps[index].module_uuid
+    for task in graph.tasks:
+        if task.body is not None:
+            yield from writers(task.body)
+
+
+def _runs(execution: WorkflowExecution, step_path: str) -> Any:
+    return Run.objects.filter(
+        execution_id=execution.pk, epoch=execution.epoch, step_path=step_path, superseded=False
+    )
+
+
+def _some(execution: WorkflowExecution, which: Q) -> str:
+    """A sentence that names some steps one could have meant."""
+    paths = (
+        Run.objects.filter(which, execution_id=execution.pk, superseded=False)
+        .order_by("-queued_at", "-id")
+        .values_list("step_path", flat=True)[: MAX_NAMED + 1]
+    )
+    known = list(dict.fromkeys(paths))
+    if not known:
+        return "There is no step yet that could be named."
+    more = ", and others" if len(known) > MAX_NAMED else ""
+    return f"There are: {', '.join(known[:MAX_NAMED])}{more}."

@@ -1,0 +1,16 @@
+"""The addresses of what goes back in time."""
+
+from django.urls import URLPattern, path
+
+from valkyr_plugins.timetravel.api import checkpoints, history
+
+EXECUTION = "v1/WorkflowExecution/<uuid:id>"
+
+urlpatterns: list[URLPattern] = [
+    path(f"{EXECUTION}/checkpoints", checkpoints.Checkpoints.as_view()),
+    path(f"{EXECUTION}/checkpoints/<uuid:checkpointId>", checkpoints.OneCheckpoint.as_view()),
+    path(f"{EXECUTION}/rollback", history.RollbackExecution.as_view()),
+    path(f"{EXECUTION}/fork", history.ForkExecution.as_view()),
+    path(f"{EXECUTION}/replay", history.ReplayExecution.as_view()),
+    path("v1/Verification/<uuid:id>", history.OneVerification.as_view()),
+]

@@ -1,1 +1,0 @@
-"""What a running installation tells of itself: log lines and traces (docs/observability.md)."""
