@@ -214,7 +214,7 @@ def test_a_preview_shows_what_an_expression_gives(
 def test_a_preview_ends_when_its_time_is_over(
     author: APIClient, letters: Callable[[int], list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dlq.redrive.preview.TRIED_SECONDS", 0)
+    monkeypatch.setattr("valkyr_plugins.redrive.preview.TRIED_SECONDS", 0)
     made = post(author, REDRIVES, {"ids": letters(3), "expression": "inputs"}, 201)
 
     assert post(author, f"{REDRIVES}/{made['id']}/preview")["checked"] == 1

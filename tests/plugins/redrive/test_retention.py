@@ -137,7 +137,8 @@ def test_rows_of_the_engine_go_though_nobody_knows_of_redrives(orders: Workflow)
     [
         ("DELETE FROM dlq_redriveitem WHERE entry_id = %s", "dlq_redriveitem_entry_id"),
         ("UPDATE dlq_redriveitem SET again_id = NULL WHERE again_id = %s", "redrive_item_again"),
-        ("SELECT id FROM dlq_redriveitem WHERE entry_id = %s AND active", "redrive_entry_held"),
+        # Two indexes lead with the entry, and the planner may take either of them.
+        ("SELECT id FROM dlq_redriveitem WHERE entry_id = %s AND active", "_entry_"),
     ],
 )
 def test_what_names_a_dead_letter_is_found_by_an_index(
