@@ -8,6 +8,7 @@ worker's processes.
 
 import json
 import os
+import select
 import signal
 import sys
 import time
@@ -52,7 +53,7 @@ class Watchdog:
                 for head in found:
                     self._look(head)
             last = time.monotonic()
-            time.sleep(self._period)
+            _pause(self._period)
 
     def _look(self, head: SlotHead) -> None:
         if self._is_late(head):
@@ -75,7 +76,7 @@ class Watchdog:
 
     def _judge(self, head: SlotHead) -> None:
         before = cpu.usage(head.pid)
-        time.sleep(SAMPLE)
+        _pause(SAMPLE)
         after = cpu.usage(head.pid)
         if before is None or after is None or self._moved(head):
             return
@@ -100,6 +101,11 @@ class Watchdog:
         """Whether the process ticked since it was looked at, or is another one."""
         now = next((one for one in heads(self._descriptor) if one.place == head.place), None)
         return now is None or (now.pid, now.start, now.tick) != (head.pid, head.start, head.tick)
+
+
+def _pause(seconds: float) -> None:
+    """Wait, by a relative time: `time.sleep` computes an absolute one, and fails if clocks jump."""
+    select.select((), (), (), seconds)
 
 
 def _lives(pid: int, start: int) -> bool:
